@@ -11,7 +11,7 @@
 #include "bpf/flow_words.h"
 #include "cli/explain/explain_pcap.h"
 #include "cli/explain/explain_words.h"
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 #include "cli/explain/policy_answer.h"
 #include "cli/explain/predict.h"
 #include "common/mac.h"
@@ -105,10 +105,21 @@ static json_t *explain_fields_json(const struct question *question)
 	return fields;
 }
 
+static json_t *explain_slaves_json(const struct pins *pins, uint64_t slots)
+{
+	json_t *names = json_array();
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(slots, slot))
+			json_array_append_new(names, explain_slave_json(pins, slot));
+	return names;
+}
+
 static json_t *explain_failed_json(const struct pins *pins, const struct forecast *forecast)
 {
-	return json_pack("{s:o, s:o}", "at_once", explain_slave_json(pins, forecast->at_once),
-			 "settled", explain_slave_json(pins, forecast->settled));
+	return json_pack("{s:o, s:o, s:o}", "at_once", explain_slave_json(pins, forecast->at_once),
+			 "settled", explain_slave_json(pins, forecast->settled), "unsure",
+			 explain_slaves_json(pins, forecast->unsure));
 }
 
 /* Runs the bond's policy on a packet of the flow. Returns false if there is none. */
@@ -279,6 +290,18 @@ static const char *explain_text_at(const json_t *json, const char *key)
 	return text ? text : "none";
 }
 
+static void explain_print_unsure(const json_t *unsure)
+{
+	size_t i;
+	json_t *name;
+
+	printf("; what follows is not foretold: it depends on whether the partner lets");
+	json_array_foreach (unsure, i, name)
+		printf("%s %s", i ? " or" : "",
+		       json_is_string(name) ? json_string_value(name) : "none");
+	printf(" transmit\n");
+}
+
 /* then: the event after which the other slave is in use for good. */
 static void explain_print_failed(const json_t *json, const char *then)
 {
@@ -286,8 +309,12 @@ static void explain_print_failed(const json_t *json, const char *then)
 
 	if (json_is_null(json_object_get(json, "slave")) || json_is_null(failed))
 		return;
-	printf("if %s failed: %s at once, %s when bondd has %s\n", explain_text_at(json, "slave"),
-	       explain_text_at(failed, "at_once"), explain_text_at(failed, "settled"), then);
+	printf("if %s failed: %s at once", explain_text_at(json, "slave"),
+	       explain_text_at(failed, "at_once"));
+	if (json_array_size(json_object_get(failed, "unsure")))
+		explain_print_unsure(json_object_get(failed, "unsure"));
+	else
+		printf(", %s when bondd has %s\n", explain_text_at(failed, "settled"), then);
 }
 
 /* Did a policy choose the slave itself? */

@@ -6,7 +6,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/clock_text.h"
 #include "cli/explain/explain_pcap.h"
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/options.h"

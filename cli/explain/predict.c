@@ -5,7 +5,7 @@
 
 #include "bpf/flow_words.h"
 #include "cli/base/flow_packet.h"
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 #include "cli/explain/policy_answer.h"
 #include "cli/explain/predict_client.h"
 #include "common/slots.h"

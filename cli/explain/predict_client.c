@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bpf/flow_ether.h"
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 #include "common/client_table.h"
 #include "common/slots.h"
 

@@ -10,11 +10,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/simulate/simulate.h"
-#include "common/mode.h"
 #include "common/slots.h"
-#include "options/names.h"
-#include "options/values.h"
-#include "rules/weights.h"
+#include "options/options.h"
 
 #define MOST_FLOWS 100000000
 #define DEFAULT_FLOWS 10000
@@ -64,6 +61,7 @@ static int simulate_take_weights(struct simulate *simulate, const char *text, st
 	unsigned int slot = 0;
 	char *end;
 
+	simulate->is_weighed = true;
 	for (const char *at = text;; at = end + 1, slot++) {
 		unsigned long weight = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
 
@@ -108,59 +106,24 @@ static void simulate_invent(struct simulate *simulate, unsigned int slaves)
 		snprintf(simulate->name[slot], XBOND_NAME_SIZE, "slave%u", slot);
 	}
 	memset(&simulate->table, XBOND_NO_SLOT, sizeof(simulate->table));
-}
-
-static int simulate_take_bond(struct simulate *simulate, const struct pins *pins, struct err *err)
-{
-	if (pins->table->selection != XBOND_SELECT_HASH)
-		return err_set(err, EINVAL,
-			       "%s is in mode %s, where no hash chooses; simulate without it: "
-			       "'bondctl simulate --slaves N'",
-			       simulate->bond, mode_name(pins->bond->mode));
-	simulate->mask = values_undrained(pins, pins->table->tx_mask);
-	if (!simulate->mask)
-		return err_set(err, ENOLINK, "no slave of %s may transmit now", simulate->bond);
-	simulate->rule = (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
-					     .seed = pins->table->hash_seed,
-					     .symmetric = pins->settings->symmetric,
-					     .flow_label = pins->settings->ip6_flow_label };
-	memcpy(simulate->mac, pins->bond->mac, sizeof(simulate->mac));
-	simulate->is_tlb = mode_has(pins->bond->mode, MODE_OWN_MACS);
-	memcpy(simulate->table.bucket, pins->buckets->bucket[pins->table->active & 1],
-	       XBOND_BUCKETS);
-	memcpy(simulate->table.home, pins->buckets->home, XBOND_BUCKETS);
-	weights_of(pins, simulate->mask, simulate->member_weight, simulate->weight);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		memcpy(simulate->name[slot], pins->slaves[slot].name, XBOND_NAME_SIZE);
-	return 0;
-}
-
-static int simulate_open_bond(struct simulate *simulate, const struct cli *cli, struct err *err)
-{
-	struct pins pins;
-	int r = name_check("bond", simulate->bond, err);
-
-	if (!r)
-		r = pins_open(&pins, cli->paths.bpf_dir, simulate->bond, err);
-	if (r)
-		return r;
-	r = simulate_take_bond(simulate, &pins, err);
-	pins_close(&pins);
-	return r;
+	simulate->is_weighed = true;
+	for (unsigned int slot = 0; slot < slaves; slot++)
+		simulate->failure[slot].at_once = simulate->failure[slot].mask =
+			simulate->mask & ~slots_bit(slot);
 }
 
 static enum cli_exit simulate_run(struct simulate *simulate, const struct cli *cli)
 {
 	struct err err;
-	int r = simulate_share_out(simulate, &err);
+	int r = 0;
 
-	if (!r && simulate->file)
+	simulate_share_out(simulate);
+	if (simulate->file)
 		r = simulate_read(simulate, &err);
-	else if (!r)
+	else
 		simulate_generate(simulate);
 	if (!r || simulate->total.packets)
 		simulate_print(simulate, cli->json);
-	simulate_done(simulate);
 	return r ? cli_refuse(&err) : CLI_DONE;
 }
 
@@ -178,7 +141,7 @@ static enum cli_exit simulate_prepare(struct simulate *simulate, const struct cl
 		return CLI_USAGE;
 	simulate->flows = flows;
 	if (simulate->bond)
-		r = simulate_open_bond(simulate, cli, &err);
+		r = simulate_take_bond(simulate, cli->paths.bpf_dir, &err);
 	else
 		simulate_invent(simulate, slaves > XBOND_MAX_SLAVES ? XBOND_MAX_SLAVES
 								    : (unsigned int)slaves);

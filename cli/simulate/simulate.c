@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/simulate/simulate.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/flow_slot.h"
 #include "common/slots.h"
 #include "rules/buckets.h"
 
+/* With weights that the user gives, a slave that takes the place of another has its weight. */
+static void simulate_weigh(const struct simulate *simulate, unsigned int failed,
+			   struct simulate_failure *failure)
+{
+	memcpy(failure->member_weight, simulate->member_weight, sizeof(failure->member_weight));
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		failure->weight[slot] = 0;
+		if (!slots_have(failure->mask, slot))
+			continue;
+		failure->weight[slot] = slots_have(simulate->mask, slot) ? simulate->weight[slot]
+									 : simulate->weight[failed];
+		failure->member_weight[slot] = failure->weight[slot];
+	}
+}
+
 static void simulate_fail(struct simulate *simulate, unsigned int failed)
 {
-	struct simulate_table *table = &simulate->failure[failed].table;
-	uint32_t usable[XBOND_MAX_SLAVES] = { 0 };
+	struct simulate_failure *failure = &simulate->failure[failed];
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slot != failed && slots_have(simulate->mask, slot))
-			usable[slot] = simulate->weight[slot];
-	*table = simulate->table;
-	buckets_assign(table->bucket, table->home, simulate->member_weight, usable);
+	if (simulate->is_weighed)
+		simulate_weigh(simulate, failed, failure);
+	failure->table = simulate->table;
+	buckets_assign(failure->table.bucket, failure->table.home, failure->member_weight,
+		       failure->weight);
 }
 
-int simulate_share_out(struct simulate *simulate, struct err *err)
+void simulate_share_out(struct simulate *simulate)
 {
-	buckets_assign(simulate->table.bucket, simulate->table.home, simulate->member_weight,
-		       simulate->weight);
-	if (!(simulate->mask & (simulate->mask - 1)))
-		return 0;
-	simulate->failure = calloc(XBOND_MAX_SLAVES, sizeof(*simulate->failure));
-	if (!simulate->failure)
-		return err_set(err, ENOMEM, "out of memory");
+	if (simulate->is_weighed)
+		buckets_assign(simulate->table.bucket, simulate->table.home,
+			       simulate->member_weight, simulate->weight);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(simulate->mask, slot))
+		if (simulate->failure[slot].mask)
 			simulate_fail(simulate, slot);
-	return 0;
-}
-
-void simulate_done(struct simulate *simulate)
-{
-	free(simulate->failure);
-	simulate->failure = NULL;
 }
 
 static void simulate_add(struct simulate_sum *sum, const struct simulate_sum *what)
@@ -53,9 +55,8 @@ static void simulate_count_failure(struct simulate *simulate, unsigned int faile
 				   const struct simulate_sum *what)
 {
 	struct simulate_failure *failure = &simulate->failure[failed];
-	uint64_t others = simulate->mask & ~slots_bit(failed);
-	unsigned int at_once = flow_slot(simulate->table.bucket, hash, others);
-	unsigned int settled = flow_slot(failure->table.bucket, hash, others);
+	unsigned int at_once = flow_slot(simulate->table.bucket, hash, failure->at_once);
+	unsigned int settled = flow_slot(failure->table.bucket, hash, failure->mask);
 
 	simulate_add(&failure->gets[settled], what);
 	if (settled != before)
@@ -72,7 +73,7 @@ void simulate_count(struct simulate *simulate, uint64_t hash, uint64_t packets, 
 
 	simulate_add(&simulate->sum[slot], &what);
 	simulate_add(&simulate->total, &what);
-	for (unsigned int failed = 0; simulate->failure && failed < XBOND_MAX_SLAVES; failed++)
-		if (slots_have(simulate->mask, failed))
+	for (unsigned int failed = 0; failed < XBOND_MAX_SLAVES; failed++)
+		if (simulate->failure[failed].mask)
 			simulate_count_failure(simulate, failed, slot, hash, &what);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate: what each slave gets of some packets, and what moves if a slave fails, by the hash of
- * bpf/flow.h and the bucket tables of rules/buckets.h. simulate.c shares out and counts,
- * simulate_flows.c makes flows or reads them from a capture, simulate_print.c prints, and
- * cmd_simulate.c reads the command line.
+ * bpf/flow.h and the bucket tables of rules/buckets.h. simulate_bond.c reads a bond, simulate.c
+ * shares out and counts, simulate_flows.c makes flows or reads them from a capture,
+ * simulate_print.c prints, and cmd_simulate.c reads the command line.
  */
 #ifndef XBOND_CLI_SIMULATE_SIMULATE_H
 #define XBOND_CLI_SIMULATE_SIMULATE_H
@@ -25,6 +25,10 @@ struct simulate_table {
 
 /* What becomes of all packets once a slave has failed, and its buckets are shared out. */
 struct simulate_failure {
+	uint64_t at_once; /* slots that may transmit before that */
+	uint64_t mask;	  /* slots that may transmit then; none: nothing is foretold */
+	uint64_t unsure;  /* those of mask that need the consent of their partners */
+	uint32_t weight[XBOND_MAX_SLAVES], member_weight[XBOND_MAX_SLAVES];
 	struct simulate_table table;
 	struct simulate_sum gets[XBOND_MAX_SLAVES]; /* each slot, in all */
 	struct simulate_sum moved;		    /* what has another slave than before */
@@ -47,6 +51,7 @@ struct simulate {
 	uint64_t flows;	  /* of those */
 	struct flow_rule rule;
 	uint64_t mask;
+	bool is_weighed;			  /* the weights are not those of a bond */
 	uint32_t weight[XBOND_MAX_SLAVES];	  /* of the slots in mask */
 	uint32_t member_weight[XBOND_MAX_SLAVES]; /* also of slaves that may not transmit now */
 	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
@@ -54,17 +59,18 @@ struct simulate {
 	bool is_tlb; /* balance-tlb or balance-alb: not all that is sent is balanced */
 	struct simulate_table table;
 	struct simulate_sum sum[XBOND_MAX_SLAVES], total;
-	struct simulate_failure *failure; /* of each slot; NULL: there is one slave only */
+	struct simulate_failure failure[XBOND_MAX_SLAVES];
 	uint64_t other[SIMULATE_OTHERS];
 	bool flows_lack; /* there were more flows than can be told from each other */
 };
 
+/* The slaves, weights, rule and buckets of a bond, and who replaces which of its slaves. */
+int simulate_take_bond(struct simulate *simulate, const char *bpf_dir, struct err *err);
 /*
- * Fills the tables. The buckets of `table` stay where they are as far as the weights allow. Returns
- * 0 or -ENOMEM.
+ * Fills the tables. With other weights than those of a bond, the buckets of `table` stay where they
+ * are as far as the weights allow.
  */
-int simulate_share_out(struct simulate *simulate, struct err *err);
-void simulate_done(struct simulate *simulate);
+void simulate_share_out(struct simulate *simulate);
 /* bytes in packets that all have this hash; new_flow: they are the first of their flow. */
 void simulate_count(struct simulate *simulate, uint64_t hash, uint64_t packets, uint64_t bytes,
 		    bool new_flow);

@@ -39,11 +39,11 @@ static const char *simulate_policy(const struct simulate *simulate, char *text, 
 	return text;
 }
 
-/* Of those that are left, the slot with the most bytes. */
+/* Of those that transmit then, the slot with the most bytes. */
 static unsigned int simulate_busiest(const struct simulate *simulate, unsigned int failed)
 {
 	const struct simulate_sum *gets = simulate->failure[failed].gets;
-	uint64_t left = simulate->mask & ~slots_bit(failed);
+	uint64_t left = simulate->failure[failed].mask;
 	unsigned int busiest = (unsigned int)__builtin_ctzll(left);
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -61,22 +61,32 @@ static json_t *simulate_sum_json(const struct simulate_sum *sum, const struct si
 			 "share_of_bytes", simulate_part(sum->bytes, total->bytes));
 }
 
+static json_t *simulate_names_json(const struct simulate *simulate, uint64_t slots)
+{
+	json_t *names = json_array();
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(slots, slot))
+			json_array_append_new(names, json_value_text(simulate->name[slot]));
+	return names;
+}
+
 static json_t *simulate_failure_json(const struct simulate *simulate, unsigned int failed)
 {
 	const struct simulate_failure *failure = &simulate->failure[failed];
 	json_t *slaves = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slot != failed && slots_have(simulate->mask, slot))
+		if (slots_have(failure->mask, slot))
 			json_array_append_new(
 				slaves, json_pack("{s:o, s:o}", "name",
 						  json_value_text(simulate->name[slot]), "gets",
 						  simulate_sum_json(&failure->gets[slot],
 								    &simulate->total)));
-	return json_pack("{s:o, s:o, s:o}", "moved",
+	return json_pack("{s:o, s:o, s:o, s:o}", "moved",
 			 simulate_sum_json(&failure->moved, &simulate->total), "moved_again",
 			 simulate_sum_json(&failure->moved_again, &simulate->total), "slaves",
-			 slaves);
+			 slaves, "unsure", simulate_names_json(simulate, failure->unsure));
 }
 
 static json_t *simulate_slaves_json(const struct simulate *simulate)
@@ -93,8 +103,9 @@ static json_t *simulate_slaves_json(const struct simulate *simulate)
 					  simulate_share_by_weight(simulate, slot), "gets",
 					  simulate_sum_json(&simulate->sum[slot], &simulate->total),
 					  "if_failed",
-					  simulate->failure ? simulate_failure_json(simulate, slot)
-							    : json_null()));
+					  simulate->failure[slot].mask
+						  ? simulate_failure_json(simulate, slot)
+						  : json_null()));
 	return slaves;
 }
 
@@ -137,7 +148,7 @@ static void simulate_print_slave(const struct simulate *simulate, unsigned int s
 	       100 * simulate_part(sum->flows, total->flows),
 	       100 * simulate_part(sum->packets, total->packets),
 	       100 * simulate_part(sum->bytes, total->bytes));
-	if (simulate->failure) {
+	if (simulate->failure[slot].mask) {
 		const struct simulate_failure *failure = &simulate->failure[slot];
 		unsigned int busiest = simulate_busiest(simulate, slot);
 
@@ -147,6 +158,27 @@ static void simulate_print_slave(const struct simulate *simulate, unsigned int s
 		       100 * simulate_part(failure->gets[busiest].bytes, total->bytes));
 	}
 	putchar('\n');
+}
+
+static bool simulate_has_failures(const struct simulate *simulate)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (simulate->failure[slot].mask)
+			return true;
+	return false;
+}
+
+static void simulate_print_unsure(const struct simulate *simulate, unsigned int failed)
+{
+	char name[XBOND_NAME_SIZE];
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!slots_have(simulate->failure[failed].unsure, slot))
+			continue;
+		printf("if %s failed: ", cli_name(simulate->name[failed], name));
+		printf("%s is counted in, but its partner may not let it transmit\n",
+		       cli_name(simulate->name[slot], name));
+	}
 }
 
 static void simulate_print_text(const struct simulate *simulate)
@@ -160,10 +192,12 @@ static void simulate_print_text(const struct simulate *simulate)
 	       (unsigned long long)total->flows, (unsigned long long)total->packets,
 	       (unsigned long long)total->bytes);
 	printf("%-15s %6s %9s %7s %8s %7s%s\n", "slave", "weight", "by weight", "flows", "packets",
-	       "bytes", simulate->failure ? "  if failed  busiest then" : "");
+	       "bytes", simulate_has_failures(simulate) ? "  if failed  busiest then" : "");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slots_have(simulate->mask, slot))
 			simulate_print_slave(simulate, slot);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		simulate_print_unsure(simulate, slot);
 	for (int other = 0; other < SIMULATE_OTHERS; other++)
 		if (simulate->other[other])
 			printf("%llu packets: %s\n", (unsigned long long)simulate->other[other],

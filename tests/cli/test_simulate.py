@@ -138,6 +138,15 @@ def test_a_bond_that_lacks_a_slave(bond, bpf_dir, tmp_path):
     assert moved["packets"] == takes.count(0)
 
 
+def test_a_drained_slave_takes_over_if_no_other_is_left(bond, bpf_dir):
+    bond.table.tx_mask, bond.settings.drain_mask = 0b0011, 0b0010
+    only, = simulate("bond0", bpf_dir=bpf_dir)["slaves"]
+    assert only["name"] == "eth0" and only["gets"]["share_of_bytes"] == 1
+    other, = only["if_failed"]["slaves"]
+    assert other == {"name": "eth1", "gets": only["gets"]}
+    assert only["if_failed"]["moved"] == only["gets"] and only["if_failed"]["unsure"] == []
+
+
 @pytest.mark.parametrize("mode", [X.MODE_BALANCE_TLB, X.MODE_BALANCE_ALB])
 def test_what_is_not_balanced(bond, bpf_dir, tmp_path, mode):
     """ARP, and what goes to many; a hash spreads the rest."""

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/doctor/doctor_gather.h"
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 #include "cli/show/proc.h"
 #include "cli/show/sysfs_values.h"
 #include "cli/show/text.h"

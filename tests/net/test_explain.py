@@ -3,6 +3,7 @@ import socket
 
 import pytest
 
+from lacp import ports, wait_distributing
 from test_carrier import in_place_only
 from traffic import Capture
 from waiting import wait_for
@@ -103,3 +104,71 @@ def test_it_foretells_the_next_active_slave(pair, primary):
     made.far.ip("link", "set", said["slave"], "down")
     wait_for(lambda: made.near.show()["active_slave"] == said["if_failed"]["settled"],
              "it to be the active one")
+
+
+def simulated(made):
+    """What each slave gets; what each gets if one has failed; who needs its partner's consent."""
+    slaves = made.near.ctl_json("simulate", "bond0")["slaves"]
+    failures = {slave["name"]: slave["if_failed"] for slave in slaves if slave["if_failed"]}
+    return ({slave["name"]: slave["gets"] for slave in slaves},
+            {name: {other["name"]: other["gets"] for other in failed["slaves"]}
+             for name, failed in failures.items()},
+            {name: failed["unsure"] for name, failed in failures.items()})
+
+
+def lacp_pair(pair, near, far, **options):
+    """The first ports of three distribute, at the near end near of them, at the far end far."""
+    made = pair("802.3ad", links=3, xmit_hash_policy="layer3+4", lacp_rate="fast", max_links=near,
+                far={"max_links": far}, **options)
+    links = made.links[:min(limit for limit in (near, far) if limit)]
+    wait_distributing(made.near, made.far, links=links)
+    return made, links
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_it_foretells_the_port_that_stands_by(pair, links):
+    """max_links at this end only: the partner has nothing to decide."""
+    made, used = lacp_pair(pair, links, 0)
+    wait_for(lambda: "synchronization" in ports(made.near)["l2"]["partner_state"],
+             "the partner to attach all ports")
+    _, then, unsure = simulated(made)
+    assert unsure == {link: [] for link in used}
+    before = [each for each in explanations(made, 4) if each["slave"] == "l0"]
+    assert all(each["if_failed"]["unsure"] == [] for each in before)
+    settled = {each["if_failed"]["settled"] for each in before}
+    after = made.links[1:links + 1]
+    assert settled == set(after) == set(then["l0"])
+    made.far.ip("link", "set", "l0", "down")
+    wait_distributing(made.near, links=after)
+    for link in after:
+        share = then["l0"][link]["share_of_flows"]
+        wait_for(lambda link=link, share=share:
+                 simulated(made)[0][link]["share_of_flows"] == pytest.approx(share, abs=0.05),
+                 "the buckets to be shared out")
+
+
+@pytest.mark.parametrize("near", [0, 2])
+def test_it_does_not_foretell_what_the_partner_decides(pair, near):
+    """max_links at the far end: its third port is not in sync."""
+    made, used = lacp_pair(pair, near, 2)
+    assert "synchronization" not in ports(made.near)["l2"]["partner_state"]
+    _, then, unsure = simulated(made)
+    assert unsure == {link: ["l2"] for link in used}
+    assert set(then["l0"]) == {"l1", "l2"}
+    assert "if l0 failed: l2 is counted in, but its partner may not let it transmit\n" in \
+        made.near.ctl("simulate", "bond0")
+    before = [each for each in explanations(made, 4) if each["slave"] == "l0"]
+    unknown = {"at_once": "l1", "settled": None, "unsure": ["l2"]}
+    assert unknown in [each["if_failed"] for each in before]
+    for each in before:  # some stay with l1 whatever the partner does
+        assert each["if_failed"] in (unknown, {"at_once": "l1", "settled": "l1", "unsure": []})
+
+
+@in_place_only
+def test_simulate_looks_at_carriers_while_bondd_is_dead(pair):
+    made = pair("balance-xor", links=3, xmit_hash_policy="layer3+4", far={"mode": "broadcast"})
+    made.near.kill_bondd()
+    made.far.ip("link", "set", "l0", "down")
+    gets, then, _ = simulated(made)
+    assert set(gets) == set(then) == {"l1", "l2"}
+    assert set(then["l1"]) == {"l2"}

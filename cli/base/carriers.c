@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/carriers.h"
+#include "cli/base/carriers.h"
 
 #include <unistd.h>
 

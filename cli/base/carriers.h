@@ -3,8 +3,8 @@
  * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/netdev_look.h).
  * So explain is right while bondd is dead, too.
  */
-#ifndef XBOND_CLI_EXPLAIN_CARRIERS_H
-#define XBOND_CLI_EXPLAIN_CARRIERS_H
+#ifndef XBOND_CLI_BASE_CARRIERS_H
+#define XBOND_CLI_BASE_CARRIERS_H
 
 #include <stdint.h>
 

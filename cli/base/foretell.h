@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the slave of a hash, now and if that slave failed, by the pinned tables. Called by explain.
+ * Finds the slave of a hash, now and if that slave failed, by the pinned tables. Called by explain
+ * and simulate.
  */
-#ifndef XBOND_CLI_EXPLAIN_FORETELL_H
-#define XBOND_CLI_EXPLAIN_FORETELL_H
+#ifndef XBOND_CLI_BASE_FORETELL_H
+#define XBOND_CLI_BASE_FORETELL_H
 
 #include <stdbool.h>
 
@@ -18,6 +19,10 @@ struct forecast {
 	 * And the slot after bondd has shared out the buckets, or has chosen the next active slave.
 	 */
 	unsigned int settled;
+	/*
+	 * Ports of 802.3ad on whose partners it depends; settled is XBOND_NO_SLOT then.
+	 */
+	uint64_t unsure;
 };
 
 /*

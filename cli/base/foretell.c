@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/foretell.h"
+#include "cli/base/foretell.h"
 
 #include <string.h>
 
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
+#include "cli/base/aftermath.h"
+#include "cli/base/carriers.h"
 #include "cli/base/flow_slot.h"
-#include "cli/explain/carriers.h"
 #include "common/clock.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -27,14 +28,6 @@ uint64_t foretell_mask(const struct pins *pins)
 uint64_t foretell_live(const struct pins *pins)
 {
 	return carriers_live(pins, foretell_mask(pins));
-}
-
-/* What is left when this slot's slave has failed, drained slots included. */
-static uint64_t foretell_others(const struct pins *pins, unsigned int slot)
-{
-	uint64_t others = pins->table->tx_mask & ~slots_bit(slot);
-
-	return carriers_live(pins, others) & ~slots_bit(slot);
 }
 
 static const uint8_t *foretell_table_of(const struct pins *pins)
@@ -136,45 +129,92 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 		ret_share[slot] = slots_have(mask, slot);
 }
 
-/* The buckets as bondd will share them out. */
-static void foretell_settled_table(const struct pins *pins, uint64_t mask,
-				   uint8_t bucket[XBOND_BUCKETS])
-{
-	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
-	uint8_t home[XBOND_BUCKETS];
+struct foretell_buckets {
+	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
+};
 
-	memcpy(bucket, foretell_table_of(pins), XBOND_BUCKETS);
-	memcpy(home, pins->buckets->home, sizeof(home));
-	weights_of(pins, mask, member_weight, weight);
-	buckets_assign(bucket, home, member_weight, weight);
+static void foretell_take_buckets(const struct pins *pins, struct foretell_buckets *ret_buckets)
+{
+	memcpy(ret_buckets->bucket, foretell_table_of(pins), XBOND_BUCKETS);
+	memcpy(ret_buckets->home, pins->buckets->home, XBOND_BUCKETS);
 }
 
-static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+/* As bondd does. */
+static void foretell_share_out(const struct pins *pins, uint64_t mask,
+			       struct foretell_buckets *buckets)
 {
-	uint8_t bucket[XBOND_BUCKETS];
+	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
 
-	foretell_settled_table(pins, mask, bucket);
-	return flow_slot(bucket, hash, mask);
+	weights_of(pins, values_undrained(pins, mask), member_weight, weight);
+	buckets_assign(buckets->bucket, buckets->home, member_weight, weight);
+}
+
+/* chosen: a policy has chosen the slot, whatever the bucket. */
+struct foretell_flow {
+	uint64_t hash;
+	unsigned int owner;
+	bool chosen;
+};
+
+static unsigned int foretell_slot_then(const struct pins *pins, const struct foretell_flow *flow,
+				       uint64_t mask, const uint8_t bucket[XBOND_BUCKETS])
+{
+	mask = values_undrained(pins, mask);
+	return flow->chosen ? flow_slot_usable(bucket, flow->owner, flow->hash, mask)
+			    : flow_slot(bucket, flow->hash, mask);
+}
+
+/* Ports that nobody is sure of may begin to transmit at once, later, or never. */
+static bool foretell_depends(const struct pins *pins, const struct foretell_flow *flow,
+			     const struct aftermath *after, struct foretell_buckets *settled,
+			     unsigned int slot)
+{
+	uint64_t all = after->settled | after->unsure;
+	struct foretell_buckets at_once;
+
+	foretell_take_buckets(pins, &at_once);
+	foretell_share_out(pins, all, &at_once);
+	foretell_share_out(pins, all, settled);
+	return foretell_slot_then(pins, flow, all, at_once.bucket) != slot ||
+	       foretell_slot_then(pins, flow, all, settled->bucket) != slot;
+}
+
+static void foretell_failure(const struct pins *pins, const struct foretell_flow *flow,
+			     struct forecast *forecast)
+{
+	struct aftermath after = aftermath_of(pins, forecast->slot);
+	struct foretell_buckets settled;
+
+	forecast->at_once = flow_slot_usable(foretell_table_of(pins), flow->owner, flow->hash,
+					     values_undrained(pins, after.at_once));
+	foretell_take_buckets(pins, &settled);
+	foretell_share_out(pins, after.settled, &settled);
+	forecast->settled = foretell_slot_then(pins, flow, after.settled, settled.bucket);
+	if (!after.unsure || !foretell_depends(pins, flow, &after, &settled, forecast->settled))
+		return;
+	forecast->settled = XBOND_NO_SLOT;
+	forecast->unsure = after.unsure;
+}
+
+static struct forecast foretell_flow(const struct pins *pins, const struct foretell_flow *flow,
+				     unsigned int slot)
+{
+	struct forecast forecast = { .bucket = FLOW_BUCKET(flow->hash),
+				     .slot = slot,
+				     .detour = slot != XBOND_NO_SLOT && slot != flow->owner,
+				     .at_once = XBOND_NO_SLOT,
+				     .settled = XBOND_NO_SLOT };
+
+	if (slot != XBOND_NO_SLOT)
+		foretell_failure(pins, flow, &forecast);
+	return forecast;
 }
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
-	unsigned int owner = foretell_owner(pins, hash);
-	uint64_t others;
-	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = foretell_slot(pins, hash),
-				     .at_once = XBOND_NO_SLOT,
-				     .settled = XBOND_NO_SLOT };
+	struct foretell_flow flow = { .hash = hash, .owner = foretell_owner(pins, hash) };
 
-	if (forecast.slot == XBOND_NO_SLOT)
-		return forecast;
-	forecast.detour = owner != forecast.slot;
-	others = values_undrained(pins, foretell_others(pins, forecast.slot));
-	if (!others)
-		return forecast;
-	forecast.at_once = flow_slot_usable(foretell_table_of(pins), owner, hash, others);
-	forecast.settled = foretell_settled_slot(pins, hash, others);
-	return forecast;
+	return foretell_flow(pins, &flow, foretell_slot(pins, hash));
 }
 
 unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash)
@@ -184,23 +224,9 @@ unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, ui
 
 struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash)
 {
-	uint64_t others;
-	uint8_t settled[XBOND_BUCKETS];
-	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = foretell_chosen_slot(pins, slot, hash),
-				     .at_once = XBOND_NO_SLOT,
-				     .settled = XBOND_NO_SLOT };
+	struct foretell_flow flow = { .hash = hash, .owner = slot, .chosen = true };
 
-	if (forecast.slot == XBOND_NO_SLOT)
-		return forecast;
-	forecast.detour = forecast.slot != slot;
-	others = values_undrained(pins, foretell_others(pins, forecast.slot));
-	if (!others)
-		return forecast;
-	foretell_settled_table(pins, others, settled);
-	forecast.at_once = flow_slot_usable(foretell_table_of(pins), slot, hash, others);
-	forecast.settled = flow_slot_usable(settled, slot, hash, others);
-	return forecast;
+	return foretell_flow(pins, &flow, foretell_chosen_slot(pins, slot, hash));
 }
 
 /* Uses the rule that bondd uses. */
@@ -226,12 +252,12 @@ struct forecast foretell_active(const struct pins *pins)
 	struct forecast forecast = { .slot = foretell_active_slot(pins),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
-	uint64_t others;
+	struct aftermath after;
 
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
-	others = foretell_others(pins, forecast.slot);
-	forecast.at_once = foretell_successor(pins, values_undrained(pins, others));
-	forecast.settled = foretell_next_active(pins, others);
+	after = aftermath_of(pins, forecast.slot);
+	forecast.at_once = foretell_successor(pins, values_undrained(pins, after.at_once));
+	forecast.settled = foretell_next_active(pins, after.settled);
 	return forecast;
 }
