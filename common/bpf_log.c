@@ -2,6 +2,7 @@
 #include "common/bpf_log.h"
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 static struct {
 	char line[LOG_LINES][LOG_LINE_SIZE];
 	unsigned int next;
+	char warning[LOG_LINE_SIZE]; /* of libbpf itself */
 } kept;
 
 /* Names in a file of the user may contain anything. */
@@ -21,16 +23,35 @@ static void bpf_log_make_printable(char *line)
 			*line = *line == '\t' ? ' ' : '?';
 }
 
-static void bpf_log_keep_line(const char *line, size_t length)
+static void bpf_log_set_line(char to[LOG_LINE_SIZE], const char *line, size_t length)
 {
-	char *to;
-
-	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
-	    !strncmp(line, "libbpf: ", 8))
-		return;
-	to = kept.line[kept.next++ % LOG_LINES];
 	snprintf(to, LOG_LINE_SIZE, "%.*s", (int)length, line);
 	bpf_log_make_printable(to);
+}
+
+static bool bpf_log_has(const char *line, size_t length, const char *words)
+{
+	return memmem(line, length, words, strlen(words));
+}
+
+/* That something failed is known from the error; these lines say no more. */
+static void bpf_log_keep_warning(const char *line, size_t length)
+{
+	if (!bpf_log_has(line, length, "failed to load") &&
+	    !bpf_log_has(line, length, "load failed") && !bpf_log_has(line, length, " LOG --"))
+		bpf_log_set_line(kept.warning, line, length);
+}
+
+static void bpf_log_keep_line(enum libbpf_print_level level, const char *line, size_t length)
+{
+	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10))
+		return;
+	if (strncmp(line, "libbpf: ", 8) != 0)
+		bpf_log_set_line(kept.line[kept.next++ % LOG_LINES], line, length);
+	else if (bpf_log_has(line, length, "BTF is optional, ignoring"))
+		bpf_log_start(); /* the lines before are about that */
+	else if (level == LIBBPF_WARN)
+		bpf_log_keep_warning(line, length);
 }
 
 static int bpf_log_keep(enum libbpf_print_level level, const char *format, va_list args)
@@ -44,7 +65,7 @@ static int bpf_log_keep(enum libbpf_print_level level, const char *format, va_li
 	while (*at) {
 		size_t length = strcspn(at, "\n");
 
-		bpf_log_keep_line(at, length);
+		bpf_log_keep_line(level, at, length);
 		at += length + (at[length] == '\n');
 	}
 	return 0;
@@ -72,6 +93,8 @@ const char *bpf_log_last(void)
 			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s",
 				 *last ? " | " : " (", line);
 	}
+	if (!*last && *kept.warning)
+		snprintf(last, sizeof(last), " (%s", kept.warning);
 	if (*last)
 		snprintf(last + strlen(last), sizeof(last) - strlen(last), ")");
 	return last;

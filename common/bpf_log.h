@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps the last lines that libbpf prints while it loads something, which are the verifier's
- * message, for an error line. Nothing of libbpf goes to stderr.
+ * message, for an error line. What libbpf refuses itself has no such message; then its own last
+ * warning is kept. Nothing of libbpf goes to stderr.
  */
 #ifndef XBOND_COMMON_BPF_LOG_H
 #define XBOND_COMMON_BPF_LOG_H
@@ -10,7 +11,7 @@
 void bpf_log_init(void);
 /* Forgets the lines so far. */
 void bpf_log_start(void);
-/* " (the last lines)", or "". Valid until the next call. */
+/* " (the last lines)", " (libbpf: its warning)", or "". Valid until the next call. */
 const char *bpf_log_last(void);
 
 #endif

@@ -13,8 +13,8 @@ struct aftermath {
 	uint64_t at_once; /* from the next packet on */
 	uint64_t settled; /* when bondd has acted, and ports of 802.3ad that stood by take part */
 	/*
-	 * 802.3ad: other ports that are selected then. Whether their partners let them transmit, and
-	 * how soon, cannot be known here.
+	 * 802.3ad: other ports that are selected then. Whether their partners let them transmit,
+	 * and how soon, cannot be known here.
 	 */
 	uint64_t unsure;
 };

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What remains of libbpf's lines for an error line. They are those of libbpf 1.5. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <bpf/libbpf.h>
+
+#include "common/bpf_log.h"
+
+static libbpf_print_fn_t keep;
+
+static void say(enum libbpf_print_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	keep(level, format, args);
+	va_end(args);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	bpf_log_init();
+	keep = libbpf_set_print(NULL);
+	bpf_log_start();
+	return 0;
+}
+
+static void the_verifiers_last_lines(void **state)
+{
+	(void)state;
+	say(LIBBPF_WARN, "libbpf: prog 'p': BPF program load failed: Permission denied\n");
+	say(LIBBPF_WARN,
+	    "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s-- END PROG LOAD LOG --\n", "p",
+	    "0: (b7) r1 = 8\n1: (79) r0 = *(u64 *)(r1 +0)\nR1 invalid mem access 'scalar'\n"
+	    "processed 2 insns (limit 1000000) max_states_per_insn 0\n");
+	say(LIBBPF_WARN, "libbpf: prog 'p': failed to load: -13\n");
+	say(LIBBPF_WARN, "libbpf: failed to load object 'policy'\n");
+	assert_string_equal(bpf_log_last(), " (0: (b7) r1 = 8 | 1: (79) r0 = *(u64 *)(r1 +0) | "
+					    "R1 invalid mem access 'scalar')");
+}
+
+static void what_libbpf_refuses_itself(void **state)
+{
+	(void)state;
+	say(LIBBPF_WARN, "libbpf: extern (func ksym) '%s': not found in kernel or module BTFs\n",
+	    "nosuch");
+	say(LIBBPF_WARN, "libbpf: extern '%s' (strong): not resolved\n", "CONFIG_\x1b[2J");
+	say(LIBBPF_INFO, "libbpf: something else\n");
+	say(LIBBPF_DEBUG, "libbpf: and more\n");
+	say(LIBBPF_WARN, "libbpf: failed to load object 'policy'\n");
+	assert_string_equal(bpf_log_last(),
+			    " (libbpf: extern 'CONFIG_?[2J' (strong): not resolved)");
+	bpf_log_start();
+	assert_string_equal(bpf_log_last(), "");
+}
+
+/* The log of BTF that the kernel does not take, and that no program needs. */
+static void optional_btf_is_no_reason(void **state)
+{
+	(void)state;
+	say(LIBBPF_WARN, "libbpf: BTF loading error: -22\n");
+	say(LIBBPF_WARN,
+	    "libbpf: -- BEGIN BTF LOAD LOG ---\n[6] ARRAY type_id=2\n-- END BTF LOAD LOG --\n");
+	say(LIBBPF_WARN,
+	    "libbpf: Error loading .BTF into kernel: -22. BTF is optional, ignoring.\n");
+	assert_string_equal(bpf_log_last(), "");
+	say(LIBBPF_WARN, "libbpf: map 'm': failed to create: -E2BIG\n");
+	assert_string_equal(bpf_log_last(), " (libbpf: map 'm': failed to create: -E2BIG)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_verifiers_last_lines, begin),
+		cmocka_unit_test_setup(what_libbpf_refuses_itself, begin),
+		cmocka_unit_test_setup(optional_btf_is_no_reason, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
