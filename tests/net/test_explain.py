@@ -1,5 +1,6 @@
 """bondctl explain says where packets really go, and where they go when that slave has failed."""
 import socket
+import types
 
 import pytest
 
@@ -162,6 +163,31 @@ def test_it_does_not_foretell_what_the_partner_decides(pair, near):
     assert unknown in [each["if_failed"] for each in before]
     for each in before:  # some stay with l1 whatever the partner does
         assert each["if_failed"] in (unknown, {"at_once": "l1", "settled": "l1", "unsure": []})
+
+
+def test_it_foretells_the_other_aggregator(lab):
+    """One port to the switch that is in use, two to another one."""
+    near, first, second = lab.host("a"), lab.host("b"), lab.host("c")
+    made = types.SimpleNamespace(near=near, far=first)
+    for number, far in enumerate((first, second, second)):
+        lab.link(near, far, f"l{number}", number)
+    for host, links in ((near, ("l0", "l1", "l2")), (first, ("l0",)), (second, ("l1", "l2"))):
+        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast",
+                 "xmit_hash_policy", "layer3+4")
+        host.ctl("add-slave", "bond0", *links)
+    for host in (near, first):
+        host.ip("link", "set", "bond0", "up")
+    wait_distributing(near, first, links=["l0"])
+    second.ip("link", "set", "bond0", "up")
+    wait_for(lambda: all("synchronization" in ports(near)[link]["partner_state"]
+                         for link in ("l1", "l2")), "the other switch to attach its ports")
+    wait_distributing(near, links=["l0"])
+    _, then, unsure = simulated(made)
+    assert set(then["l0"]) == {"l1", "l2"} and unsure == {"l0": []}
+    said = [each["if_failed"] for each in explanations(made, 4)]
+    assert {(each["at_once"], each["settled"]) for each in said} == {(None, "l1"), (None, "l2")}
+    first.ip("link", "set", "l0", "down")
+    wait_distributing(near, links=["l1", "l2"])
 
 
 @in_place_only
