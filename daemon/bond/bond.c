@@ -54,6 +54,8 @@ void bond_arm_delay(struct bond *bond)
 			next_ns = bond->members[slot].delay.deadline_ns;
 	if (bond->lacp.standby.until_ns && bond->lacp.standby.until_ns < next_ns)
 		next_ns = bond->lacp.standby.until_ns;
+	if (bond->lacp.markers.until_ns && bond->lacp.markers.until_ns < next_ns)
+		next_ns = bond->lacp.markers.until_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {

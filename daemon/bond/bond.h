@@ -17,6 +17,7 @@
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
+#include "rules/marker_wait.h"
 #include "rules/standby.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
@@ -153,7 +154,7 @@ struct bond_told {
 /* 802.3ad, as last told to the LACP thread: */
 struct bond_lacp {
 	struct lacp_thread_bond *thread; /* NULL in the other modes */
-	uint64_t marked; /* slots on which a marker was requested before flows leave them */
+	struct marker_wait markers;	 /* before flows leave slots */
 	struct dataplane_plan marked_for;
 	struct lacp_config config;
 	struct lacp_port_config ports[XBOND_MAX_SLAVES];

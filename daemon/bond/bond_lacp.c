@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -218,23 +219,30 @@ void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving)
 	bond->lacp.prospect = prospect.distributing | standby_next(&bond->lacp.standby, &input);
 }
 
-bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
+static bool bond_lacp_await_markers(struct bond *bond, const struct dataplane_plan *plan,
+				    uint64_t losers)
 {
-	if (!bond->lacp.thread || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
-		return false;
-	if (memcmp(&bond->lacp.marked_for, plan, sizeof(*plan)))
-		/*
-		 * Other flows are about to move, and what was sent on them since must arrive, too.
-		 */
-		bond->lacp.marked = 0;
+	struct marker_wait_input input = {
+		.losers = losers,
+		.draining = lacp_thread_draining(bond->lacp.thread),
+		.changed = memcmp(&bond->lacp.marked_for, plan, sizeof(*plan)) != 0,
+		.now_ns = clock_now_ns(),
+	};
+	uint64_t ask = marker_wait_ask(&bond->lacp.markers, &input);
+
 	bond->lacp.marked_for = *plan;
 	bond_for_each_member (bond, slot)
-		if (losers & ~bond->lacp.marked & UINT64_C(1) << slot)
+		if (slots_have(ask, slot))
 			lacp_thread_drain(bond->lacp.thread, slot);
-	bond->lacp.marked |= losers;
-	if (losers & lacp_thread_draining(bond->lacp.thread))
-		return true;
-	bond->lacp.marked = 0;
+	input.draining = lacp_thread_draining(bond->lacp.thread);
+	return marker_wait_goes_on(&bond->lacp.markers, &input);
+}
+
+bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
+{
+	if (bond->lacp.thread && (bond_pin(bond)->drain_markers || rx_turn_drained(bond)))
+		return bond_lacp_await_markers(bond, plan, losers);
+	bond->lacp.markers = (struct marker_wait){ 0 };
 	return false;
 }
 

@@ -39,7 +39,7 @@ struct bond_rebalance {
 	/* Chosen, but markers come first. */
 	struct rebalance_move chosen[REBALANCE_MOVES];
 	unsigned int chosen_count;
-	uint64_t marked;   /* slots */
+	struct marker_wait markers;
 	uint64_t begun_ns; /* when the last ones began to move */
 };
 
@@ -186,25 +186,34 @@ static bool bond_rebalance_describe(const struct bond *bond, const struct rebala
 }
 
 /* The partners answer markers when what was sent on these slaves has arrived. */
-static void bond_rebalance_mark(struct bond *bond)
+static void bond_rebalance_mark(struct bond *bond, uint64_t now_ns)
 {
 	struct bond_rebalance *rebalance = bond->rebalance;
+	struct marker_wait_input input = { .now_ns = now_ns };
+	uint64_t ask;
 
-	rebalance->marked = 0;
+	rebalance->markers = (struct marker_wait){ 0 };
 	if (!bond->lacp.thread || !bond_pin(bond)->drain_markers)
 		return;
 	for (unsigned int i = 0; i < rebalance->chosen_count; i++)
-		rebalance->marked |= slots_bit(rebalance->chosen[i].from) |
-				     slots_bit(rebalance->chosen[i].to); /* for the partner */
+		input.losers |= slots_bit(rebalance->chosen[i].from) |
+				slots_bit(rebalance->chosen[i].to); /* for the partner */
+	ask = marker_wait_ask(&rebalance->markers, &input);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(rebalance->marked, slot))
+		if (slots_have(ask, slot))
 			lacp_thread_drain(bond->lacp.thread, slot);
 }
 
-static bool bond_rebalance_awaits_markers(const struct bond *bond)
+/* Its limit is its own: other flows that leave the slots may send markers again. */
+static bool bond_rebalance_awaits_markers(const struct bond *bond, uint64_t now_ns)
 {
-	return bond->lacp.thread &&
-	       bond->rebalance->marked & lacp_thread_draining(bond->lacp.thread);
+	struct marker_wait *markers = &bond->rebalance->markers;
+	struct marker_wait_input input = { .losers = markers->asked, .now_ns = now_ns };
+
+	if (!bond->lacp.thread)
+		return false;
+	input.draining = lacp_thread_draining(bond->lacp.thread);
+	return marker_wait_goes_on(markers, &input);
 }
 
 /* A decision on slaves may have given the buckets to others meanwhile. */
@@ -247,7 +256,7 @@ static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 		if (rebalance->known && bond->evaluation.published &&
 		    bond_rebalance_describe(bond, now, now_ns, input)) {
 			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
-			bond_rebalance_mark(bond);
+			bond_rebalance_mark(bond, now_ns);
 		}
 		rebalance->then = *now;
 		rebalance->known = true;
@@ -269,7 +278,7 @@ static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
 			bond_rebalance_choose(bond, now_ns);
 		}
 	}
-	if (rebalance->chosen_count && !bond_rebalance_awaits_markers(bond))
+	if (rebalance->chosen_count && !bond_rebalance_awaits_markers(bond, now_ns))
 		bond_rebalance_begin(bond, now_ns);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The timer of updelay, downdelay, and of a standby port that takes over. bond_arm_delay() sets it.
+ * The timer of updelay, downdelay, a standby port that takes over, and flows that wait for markers.
+ * bond_arm_delay() sets it.
  */
 #ifndef XBOND_DAEMON_BOND_DELAY_H
 #define XBOND_DAEMON_BOND_DELAY_H

@@ -1,6 +1,8 @@
 """drain_markers: flows leave a port that works when the partner has answered a marker, or
 after its time; a bond without bondd does not wait.
 """
+import itertools
+
 import pytest
 
 from lacp import leave_markers_unanswered, markers, ports, tx_slots, wait_distributing
@@ -91,6 +93,24 @@ def test_a_smaller_share_waits_too(made):
         wait_for(lambda: markers(wire.frames()), "a marker", 3)
         assert made.near.pinned("table")["active"] == active
         wait_for(lambda: made.near.pinned("table")["active"] != active, "the buckets to change", 10)
+
+
+@pytest.mark.parametrize("wish", ["drain", "weight"])
+def test_changes_do_not_prolong_the_wait(made, wish):
+    """Something outside sets weights again and again, and nobody answers."""
+    for dev in made.links:
+        leave_markers_unanswered(made.far, dev)
+    active = made.near.pinned("table")["active"]
+    weights = itertools.count(2)
+    made.near.ctl("set-slave", "bond0", "l1", "weight", 1)
+    if wish == "drain":
+        made.near.ctl("set-slave", "bond0", "l0", "drain", "on")
+
+    def is_done():
+        made.near.ctl("set-slave", "bond0", "l0", "weight", next(weights))
+        return has_moved(made.near) if wish == "drain" else \
+            made.near.pinned("table")["active"] != active
+    wait_for(is_done, f"the {wish} to take effect", 15)
 
 
 def test_without_bondd_drain_does_not_wait(made):

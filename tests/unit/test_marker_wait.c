@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long flows wait for markers, and which slots are asked: rules/marker_wait.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rules/marker_wait.h"
+
+static struct marker_wait wait;
+static uint64_t now_ns, draining;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&wait, 0, sizeof(wait));
+	now_ns = 5000000000ull;
+	draining = 0;
+	return 0;
+}
+
+/* Nobody answers by itself. Returns the slots that are asked. */
+static uint64_t evaluate(uint64_t losers, bool changed, bool *ret_waits)
+{
+	struct marker_wait_input input = {
+		.losers = losers, .draining = draining, .changed = changed, .now_ns = now_ns
+	};
+	uint64_t asked = marker_wait_ask(&wait, &input);
+
+	draining |= asked;
+	input.draining = draining;
+	*ret_waits = marker_wait_goes_on(&wait, &input);
+	return asked;
+}
+
+static bool waits(uint64_t losers, bool changed)
+{
+	bool ret;
+
+	evaluate(losers, changed, &ret);
+	return ret;
+}
+
+static uint64_t asked(uint64_t losers, bool changed)
+{
+	bool ignored;
+
+	return evaluate(losers, changed, &ignored);
+}
+
+static void nothing_waits_for_no_slot(void **state)
+{
+	(void)state;
+	assert_false(waits(0, true));
+	assert_int_equal(wait.until_ns, 0);
+}
+
+static void the_last_answer_ends_it(void **state)
+{
+	(void)state;
+	assert_int_equal(asked(3, true), 3);
+	draining = 2;
+	assert_true(waits(3, false));
+	draining = 0;
+	assert_false(waits(3, false));
+	assert_int_equal(wait.until_ns, 0);
+}
+
+static void nobody_is_asked_twice_for_the_same(void **state)
+{
+	(void)state;
+	asked(3, true);
+	draining = 2;
+	assert_int_equal(asked(3, false), 0);
+}
+
+static void it_has_a_limit(void **state)
+{
+	(void)state;
+	assert_true(waits(1, true));
+	assert_int_equal(wait.until_ns, now_ns + MARKER_WAIT_NS);
+	now_ns += MARKER_WAIT_NS - 1;
+	assert_true(waits(1, false));
+	now_ns++;
+	assert_false(waits(1, false));
+}
+
+static void changes_do_not_prolong_it(void **state)
+{
+	uint64_t until_ns = now_ns + MARKER_WAIT_NS;
+
+	(void)state;
+	for (uint64_t losers = 1; now_ns < until_ns; losers ^= 3) {
+		assert_true(waits(losers, true));
+		now_ns += MARKER_WAIT_NS / 10;
+	}
+	assert_false(waits(1, true));
+}
+
+static void a_change_asks_again_who_has_answered(void **state)
+{
+	(void)state;
+	asked(3, true);
+	draining = 2;
+	assert_int_equal(asked(3, true), 1);
+	assert_int_equal(asked(7, true), 4);
+}
+
+/* What was sent since is not behind the old marker. */
+static void the_next_wait_asks_again(void **state)
+{
+	(void)state;
+	asked(1, true);
+	assert_false(waits(0, true)); /* the old plan is wanted again */
+	now_ns += MARKER_WAIT_NS / 2;
+	assert_int_equal(asked(1, true), 1);
+	assert_int_equal(wait.until_ns, now_ns + MARKER_WAIT_NS);
+}
+
+static void a_wait_after_one_without_answer_is_a_new_one(void **state)
+{
+	(void)state;
+	asked(1, true);
+	now_ns += MARKER_WAIT_NS;
+	assert_false(waits(1, true));
+	assert_int_equal(asked(1, true), 1);
+	assert_true(waits(1, false));
+}
+
+static void a_slot_that_cannot_be_asked_is_not_awaited(void **state)
+{
+	const struct marker_wait_input input = { .losers = 1, .now_ns = now_ns };
+
+	(void)state;
+	assert_int_equal(marker_wait_ask(&wait, &input), 1);
+	assert_false(marker_wait_goes_on(&wait, &input));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nothing_waits_for_no_slot, setup),
+		cmocka_unit_test_setup(the_last_answer_ends_it, setup),
+		cmocka_unit_test_setup(nobody_is_asked_twice_for_the_same, setup),
+		cmocka_unit_test_setup(it_has_a_limit, setup),
+		cmocka_unit_test_setup(changes_do_not_prolong_it, setup),
+		cmocka_unit_test_setup(a_change_asks_again_who_has_answered, setup),
+		cmocka_unit_test_setup(the_next_wait_asks_again, setup),
+		cmocka_unit_test_setup(a_wait_after_one_without_answer_is_a_new_one, setup),
+		cmocka_unit_test_setup(a_slot_that_cannot_be_asked_is_not_awaited, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
