@@ -223,22 +223,48 @@ static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words,
 	       maintained && (known || !(state & LACP_AGGREGATION));
 }
 
+static __always_inline int slow_may_answer(const struct xbond_hold *port,
+					   const struct xbond_hold_words *words, __u64 now_ns)
+{
+	return words->holding && now_ns - port->answered_ns >= XBOND_HOLD_GAP_NS &&
+	       now_ns - words->sent_ns >= XBOND_HOLD_AFTER_NS;
+}
+
+/*
+ * What hold has taken, it gives back when the partner collects. A partner does so when it knows
+ * that we are in sync. One that says so although it does not know may tell nothing more; then it is
+ * enough that our answer tells it.
+ */
+static __always_inline int slow_may_distribute(const struct xbond_hold *port,
+					       const struct xbond_hold_words *words,
+					       const __u8 *frame, __u64 now_ns)
+{
+	int collects = frame[SLOW_ACTOR_STATE] & LACP_COLLECTING;
+
+	if (words->independent && !collects)
+		return 0;
+	return !(port->withheld & LACP_DISTRIBUTING) ||
+	       frame[SLOW_PARTNER_STATE] & LACP_SYNCHRONIZATION ||
+	       (collects && slow_may_answer(port, words, now_ns));
+}
+
 /*
  * The partner's own state decides. If it is out of sync, the port carries nothing until it is in
  * sync again. Another LAG ends the hold for good; bondd then judges it.
  */
 static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
-				       const struct xbond_hold_words *words, const __u8 *frame)
+				       const struct xbond_hold_words *words, const __u8 *frame,
+				       __u64 now_ns)
 {
-	__u32 allowed = SLOW_CARRY;
+	__u32 allowed = LACP_COLLECTING;
 
 	if (!slow_is_same_lag(words, frame)) {
 		slow_end(slot, port, words, XBOND_HOLD_PARTNER_CHANGED);
 	} else if (!slow_is_in_sync(words, frame)) {
 		slow_end(slot, port, words, XBOND_HOLD_OUT_OF_STEP);
 	} else {
-		if (words->independent && !(frame[SLOW_ACTOR_STATE] & LACP_COLLECTING))
-			allowed = LACP_COLLECTING;
+		if (slow_may_distribute(port, words, frame, now_ns))
+			allowed = SLOW_CARRY;
 		port->ended = XBOND_HOLD_GOES_ON;
 		slow_allow(slot, port, words, allowed);
 	}
@@ -314,7 +340,7 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
 	    port->ended == XBOND_HOLD_PARTNER_CHANGED)
 		return slow_refuse(slot);
-	slow_judge(slot, port, words, frame);
+	slow_judge(slot, port, words, frame, now_ns);
 	if (port->ended == XBOND_HOLD_PARTNER_CHANGED)
 		return slow_refuse(slot);
 	carries = slow_carries(slot, port, words);
@@ -322,8 +348,7 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 	/* The partner sends every second once it has heard that we ask for it. */
 	port->hurried = words->holding && both & LACP_TIMEOUT;
 	slow_restart_silence(slot, slow_silence_ns(port, words));
-	if (!words->holding || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||
-	    now_ns - words->sent_ns < XBOND_HOLD_AFTER_NS)
+	if (!slow_may_answer(port, words, now_ns))
 		return TC_ACT_SHOT;
 	port->answered_ns = now_ns;
 	port->answers++;

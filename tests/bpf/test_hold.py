@@ -249,6 +249,53 @@ def test_with_independent_control_it_distributes_while_the_partner_collects(data
     assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
 
 
+def our(state):
+    return info(OURS, 3, state)
+
+
+def gone_out_of_step(datapath, port):
+    """As after a flap: the partner has just been answered that we are not in sync."""
+    hear(datapath, lacpdu(their(WORKS & ~(SYNC | CARRIES)), OUR_INFO))
+    assert (port.answers, carries(datapath)) == (1, (0, 0))
+
+
+@pytest.mark.parametrize("independent", [0, 1], ids=["coupled", "independent"])
+def test_a_port_returns_in_step_with_its_partner(datapath, port, independent):
+    """Which does not collect before it knows that we are in sync, so nothing is sent to it."""
+    port.independent = independent
+    gone_out_of_step(datapath, port)
+    attached, unaware = their(WORKS & ~CARRIES), our(WORKS & ~(SYNC | CARRIES))
+    assert hear(datapath, lacpdu(attached, unaware)) == TC_SHOT  # the next answer has to wait
+    assert carries(datapath) == (0, BIT)
+    port.answered_ns = 0
+    assert answer(datapath, lacpdu(attached, unaware)) == \
+        (TC_REDIRECT, lacpdu(our(WORKS & ~DISTRIBUTING), attached, OUR_PORT))
+    assert carries(datapath) == (0, BIT)
+    assert hear(datapath, lacpdu(THEIR_INFO, our(WORKS & ~DISTRIBUTING))) == TC_SHOT
+    assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
+
+
+@pytest.mark.parametrize("independent", [0, 1], ids=["coupled", "independent"])
+def test_a_partner_that_always_says_that_it_collects(datapath, port, independent):
+    """As Open vSwitch does. It may say nothing more, so what it is told must be enough."""
+    port.independent = independent
+    gone_out_of_step(datapath, port)
+    unaware = our(WORKS & ~(SYNC | CARRIES))
+    assert hear(datapath, lacpdu(THEIR_INFO, unaware)) == TC_SHOT
+    assert carries(datapath) == (0, BIT)
+    port.answered_ns = 0
+    assert answer(datapath, lacpdu(THEIR_INFO, unaware)) == \
+        (TC_REDIRECT, lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
+    assert carries(datapath) == (BIT, BIT)
+
+
+def test_a_partner_that_never_says_that_it_collects(datapath, port):
+    """With coupled control it does when it knows that we are in sync."""
+    gone_out_of_step(datapath, port)
+    hear(datapath, lacpdu(their(WORKS & ~CARRIES), our(WORKS & ~CARRIES)))
+    assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
+
+
 @pytest.mark.parametrize("told", [0, COLLECTING], ids=["nothing", "collecting"])
 def test_no_more_than_the_core_had_told(datapath, port, told):
     """The last PDU sent says that the port carries: it had waited for the limit of three when bondd

@@ -1,9 +1,12 @@
-"""Hold: whom the programs answer while bondd is away, how often, and whom never."""
+"""Hold: whom the programs answer while bondd is away, how often, and whom never; and when a link
+that was out carries again.
+"""
 
 import pytest
 
-from lacp import busiest_second, is_slow, ports, tx_slots, wait_distributing
-from traffic import Capture, send_frames
+from lacp import (AT_ACTOR, COLLECTING, EXPIRED, answers, busiest_second, is_slow, ports, tx_slots,
+                  wait_answers, wait_distributing)
+from traffic import Capture, Stream, send_frames
 from waiting import moments, wait_for
 
 AT_TYPE = 12
@@ -132,3 +135,54 @@ def test_a_loop_is_silent_without_bondd(lab):
             told += 1
             seen += sum(is_slow(frame) for frame in wire.frames(0.3))
     assert seen == told
+
+
+class Partner:
+    """What the partner says of itself on a link, and what is sent to it there."""
+    AT_STATE = AT_ACTOR + 16
+
+    def __init__(self, pair, wire):
+        self.wire, self.ours = wire, pair.near.slave(wire.dev)["mac"]
+        self.said, self.sent = [], []
+
+    def look(self):
+        for frame in self.wire.frames():
+            if is_slow(frame) and frame.src != self.ours:
+                self.said.append((frame.time, frame.data[self.AT_STATE]))
+            elif frame.numbers():
+                self.sent.append(frame.time)
+
+    def wait_said(self, flag):
+        """When it first said so, since the last one that was waited for."""
+        def found():
+            self.look()
+            return any(state & flag for _, state in self.said)
+        wait_for(found, f"the partner to say {flag:#x}", 10)
+        while not self.said[0][1] & flag:
+            self.said.pop(0)
+        return self.said[0][0]
+
+
+@pytest.mark.parametrize("coupled", ["on", "off"])
+def test_a_link_that_was_out_returns_in_step(pair, coupled):
+    """Nothing is sent on it between the partner's word that it is out of sync and its word that it
+    collects.
+    """
+    made = pair("802.3ad", links=2, lacp_rate="fast", xmit_hash_policy="layer3+4",
+                coupled_control=coupled)
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.kill_bondd()
+    wait_answers(made.near, made.links, answers(made.near, made.links))
+    stream = Stream(made.near, made.far, rate=2000, flows=32)
+    made.far.ip("link", "set", "l0", "down")
+    stream.flow_on(2000)  # a second: the program may answer again
+    with Capture(made.near, "l0", outgoing=True) as wire:
+        partner = Partner(made, wire)
+        made.far.ip("link", "set", "l0", "up")
+        out, back = partner.wait_said(EXPIRED), partner.wait_said(COLLECTING)
+        stream.flow_on(500)
+        partner.look()
+    stream.finish()
+    # Other CPUs may have been sending when that word came.
+    assert not [time for time in partner.sent if out + 0.05 < time < back]
+    assert [time for time in partner.sent if time > back]

@@ -14,8 +14,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "rules",
-          "tests/sim")
+NEEDED = ("Makefile", "VERSION", "packaging", "bfd", "bpf", "daemon", "common", "lacp",
+          "rules", "tests/sim")
 CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
@@ -97,6 +97,8 @@ MUTANTS = {
     "hold: puts a port back by the last PDU sent": [
         (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
          "	__u32 back = port->withheld & allowed & words->pdu[SLOW_ACTOR_STATE];")],
+    "hold: a port that returns sends before its partner collects": [
+        (HOLD, "	return !(port->withheld & LACP_DISTRIBUTING) ||", "	return 1 ||")],
     "hold: only its last answer counts among three PDUs in a second": [
         (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
     "hold: old words are believed, though later ones were missed": [
