@@ -32,15 +32,12 @@ static int values_give_mac(struct bond *bond, struct err *err)
 
 static void values_take_back_mac(struct bond *bond, const uint8_t *old, const char *why)
 {
-	uint8_t refused[XBOND_MAC_SIZE];
 	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
 	event_warning(bond_pin(bond)->name, NULL, "%s; the bond goes back to %s", why,
 		      mac_format(old, text));
-	memcpy(refused, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
-	mac_swap_rename(bond, refused);
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
@@ -77,6 +74,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	struct xbond_bond *pin = bond_pin(bond);
 	uint8_t old[XBOND_MAC_SIZE];
 	char text[MAC_FORMAT_SIZE];
+	struct mac_swap before;
 	struct err err;
 
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
@@ -87,14 +85,17 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	}
 	memcpy(old, pin->mac, XBOND_MAC_SIZE);
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	mac_swap_rename(bond, old);
+	mac_swap_rename(bond, old, &before);
 	crashpoint("mac-taken");
-	if (values_give_mac(bond, &err))
+	if (values_give_mac(bond, &err)) {
+		mac_swap_put_back(bond, &before);
 		values_take_back_mac(bond, old, err.text);
-	else
+	} else {
 		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
+	}
 	backlog_skip_follow_all(bond);
 	bond_evaluate(bond); /* LACP sends it as the system's address */
+	mac_swap_tell(bond);
 }
 
 /* The slave that refuses it still has the old one. */

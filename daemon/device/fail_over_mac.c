@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "common/mac.h"
-#include "daemon/alb/client_rounds.h"
-#include "daemon/alb/learning.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/bond/publish_alb.h"
 #include "daemon/device/device.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/mac_swap.h"
@@ -50,10 +47,7 @@ static void fail_over_mac_settle(struct bond *bond)
 		fail_over_mac_take(bond, bond_slave(bond, active));
 	else
 		mac_swap_settle(bond);
-	publish_alb(bond);
-	learning_now(bond);
-	slave_follow_stand_in(bond);
-	client_rounds_follow(bond);
+	mac_swap_tell(bond);
 	backlog_skip_follow_all(bond);
 }
 

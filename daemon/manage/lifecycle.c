@@ -307,6 +307,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 	if (!slave_find_device(bond, slot, &link)) {
 		event_config("del-slave", bond_pin(bond)->name, slave->name, "slave %s has gone",
 			     slave->name);
+		slave_lost_tell_mac(bond, slot);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			awaited_slave_lost(bond, slot);
 		/* It may have been moved, which leaves these behind. */

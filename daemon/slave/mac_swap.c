@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/alb/client_rounds.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/publish_alb.h"
 #include "daemon/slave/slave.h"
 
 static bool mac_swap_is_on(struct bond *bond)
@@ -91,6 +94,17 @@ static void mac_swap_do(struct bond *bond, unsigned int active, int holder)
 		mac_swap_change(bond, (unsigned int)holder);
 }
 
+/* Before the first decision of a bondd nothing is published. */
+void mac_swap_tell(struct bond *bond)
+{
+	if (!bond->evaluation.published)
+		return;
+	publish_alb(bond);
+	learning_now(bond);
+	slave_follow_stand_in(bond);
+	client_rounds_follow(bond);
+}
+
 void mac_swap_settle(struct bond *bond)
 {
 	unsigned int active = bond_pin(bond)->active_slot;
@@ -153,25 +167,48 @@ void mac_swap_leave(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	int other = mac_swap_is_on(bond) ? mac_swap_holder(bond, slave->before.mac, slot) : -1;
 
-	if (other < 0 || mac_swap_is_same(slave->before.mac, bond_pin(bond)->mac))
+	if (other < 0 || slave->state == XBOND_SLOT_ENSLAVING ||
+	    mac_swap_is_same(slave->before.mac, bond_pin(bond)->mac))
 		return;
-	if (mac_swap_is_same(slave->mac, bond_pin(bond)->mac))
+	if (mac_is_zero(slave->mac) || mac_swap_is_same(slave->mac, bond_pin(bond)->mac))
 		mac_swap_give_spare(bond, (unsigned int)other);
 	else
 		memcpy(bond_slave(bond, (unsigned int)other)->mac, slave->mac, XBOND_MAC_SIZE);
 	crashpoint("mac-swap-leaving");
 	mac_swap_change(bond, (unsigned int)other);
+	crashpoint("mac-swap-left");
+	mac_swap_tell(bond);
 }
 
-void mac_swap_rename(struct bond *bond, const uint8_t *old)
+/* What it has now may stay in use where it is, so that nobody here may get it. */
+void mac_swap_move_away(struct bond *bond, unsigned int slot)
+{
+	if (!mac_swap_is_on(bond))
+		return;
+	memset(bond_slave(bond, slot)->mac, 0, XBOND_MAC_SIZE);
+	mac_swap_settle(bond);
+	mac_swap_leave(bond, slot);
+}
+
+void mac_swap_rename(struct bond *bond, const uint8_t *old, struct mac_swap *ret_before)
 {
 	const uint8_t *mac = bond_pin(bond)->mac;
 	int holder = mac_swap_is_on(bond) ? mac_swap_holder(bond, old, XBOND_NO_SLOT) : -1;
 	int other = holder >= 0 ? mac_swap_holder(bond, mac, (unsigned int)holder) : -1;
 
+	bond_for_each_member (bond, slot)
+		memcpy(ret_before->mac[slot], bond_slave(bond, slot)->mac, XBOND_MAC_SIZE);
 	if (holder < 0)
 		return;
 	memcpy(bond_slave(bond, (unsigned int)holder)->mac, mac, XBOND_MAC_SIZE);
 	if (other >= 0)
-		mac_swap_give_spare(bond, (unsigned int)other);
+		memcpy(bond_slave(bond, (unsigned int)other)->mac, old, XBOND_MAC_SIZE);
+}
+
+void mac_swap_put_back(struct bond *bond, const struct mac_swap *before)
+{
+	if (!mac_swap_is_on(bond))
+		return;
+	bond_for_each_member (bond, slot)
+		memcpy(bond_slave(bond, slot)->mac, before->mac[slot], XBOND_MAC_SIZE);
 }

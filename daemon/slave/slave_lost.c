@@ -2,11 +2,14 @@
 #include "daemon/slave/slave_lost.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "common/mac.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/vlan_filter.h"
 
@@ -23,6 +26,19 @@ static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
 		"slave %s %s", slave, moved ? "was moved to another namespace" : "has gone");
 }
 
+void slave_lost_tell_mac(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char now[MAC_FORMAT_SIZE], own[MAC_FORMAT_SIZE];
+
+	if (mac_is_zero(slave->mac) || !memcmp(slave->mac, slave->before.mac, XBOND_MAC_SIZE))
+		return;
+	event_notice(bond_pin(bond)->name, slave->name,
+		     "if %s was moved to another namespace, it has MAC address %s there; its own "
+		     "was %s",
+		     slave->name, mac_format(slave->mac, now), mac_format(slave->before.mac, own));
+}
+
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
 	bool moved = gone && gone->new_nsid >= 0;
@@ -30,10 +46,13 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
 	bond_evaluate(bond);
 	slave_lost_tell(bond, slot, moved);
-	if (moved)
+	if (moved) {
+		mac_swap_move_away(bond, slot);
 		slave_restore_moved_away(bond, slot, gone);
-	else if (!gone) /* it is not known whether it was moved */
+	} else if (!gone) { /* it is not known whether it was moved */
+		slave_lost_tell_mac(bond, slot);
 		vlan_filter_close(bond, slot);
+	}
 	awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);
 }

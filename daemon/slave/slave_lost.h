@@ -7,6 +7,8 @@
 
 /* gone: the message that reported it, or NULL. The slot is free afterwards. */
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone);
+/* Nobody knows whether it was moved: the log names the address that it would have there. */
+void slave_lost_tell_mac(struct bond *bond, unsigned int slot);
 /*
  * If bond0 is a team, and somebody has taken the member out of it: releases it, as with kernel
  * bonding. link: a message. Returns true if so; the slot is free then.

@@ -439,5 +439,12 @@ def test_follow_with_a_slave_that_refuses(lone):
     fail_over_to("m0")
     wait_for(lambda: mac(host, "m0") == address and len(set(macs(host).values())) == 3,
              "m0 to have it, and nobody else")
+    # bond0 gets the address of l1, which m0 refuses: all have again what they had
+    has, free = macs(host), mac(host, "l2")
+    host.ip("link", "set", "l2", "address", has["l1"])
+    host.ip("link", "set", "bond0", "address", has["l1"])
+    wait_for(lambda: f"the bond goes back to {address}" in host.log(), "the refusal")
+    wait_for(lambda: macs(host) == has and mac(host) == address, "the addresses of before")
+    host.ip("link", "set", "l2", "address", free)
     host.ctl("delete", "bond0")
     assert {link: mac(host, link) for link in own} == own

@@ -286,6 +286,99 @@ def test_a_bondd_that_dies_while_addresses_are_exchanged(switched, mode):
     assert {link: mac_of(near, link) for link in made.links} == own
 
 
+def rotated(switched, mode, **options):
+    """l1 is active, and has been after l2: l0 has the own address of l2, l1 has that of l0."""
+    made = switched(mode, lp_interval=3600, **options)
+    for link in ("l2", "l1"):
+        fail_over(made, link)
+        check_addresses(made, made.near.show()["mac"])
+    assert macs(made.near)["l0"] == owns(made.near)["l2"]
+    return made
+
+
+@pytest.mark.parametrize("step", [None, "mac-swap-leaving", "mac-swap-left"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slave_leaves_whose_address_another_one_has(switched, mode, step):
+    """The programs and the switches know at once what that has instead."""
+    made = rotated(switched, mode)
+    near, own, mac = made.near, owns(made.near), made.near.show()["mac"]
+    made.links = ["l0", "l1"]
+    with Capture(made.far, "l0") as wire:
+        if step:
+            near.stop_bondd()
+            with near.dying_at(step):
+                near.run(*near.ctl_command("del-slave", "bond0", "l2"), check=False)
+            near.start_bondd()
+        else:
+            near.ctl("del-slave", "bond0", "l2")
+        check_addresses(made, mac)
+        assert mac_of(near, "l2") == own["l2"] != macs(near)["l0"]
+        heard = set()
+        wait_for(lambda: heard.update(learnt(wire)) or macs(near)["l0"] in heard,
+                 "l0 to tell of its address")
+    near.ctl("delete", "bond0")
+    assert {link: mac_of(near, link) for link in own} == own
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_refused_slave_takes_no_address_away(switched, mode):
+    made = switched(mode, links=2)
+    near, before = made.near, macs(made.near)
+    for dev in ("x0", "x1"):
+        near.ip("link", "add", dev, "type", "veth", "peer", "name", f"{dev}p")
+    near.ip("link", "add", "m0", "link", "x1", "type", "macvlan", "mode", "bridge")
+    near.ip("link", "set", "x0", "address", before["l1"])
+    with pytest.raises(Refused, match="m0 cannot receive"):
+        near.ctl("add-slave", "bond0", "x0", "m0")
+    assert macs(near) == before and mac_of(near, "x0") == before["l1"]
+    check_addresses(made, near.show()["mac"])
+
+
+@pytest.mark.parametrize("link", ["l1", "l2"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slave_is_moved_whose_address_another_one_has(switched, lab, mode, link):
+    """l1 is the active slave. If it goes without bondd, the log tells of its address."""
+    made = rotated(switched, mode)
+    near, own, mac, there = made.near, owns(made.near), made.near.show()["mac"], lab.namespace("c")
+    near.ip("link", "set", link, "netns", there.name)
+    made.links = [each for each in made.links if each != link]
+    wait_for(lambda: set(own) - {each["name"] for each in near.show()["slaves"]} == {link},
+             f"{link} to have gone")
+    wait_for(lambda: mac_of(there, link) == own[link], f"{link} to have its own address")
+    wait_for(lambda: macs(near)[made.active()] == mac, "the active slave to have the bond's")
+    assert len({*macs(near).values(), own[link]} | {mac}) == 3
+    made.near.wait_ping("10.0.0.2")
+    near.kill_bondd()
+    left, has = made.links[0], macs(near)[made.links[0]]
+    near.ip("link", "set", left, "netns", there.name)
+    near.start_bondd()
+    assert (f"it has MAC address {has} there; its own was {own[left]}" in near.log()) == \
+        (has != own[left])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bond0_gets_another_address(switched, mode):
+    """The switches know it at once. A slave that has it gets what the bond had."""
+    made = switched(mode, lp_interval=3600)
+    near, own, mac = made.near, owns(made.near), made.near.show()["mac"]
+    wires = made.wires()
+    for new in ("02:aa:bb:cc:dd:01", own["l1"], own["l2"], mac):
+        expected = {link: {new: near.show()["mac"], near.show()["mac"]: new}.get(has, has)
+                    for link, has in macs(near).items()}
+        heard = {link: set() for link in made.links}
+        for wire in wires:
+            wire.frames()
+        near.ip("link", "set", "bond0", "address", new)
+        wait_for(lambda new=new: near.show()["mac"] == new, "bondd to see it")
+        wait_for(lambda heard=heard, expected=expected: [
+            heard[wire.dev].update(learnt(wire)) for wire in wires] and all(
+            expected[link] in heard[link] for link in made.links), "the learning packets")
+        assert macs(near) == expected
+        check_addresses(made, new)
+    near.ctl("delete", "bond0")
+    assert {link: mac_of(near, link) for link in own} == own
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_bondd_that_dies_while_the_mode_changes(switched, mode):
     made = switched("balance-xor", links=3)
