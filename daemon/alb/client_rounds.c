@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/slots.h"
 #include "daemon/alb/client_tell.h"
+#include "daemon/alb/gone_addresses.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/latency.h"
@@ -31,7 +32,6 @@
 #define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
 #define READ_AGAIN_NS NS_PER_S	/* after a map that could not be read */
 #define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
-#define GONE_MAX 32		/* addresses that the host has no longer, before the map is read */
 /* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
 #define UNANSWERED_NS (60 * NS_PER_S)
 #define AGE_NS (4 * 3600 * NS_PER_S)
@@ -48,11 +48,6 @@ struct round_slaves {
 	uint64_t working, mac[XBOND_MAX_SLAVES], bond_mac;
 };
 
-struct gone {
-	int family;
-	uint8_t address[16];
-};
-
 struct client_rounds {
 	struct round_slaves slaves;   /* of the last round */
 	struct client_entry *entries; /* of a round that goes on; NULL: none does */
@@ -66,8 +61,7 @@ struct client_rounds {
 	uint64_t retold_ns;    /* those up to then are made good by the round that goes on */
 	bool retells;	       /* it does that; if it is given up, the next one does */
 	uint32_t news;
-	struct gone gone[GONE_MAX]; /* their clients are forgotten before the next round */
-	unsigned int gone_count;
+	struct gone_addresses gone; /* their clients are forgotten before the next round */
 };
 
 static bool rounds_receive(struct bond *bond)
@@ -276,34 +270,23 @@ static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, u
 	}
 }
 
-static bool rounds_is_own(const struct gone *gone, const struct xbond_client_key *key)
-{
-	return gone->family == key->family && !memcmp(gone->address, key->own, sizeof(key->own));
-}
-
-static bool rounds_is_gone(const struct client_rounds *rounds, const struct xbond_client_key *key)
-{
-	for (unsigned int i = 0; i < rounds->gone_count; i++)
-		if (rounds_is_own(&rounds->gone[i], key))
-			return true;
-	return false;
-}
-
-/* Returns false if the map could not be read. */
+/* Returns false if this host's addresses or the map could not be read. */
 static bool rounds_forget_gone(struct bond *bond, struct client_rounds *rounds)
 {
 	int fd = bond->dataplane.pins.clients_fd, count;
 	struct client_entry *entries;
 
-	if (!rounds->gone_count)
+	if (gone_addresses_look(&rounds->gone, &bond->daemon->nl))
+		return false;
+	if (!rounds->gone.count)
 		return true;
 	count = client_table_read(fd, &entries);
 	for (int i = 0; i < count; i++)
-		if (rounds_is_gone(rounds, &entries[i].key))
+		if (gone_addresses_have(&rounds->gone, &entries[i].key))
 			bpf_map_delete_elem(fd, &entries[i].key);
 	free(entries);
 	if (count >= 0)
-		rounds->gone_count = 0;
+		rounds->gone.count = 0;
 	return count >= 0;
 }
 
@@ -468,35 +451,37 @@ void client_rounds_follow(struct bond *bond)
 		rounds_forget(bond);
 }
 
-static void rounds_note_gone(struct bond *bond, struct client_rounds *rounds,
-			     const struct gone *gone)
+static int rounds_first_gone(const struct client_rounds *rounds)
 {
-	if (rounds->gone_count == GONE_MAX && !rounds_forget_gone(bond, rounds))
-		return;
-	rounds->gone[rounds->gone_count++] = *gone;
-	for (int i = rounds->at; i < rounds->count; i++)
-		if (rounds_is_own(gone, &rounds->entries[i].key))
-			rounds->what[i] = FORGET;
+	int i = rounds->at;
+
+	while (i < rounds->count && !gone_addresses_have(&rounds->gone, &rounds->entries[i].key))
+		i++;
+	return i;
 }
 
-static void rounds_note_back(struct client_rounds *rounds, const struct gone *back)
+/* The host's addresses are read now only if the round that goes on has such clients. */
+static void rounds_note_gone(struct bond *bond, struct client_rounds *rounds,
+			     const struct address *address)
 {
-	for (unsigned int i = rounds->gone_count; i-- > 0;)
-		if (!memcmp(&rounds->gone[i], back, sizeof(*back)))
-			rounds->gone[i] = rounds->gone[--rounds->gone_count];
+	if (rounds->gone.count == GONE_ADDRESSES && !rounds_forget_gone(bond, rounds))
+		return;
+	gone_addresses_add(&rounds->gone, address);
+	if (rounds_first_gone(rounds) < rounds->count)
+		gone_addresses_look(&rounds->gone, &bond->daemon->nl);
+	for (int i = rounds_first_gone(rounds); i < rounds->count; i++)
+		if (gone_addresses_have(&rounds->gone, &rounds->entries[i].key))
+			rounds->what[i] = FORGET;
 }
 
 void client_rounds_note_address(struct bond *bond, const struct address *address, bool is_gone)
 {
-	struct gone gone = { .family = address->family };
-
 	if (!bond->client_rounds)
 		return;
-	memcpy(gone.address, address->bytes, sizeof(gone.address));
 	if (is_gone)
-		rounds_note_gone(bond, bond->client_rounds, &gone);
+		rounds_note_gone(bond, bond->client_rounds, address);
 	else
-		rounds_note_back(bond->client_rounds, &gone);
+		gone_addresses_drop(&bond->client_rounds->gone, address);
 }
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)

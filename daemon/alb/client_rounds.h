@@ -17,8 +17,8 @@ void client_rounds_stop(struct bond *bond);
 /* Does what is due. Called at each tick, and when addresses have changed. */
 void client_rounds_follow(struct bond *bond);
 /*
- * This host has an IP address, or has it no longer. Then bondd must not tell anybody of it: another
- * host may have it.
+ * A device has an IP address, or has it no longer. If no other device has it, bondd must not tell
+ * anybody of it: another host may have it.
  */
 void client_rounds_note_address(struct bond *bond, const struct address *address, bool is_gone);
 

@@ -431,6 +431,29 @@ def test_an_address_that_bond0_has_no_longer(shared):
     assert sum(made.clients().values()) == len(made.peers)
 
 
+def test_an_address_that_another_device_has_no_longer(shared):
+    """bond0 still has it, and its clients are told of a slave that fails."""
+    made = shared(links=2, peers=4)
+    near = made.near
+    near.ip("link", "add", "d0", "type", "bridge")
+    near.ip("link", "set", "d0", "up")
+    for address in ("10.0.0.1/32", "fd00::1/128"):
+        near.ip("addr", "add", address, "dev", "d0", *(["nodad"] if ":" in address else []))
+    for address in ("10.0.0.1", "fd00::1"):
+        made.ask(address)
+    known = made.clients()
+    assert sum(known.values()) == 8
+    for address in ("10.0.0.1/32", "fd00::1/128"):
+        near.ip("addr", "del", address, "dev", "d0")
+    near.wait_looked(3)
+    mac = near.show()["mac"]
+    made.far.ip("link", "set", "l1", "down")
+    near.wait_slaves("l0")
+    wait_for(lambda: made.clients() == {"l0": 8, "l1": 0},
+             lambda: f"l0 to have all: {made.clients()}")
+    wait_for(lambda: set(made.all_know() + made.all_know("fd00::1")) == {mac}, "all to be told")
+
+
 def test_a_drained_slave(shared):
     """Nobody sends to it any longer, so its cable can be pulled."""
     made = shared()
