@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -60,6 +61,20 @@ static void link_parse_strings(struct nlattr **tb, struct link_info *ret_link)
 	link_parse_kind(tb[IFLA_LINKINFO], ret_link);
 }
 
+static bool link_parse_forwards(struct nlattr *linkinfo)
+{
+	struct nlattr *kind =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_SLAVE_KIND)
+			 : NULL;
+	struct nlattr *data =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_SLAVE_DATA)
+			 : NULL;
+
+	return data && nl_attr_is(kind, "bridge") &&
+	       nl_attr_u8(nla_find(nla_data(data), nla_len(data), IFLA_BRPORT_STATE), 0) ==
+		       BR_STATE_FORWARDING;
+}
+
 static uint32_t link_parse_xdp(struct nlattr *xdp)
 {
 	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID), 0)
@@ -94,6 +109,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	link_parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
 	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP]);
+	ret_link->forwards = link_parse_forwards(tb[IFLA_LINKINFO]);
 	link_parse_strings(tb, ret_link);
 	return true;
 }

@@ -34,6 +34,7 @@ struct link_info {
 	/* for a netkit: it does not change skb->priority in its own namespace */
 	bool keeps_priority;
 	int master;	/* ifindex or 0 */
+	bool forwards;	/* a port of a bridge that is neither off nor blocked */
 	int lower;	/* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
 	int lower_nsid; /* namespace of lower and tunnel; -1: the same */
 	int tunnel;	/* the device by which a vxlan sends, which IFLA_LINK does not tell; or 0 */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/alb/learning_bridged.h"
 #include "daemon/alb/learning_macs.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"
@@ -14,7 +15,6 @@
 #define VLAN_AGE_NS (300 * NS_PER_S) /* as long as switches usually keep what they know */
 #define STANDS_IN_NS (10 * NS_PER_S) /* as the kernel's driver */
 #define FRAMES_PER_TICK 256	     /* many VLANs take several ticks */
-#define VLANS (64 * XBOND_VLAN_WORDS)
 
 struct learning_frame {
 	struct ether_header eth;
@@ -108,10 +108,41 @@ static void learning_go_on(struct bond *bond)
 	unsigned int vid = bond->learning.at;
 	size_t sent = 0;
 
-	for (; vid < VLANS && sent < FRAMES_PER_TICK; vid++)
+	for (; vid < BOND_VLANS && sent < FRAMES_PER_TICK; vid++)
 		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1)
 			sent += learning_send_vlan(bond, vid);
-	bond->learning.at = vid < VLANS ? vid : 0;
+	bond->learning.at = vid < BOND_VLANS ? vid : 0;
+	arp_sender_flush(bond->daemon->arp_sender);
+}
+
+/* Returns how many frames. */
+static size_t learning_send_of(struct bond *bond, unsigned int slot,
+			       const struct bond_bridged *bridged)
+{
+	size_t sent = 0;
+
+	if (bridged->vlan != LEARNING_ANY_VLAN) {
+		learning_send(bond, slot, bridged->mac, bridged->vlan);
+		return 1;
+	}
+	for (unsigned int vid = 0; vid < BOND_VLANS; vid++)
+		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1) {
+			learning_send(bond, slot, bridged->mac, vid);
+			sent++;
+		}
+	return sent;
+}
+
+/* Many of them take several ticks, too. Meanwhile the active slave may have lost its link. */
+static void learning_send_bridged(struct bond *bond)
+{
+	unsigned int slot = bond_pin(bond)->active_slot, *at = &bond->learning.bridged_at;
+	size_t sent = 0;
+
+	if (bond->learning.bridged_for != slot + 1 || !learning_has_link(bond, slot))
+		return;
+	while (*at < bond->learning.bridged_count && sent < FRAMES_PER_TICK)
+		sent += learning_send_of(bond, slot, &bond->learning.bridged[(*at)++]);
 	arp_sender_flush(bond->daemon->arp_sender);
 }
 
@@ -139,6 +170,8 @@ void learning_now(struct bond *bond)
 	learning_read_vlans(bond, now_ns);
 	learning_read_above(bond, now_ns);
 	learning_go_on(bond);
+	learning_read_bridged(bond);
+	learning_send_bridged(bond);
 }
 
 /* The interval may have changed since the last round. */
@@ -164,6 +197,8 @@ void learning_follow(struct bond *bond)
 		learning_go_on(bond);
 	else if (learning_is_due(bond))
 		learning_now(bond);
+	else
+		learning_send_bridged(bond);
 }
 
 bool learning_stands_in(struct bond *bond, unsigned int slot)

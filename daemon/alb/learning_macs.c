@@ -11,7 +11,7 @@
 
 #define ABOVE_NS (10 * NS_PER_S)
 
-static bool learning_has_link(struct bond *bond, unsigned int slot)
+bool learning_has_link(struct bond *bond, unsigned int slot)
 {
 	return slot < XBOND_MAX_SLAVES && bond_is_member(bond, slot) &&
 	       bond_slave(bond, slot)->link != XBOND_LINK_DOWN;
@@ -66,11 +66,7 @@ size_t learning_macs(struct bond *bond, unsigned int slot, const uint8_t *ret_ma
 	return count;
 }
 
-/*
- * A virtual router's address (RFC 9568, 7.3), which a backup has, too. The router that has it at
- * the moment sends with it every second.
- */
-static bool learning_is_of_router(const uint8_t *mac)
+bool learning_is_of_router(const uint8_t *mac)
 {
 	static const uint8_t prefix[] = { 0x00, 0x00, 0x5e, 0x00 };
 

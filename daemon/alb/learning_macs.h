@@ -11,6 +11,13 @@
 
 #define LEARNING_MACS (XBOND_MAX_SLAVES + BOND_ABOVE)
 
+/* Has the slave of this slot one? The slot may be none. */
+bool learning_has_link(struct bond *bond, unsigned int slot);
+/*
+ * Is it a virtual router's address (RFC 9568, 7.3), which a backup has, too? The router that has it
+ * at the moment sends with it every second.
+ */
+bool learning_is_of_router(const uint8_t *mac);
 /* Returns how many. They stay where they are until the bond changes. */
 size_t learning_macs(struct bond *bond, unsigned int slot, const uint8_t *ret_macs[LEARNING_MACS]);
 /* balance-alb: the slots of slaves without a link whose addresses the active slave teaches. */

@@ -21,9 +21,16 @@
 #include "rules/standby.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
-#define BOND_ABOVE 256 /* addresses of devices above bond0 that switches are taught */
+#define BOND_ABOVE 256	  /* addresses of devices above bond0 that switches are taught */
+#define BOND_BRIDGED 1024 /* addresses behind other ports of bond0's bridge */
+#define BOND_VLANS (64 * XBOND_VLAN_WORDS)
 
 struct daemon;
+
+struct bond_bridged {
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint16_t vlan; /* 0: untagged, or LEARNING_ANY_VLAN */
+};
 
 /* What others have at a slave's ingress, as last seen: rx_place.c. */
 struct hooks {
@@ -238,7 +245,11 @@ struct bond {
 		uint8_t above[BOND_ABOVE][XBOND_MAC_SIZE];
 		unsigned int above_count;
 		uint64_t above_ns;
-	} learning; /* learning.c */
+		/* Taught once at each active slave, by steps: learning_bridged.c. */
+		struct bond_bridged bridged[BOND_BRIDGED];
+		unsigned int bridged_count, bridged_at;
+		unsigned int bridged_for; /* this slot + 1; 0: none yet */
+	} learning;			  /* learning.c */
 	struct {
 		uint64_t slots; /* promiscuous, because they stand in for others */
 	} stand_in;		/* slave_follow.c */

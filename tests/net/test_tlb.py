@@ -227,6 +227,83 @@ def test_devices_above_are_learnt(switched, lab, mode):
     assert not devices & heard["l0"]
 
 
+def bridged(near, lab, port):
+    """A bridge on bond0, or on a VLAN of it, or one that filters VLANs, with a host behind it."""
+    options = ["vlan_filtering", 1] if port == "filtering" else []
+    if near.run("ip", "link", "add", "br9", "type", "bridge", "mcast_snooping", 0, *options,
+                check=False).returncode:
+        pytest.skip("bridges of this kernel do not filter VLANs")
+    dev, there = "bond0" if port == "filtering" else port, lab.namespace("c")
+    if port == "bond0.5":
+        above(near, port, "type", "vlan", "id", "5")
+    near.ip("link", "set", dev, "master", "br9")
+    near.ip("link", "set", "br9", "up")
+    near.ip("link", "add", "tap", "type", "veth", "peer", "name", "eth0", "netns", there.name)
+    near.ip("link", "set", "tap", "master", "br9", "up")
+    there.ip("link", "set", "eth0", "up")
+    for each in ("tap", dev) if port == "filtering" else ():
+        near.run("bridge", "vlan", "add", "dev", each, "vid", 5)
+    return dev, there
+
+
+@pytest.mark.parametrize("port, vlans", [("bond0", {None}), ("bond0.5", {5}),
+                                         ("filtering", {None, 5})])
+@pytest.mark.parametrize("mode", MODES)
+def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans):
+    """Once, at the slave that has become active; not what is on the other side of bond0, and
+    nothing until the spanning tree lets it forward.
+    """
+    near = lone(2)
+    near.ctl("create", "bond0", "mode", mode, "primary", "l0", "lp_interval", 3600)
+    near.ctl("add-slave", "bond0", *near.links)
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves(*near.links)
+    dev, there = bridged(near, lab, port)
+    host, beyond = mac_of(there, "eth0"), "02:00:00:00:00:0b"
+
+    def say(where, link, source, tag=b""):
+        send_frames(where, link, [bytes.fromhex("ff" * 6) + mac_bytes(source) + tag +
+                                  b"\x88\xb5" + bytes(46)])
+
+    def knows_both():
+        tag = bytes.fromhex("81000005")
+        say(there, "eth0", host)
+        if port == "filtering":
+            say(there, "eth0", host, tag)
+        say(near.far, "l0", beyond, tag if port == "bond0.5" else b"")
+        found = near.run("bridge", "fdb", "show", "br", "br9").stdout
+        return host in found and beyond in found
+
+    wait_for(knows_both, "the bridge to know both")
+    wires = [Capture(near.far, link) for link in near.links]
+    heard = {}
+
+    def listen():
+        for wire in wires:
+            heard.setdefault(wire.dev, []).extend(
+                (frame.src, frame.vlan) for frame in wire.frames() if frame.type == LOOPBACK)
+        return heard
+
+    def heard_of(link, mac):
+        return {vlan for source, vlan in listen()[link] if source == mac}
+
+    listen()
+    heard.clear()
+    near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: heard_of("l1", host) >= vlans, lambda: f"l1 to tell of the host: {heard}")
+    assert not heard_of("l0", host)
+    assert not heard_of("l0", beyond) | heard_of("l1", beyond)
+    near.ip("link", "set", "br9", "type", "bridge", "stp_state", 1, "forward_delay", 3000)
+    near.ip("link", "set", dev, "nomaster")
+    near.ip("link", "set", dev, "master", "br9")
+    assert "state listening" in near.ip("-d", "link", "show", dev)
+    heard.clear()
+    near.ctl("set", "bond0", "active_slave", "l0")
+    wait_for(lambda: None in heard_of("l0", near.show()["mac"]), "l0 to tell of the bond")
+    near.wait_looked(2)
+    assert not heard_of("l0", host)
+
+
 def check_addresses(made, mac):
     """Until the active slave has the bond's address and each other slave one of its own, and the
     devices have those that the programs take them to have.
