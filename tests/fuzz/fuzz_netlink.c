@@ -13,6 +13,7 @@
 
 #include "network/address.h"
 #include "network/capture.h"
+#include "network/fdb.h"
 #include "network/filters.h"
 #include "network/ipv6.h"
 #include "network/link.h"
@@ -318,11 +319,22 @@ static void read_addresses(struct nl *nl)
 		on_address(&some[i], NULL);
 }
 
+static void on_fdb_entry(const struct fdb_entry *entry, void *arg)
+{
+	(void)arg;
+	input_check(!(entry->mac[0] & 1), "no multicast address");
+}
+
 static void read_others(struct nl *nl)
 {
+	uint8_t which = input_u8(&input);
 	uint64_t features;
 
-	switch (input_u8(&input) % 5) {
+	if (which & 128) {
+		fdb_visit(nl, 5, on_fdb_entry, NULL);
+		return;
+	}
+	switch (which % 5) {
 	case 0: ipv6_visit_routers(nl, on_router, NULL); return;
 	case 1: namespaces_number(nl, 3); return;
 	case 2: xdp_features_get(5, &features); return;
