@@ -179,6 +179,8 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_FLOWLETS 8192 /* a flow may change its slave after a gap */
 #define XBOND_F_POLICY 16384  /* the programs are those that ask a policy (bpf/policy_ask.h) */
 #define XBOND_F_TEAM 131072   /* bond0 is a team: see bpf/team_path.h */
+/* The team sends by the slot that a packet's hash names (network/team.h). */
+#define XBOND_F_TEAM_SENDS 524288
 /* A takeover or handback goes on, which would lose what bondctl writes into the settings. */
 #define XBOND_F_HANDED_OVER 262144
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
@@ -478,7 +480,7 @@ struct xbond_bond {
 	/* balance-tlb and balance-alb: */
 	__u32 tlb_dynamic_lb;
 	__u32 lp_interval_s;
-	__u32 pad1;
+	__u32 team_sends; /* bond0 is a team that can send: `path counted` is possible */
 };
 _Static_assert(sizeof(struct xbond_bond) == 720, "bond ABI");
 

@@ -103,14 +103,21 @@ static long tx_copy(__u32 turn, void *context)
 	return 0;
 }
 
-/* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
-__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
+/* A clone to every live slave of mask except the lowest. Returns the slot of that one. */
+__noinline __u32 tx_copy_to_others(struct __sk_buff *skb, __u64 mask)
 {
 	__u64 live = select_live(mask);
 	struct tx_copies copies = { .skb = skb, .slots = live & (live - 1), .length = skb->len };
 
 	bpf_loop(XBOND_MAX_SLAVES, tx_copy, &copies, 0);
-	return tx_send(select_lowest(live), copies.length);
+	return select_lowest(live);
+}
+
+static __always_inline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
+{
+	__u32 length = skb->len;
+
+	return tx_send(tx_copy_to_others(skb, mask), length);
 }
 
 static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bonds whose bond0 is a team of the kernel: slaves are its ports. Behind xbond_rx the team's
- * receive handler makes a slave's frame one of bond0, without the CPU's backlog. The team sends
- * nothing: xbond_egress redirects every packet.
+ * receive handler makes a slave's frame one of bond0, without the CPU's backlog. What bond0 sends
+ * xbond_egress redirects, or lets the team send (network/team.h).
  */
 #ifndef XBOND_BPF_TEAM_PATH_H
 #define XBOND_BPF_TEAM_PATH_H
@@ -11,6 +11,32 @@
 #include <linux/pkt_cls.h>
 
 #include "bpf/maps.h"
+#include "bpf/send_tc.h"
+
+/* The bits of a packet's hash that name the slot. Slaves choose queues by the others. */
+#define TEAM_SLOT_BITS (XBOND_MAX_SLAVES - 1)
+
+/* The other bits of packets that have no hash: what one CPU sends takes one queue. */
+static __always_inline __u32 team_hash_without_flow(void)
+{
+	return (bpf_get_smp_processor_id() + 1) * 0x9e3779b1;
+}
+
+/* Passes the packet on to the team, with the slot in its hash, if the team can send. */
+static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 length)
+{
+	__u32 hash = skb->hash;
+
+	if (!(READ_ONCE(table.flags) & XBOND_F_TEAM_SENDS))
+		return tx_send(slot, length);
+	if (slot >= XBOND_MAX_SLAVES)
+		return TC_ACT_SHOT;
+	choose_count(slot, length);
+	if (!hash)
+		hash = team_hash_without_flow();
+	bpf_set_hash(skb, (hash & ~TEAM_SLOT_BITS) | slot);
+	return TC_ACT_UNSPEC;
+}
 
 /* The team does not determine again for whom a frame is: slaves may have other addresses. */
 __noinline int team_judge(struct __sk_buff *skb, const struct xbond_bond *pinned)

@@ -16,8 +16,7 @@ enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int arg
 	status = pairs_parse(verb, argc - 1, argv + 1, &pairs);
 	if (status != CLI_DONE)
 		return status;
-	if (option_set_check_mode(&pairs.set, option_initial(option_at(OPT_MODE)).number, &err) ||
-	    option_set_check_device(&pairs.set, pairs.set.value[OPT_DEVICE].number, &err))
+	if (option_set_check_mode(&pairs.set, option_initial(option_at(OPT_MODE)).number, &err))
 		return cli_refuse(&err);
 	return cli_request(cli, "create", argv[0], NULL, pairs_json(&pairs));
 }

@@ -58,8 +58,7 @@ static int set_check(const struct change *change, struct err *err)
 	if (!r)
 		r = option_set_check_mode(&change->pairs.set, change->pins.bond->mode, err);
 	if (!r)
-		r = option_set_check_device(&change->pairs.set, change->pins.bond->device_kind,
-					    err);
+		r = option_set_check_device(&change->pairs.set, change->pins.bond, err);
 	if (!r)
 		r = set_check_active_slave(change, err);
 	if (!r)

@@ -72,9 +72,12 @@ static void config_check_together(const struct config_file *file, struct config_
 
 static void config_check_device(const struct config_file *file, struct config_mistakes *mistakes)
 {
+	struct xbond_settings settings = { 0 };
+	struct xbond_bond bond = { 0 };
 	struct err why;
 
-	if (option_set_check_device(&file->bond, file->bond.value[OPT_DEVICE].number, &why))
+	values_fill(&bond, &settings, &file->bond);
+	if (option_set_check_device(&file->bond, &bond, &why))
 		config_mistakes_add(mistakes, file->at[OPT_PATH], why.text);
 }
 

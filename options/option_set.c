@@ -101,12 +101,15 @@ int option_set_check_set(const struct option_set *set, struct err *err)
 	return r;
 }
 
-int option_set_check_device(const struct option_set *set, uint32_t device, struct err *err)
+int option_set_check_device(const struct option_set *set, const struct xbond_bond *bond,
+			    struct err *err)
 {
-	if (device != XBOND_DEVICE_TEAM || !set->given[OPT_PATH] ||
+	if ((bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM) ||
+	    bond->team_sends || !set->given[OPT_PATH] ||
 	    set->value[OPT_PATH].number == XBOND_PATH_DIRECT)
 		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "path: a team always sends directly; leave path out, or create the bond "
-		       "with device netkit, veth or auto");
+		       "path: a team that is made for mac_policy filter or fail_over_mac, or by a "
+		       "kernel without team_mode_loadbalance, can only send directly; leave path "
+		       "out");
 }

@@ -28,7 +28,8 @@ int option_set_check_set(const struct option_set *set, struct err *err);
 uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise);
 /* Every given one may be set in the mode that the set asks for, or in this one. */
 int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err);
-/* Every given one may be set on a bond that is made of this device (enum xbond_device). */
-int option_set_check_device(const struct option_set *set, uint32_t device, struct err *err);
+/* Every given one may be set on this bond, as its device was or is to be made (values_fill()). */
+int option_set_check_device(const struct option_set *set, const struct xbond_bond *bond,
+			    struct err *err);
 
 #endif

@@ -38,6 +38,19 @@ static int option_together_team(const struct xbond_bond *bond, struct err *err)
 	return 0;
 }
 
+static int option_together_team_macs(const struct xbond_bond *bond, struct err *err)
+{
+	const char *name = bond->mac_policy == XBOND_MAC_FILTER ? "mac_policy" : "fail_over_mac";
+
+	if (!bond->team_sends || (bond->mac_policy != XBOND_MAC_FILTER &&
+				  bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s: the bond's team gives the slaves its own address; create the bond "
+		       "again with %s",
+		       name, name);
+}
+
 static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
 {
 	const struct xbond_address *local = &bond->bfd_local, *remote = &bond->bfd_remote;
@@ -113,6 +126,7 @@ static const struct option_together option_together_table[] = {
 	{ option_together_team,
 	  { OPT_DEVICE, OPT_MODE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG },
 	  5 },
+	{ option_together_team_macs, { OPT_DEVICE, OPT_MAC_POLICY, OPT_FAIL_OVER_MAC }, 3 },
 	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
 	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
 	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },

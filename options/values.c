@@ -169,6 +169,17 @@ void values_write_slave(struct xbond_slave *slave, const struct option_spec *opt
 	values_write_plain((char *)slave, option, value);
 }
 
+/* A team that can send gives its ports its own address. Another one has only the direct way. */
+static void values_fill_team(struct xbond_bond *bond, struct xbond_settings *settings)
+{
+	if (bond->device != XBOND_DEVICE_TEAM)
+		return;
+	bond->team_sends = bond->mac_policy != XBOND_MAC_FILTER &&
+			   bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE;
+	if (!bond->team_sends)
+		settings->path = XBOND_PATH_DIRECT;
+}
+
 void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
 		 const struct option_set *options)
 {
@@ -187,6 +198,5 @@ void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
 		else if (option->home == OPTION_IN_BOND)
 			values_write_bond(bond, option, &value);
 	}
-	if (bond->device == XBOND_DEVICE_TEAM)
-		settings->path = XBOND_PATH_DIRECT; /* it has no other */
+	values_fill_team(bond, settings);
 }

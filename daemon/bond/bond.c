@@ -33,8 +33,8 @@ bool bond_wants_direct(const struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 
-	if (bond_is_team(pins->bond)) /* without a choice, so nothing can forbid it */
-		return false;
+	if (bond_only_direct(pins->bond))
+		return false; /* it has no choice, so nothing can forbid it */
 	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
 }
 
@@ -132,9 +132,11 @@ const char *bond_link_why(const struct bond *bond, unsigned int slot)
 
 bool bond_forbids_direct(struct bond *bond)
 {
-	if (bond_is_team(bond_pin(bond)))
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (bond_only_direct(pin))
 		return false;
 	return bond->bypass.captured || bond->device.has_qdisc || bond->bypass.has_filters ||
 	       bond->device.is_down || bond->device.away ||
-	       (bond->device.has_xdp && !bond_pin(bond)->xdp_tx);
+	       (bond->device.has_xdp && !pin->xdp_tx && !bond_is_team(pin));
 }

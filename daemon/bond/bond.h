@@ -231,6 +231,10 @@ struct bond {
 	} quality;		       /* quality.c */
 	struct team_refusal *refusals; /* team_refusal.c */
 	struct {
+		uint64_t kept_ns; /* when it last looked at the team */
+		uint64_t refused; /* slots whose port the team does not use as it should */
+	} team;			  /* slave_team.c */
+	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {
@@ -294,6 +298,12 @@ static inline bool bond_is_netkit(const struct xbond_bond *pin)
 static inline bool bond_is_team(const struct xbond_bond *pin)
 {
 	return pin->device_kind == XBOND_DEVICE_TEAM;
+}
+
+/* A team that cannot send. */
+static inline bool bond_only_direct(const struct xbond_bond *pin)
+{
+	return bond_is_team(pin) && !pin->team_sends;
 }
 
 /* fail_over_mac as it is in force: the user's in active-backup. */

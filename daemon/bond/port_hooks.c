@@ -52,6 +52,13 @@ bool port_hooks_need_egress(struct bond *bond)
 	       bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
 }
 
+static const char *port_hooks_without_egress(const struct xbond_bond *pin)
+{
+	if (!bond_is_team(pin))
+		return "direct and queue_id have no effect";
+	return bond_only_direct(pin) ? "the bond sends nothing" : "the team sends by any slave";
+}
+
 int port_hooks_attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err)
 {
 	const char *name = bond_pin(bond)->name;
@@ -61,10 +68,7 @@ int port_hooks_attach_egress(struct bond *bond, const struct attach_point *egres
 		return err_set(err, EEXIST,
 			       "an ingress qdisc on %s is in the place of clsact, so %s; "
 			       "'tc qdisc del dev %s ingress' removes it",
-			       name,
-			       bond_is_team(bond_pin(bond)) ? "the bond sends nothing"
-							    : "direct and queue_id have no effect",
-			       name);
+			       name, port_hooks_without_egress(bond_pin(bond)), name);
 	return attach_add(egress, bond->dataplane.egress_fd, err);
 }
 

@@ -74,16 +74,27 @@ static int device_pair_try_netkit(struct bond *bond, const struct link_end *devi
 static int device_pair_make_team(struct bond *bond, const struct link_end *device, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	int r;
+	int ifindex, r;
 
 	pin->device_kind = XBOND_DEVICE_TEAM;
 	memcpy(pin->port_name, pin->name, XBOND_NAME_SIZE);
-	r = team_create(&bond->daemon->nl, device, err);
+	r = team_create(&bond->daemon->nl, device, &ifindex, err);
+	if (r == -EOPNOTSUPP)
+		return err_set(
+			err, EOPNOTSUPP,
+			"device: this kernel has no team (CONFIG_NET_TEAM, module team); use "
+			"device netkit, veth or auto");
+	if (r || !pin->team_sends)
+		return r;
+	r = team_let_send(ifindex, err);
+	pin->team_sends = !r;
 	if (r != -EOPNOTSUPP)
 		return r;
+	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
+		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "device: this kernel has no team (CONFIG_NET_TEAM, module team); use "
-		       "device netkit, veth or auto");
+		       "path: this kernel has no teams that count (module team_mode_loadbalance); "
+		       "use path direct");
 }
 
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err)

@@ -47,6 +47,7 @@
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_team.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -371,6 +372,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	arp_follow(bond);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
+	slave_team_keep(bond);
 	bypass_follow_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);

@@ -28,7 +28,7 @@ static bool plan_is_left(const struct planning *planning, enum option_id id)
 {
 	if (id == OPT_ACTIVE_SLAVE)
 		return true;
-	if (id == OPT_PATH && bond_is_team(bond_pin(planning->bond)))
+	if (id == OPT_PATH && bond_only_direct(bond_pin(planning->bond)))
 		return !planning->wish->file->bond.given[id];
 	return (id == OPT_DEVICE || id == OPT_HASH_SEED || id == OPT_FAIL_OVER_MAC) &&
 	       !planning->wish->file->bond.given[id];
@@ -80,7 +80,7 @@ static int plan_check_device(struct planning *planning, struct err *err)
 
 	if (!*given || wanted == XBOND_DEVICE_AUTO || wanted == pin->device_kind) {
 		*given = false;
-		return option_set_check_device(&planning->wish->file->bond, pin->device_kind, err);
+		return option_set_check_device(&planning->wish->file->bond, pin, err);
 	}
 	return err_set(err, EBUSY,
 		       "device: %s is made of another kind; that is chosen when a bond is made. "

@@ -56,7 +56,7 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	values_fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
 	if (!r)
-		r = option_set_check_device(options, bond.device, err);
+		r = option_set_check_device(options, &bond, err);
 	if (!r)
 		r = option_together_check(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])

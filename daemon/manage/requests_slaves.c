@@ -127,7 +127,8 @@ static void request_give_policy(struct addition *addition)
 	const struct link_info *first = &addition->links[0];
 
 	if (!mode_has(pin->mode, MODE_ALONE) || pin->mac_policy == XBOND_MAC_FILTER ||
-	    pin->fail_over_mac == XBOND_FAIL_OVER_MAC_ACTIVE || bond_slave_count(bond) ||
+	    pin->team_sends || pin->fail_over_mac == XBOND_FAIL_OVER_MAC_ACTIVE ||
+	    bond_slave_count(bond) ||
 	    link_can_change_mac(&bond->daemon->nl, first->ifindex, first->mac))
 		return;
 	addition->policy_before = pin->fail_over_mac;

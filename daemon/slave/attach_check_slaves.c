@@ -5,6 +5,7 @@
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/slave_rx.h"
+#include "daemon/slave/slave_team.h"
 
 static int attach_check_put_back_slave(const struct attach_place *place, struct err *err)
 {
@@ -36,5 +37,6 @@ void attach_check_all(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
+	slave_team_keep(bond);
 	attach_check_pair(bond, false);
 }

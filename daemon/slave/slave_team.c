@@ -3,10 +3,15 @@
 
 #include <net/if.h>
 
+#include "common/clock.h"
+#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
+#include "network/team.h"
+
+#define KEEP_INTERVAL_NS (10000 * NS_PER_MS)
 
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -29,6 +34,9 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 	lro_hold(bond, slot, XBOND_SLAVE_LRO_OFF); /* the kernel turns it off, and never on again */
 	r = link_set_master(nl, ifindex, (int)pin->ifindex, &why);
 	crashpoint("team-joined");
+	bond->team.refused &= ~slots_bit(slot);
+	if (!r && pin->team_sends)
+		r = team_map_port((int)pin->ifindex, slot, ifindex, &why);
 	if (!r)
 		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &why);
 	return r ? err_set(err, -r, "%s does not become a port of the team %s: %s",
@@ -43,6 +51,38 @@ static bool slave_team_is_port(struct bond *bond, unsigned int slot)
 	int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &now);
 
 	return !r && now.master == (int)pin->ifindex;
+}
+
+static void slave_team_keep_port(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct err err;
+	int r = team_use_port((int)pin->ifindex, (int)slave->ifindex, &err);
+
+	if (!r && pin->team_sends)
+		r = team_map_port((int)pin->ifindex, slot, (int)slave->ifindex, &err);
+	if (r && !slots_have(bond->team.refused, slot)) /* told once */
+		event_warning(pin->name, slave->name,
+			      "cannot tell the team %s how to use %s: %s; take it out and add it "
+			      "again",
+			      pin->name, slave->name, err.text);
+	bond->team.refused &= ~slots_bit(slot);
+	bond->team.refused |= r ? slots_bit(slot) : 0;
+}
+
+/* The kernel tells all options of a team together, more than a look each second is worth. */
+void slave_team_keep(struct bond *bond)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!bond_is_team(bond_pin(bond)) ||
+	    (bond->team.kept_ns && now_ns - bond->team.kept_ns < KEEP_INTERVAL_NS))
+		return;
+	bond->team.kept_ns = now_ns;
+	bond_for_each_member (bond, slot)
+		if (slave_team_is_port(bond, slot))
+			slave_team_keep_port(bond, slot);
 }
 
 void slave_team_leave(struct bond *bond, unsigned int slot)

@@ -14,6 +14,11 @@
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
 /* Makes the device a port. It is up then. */
 int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
+/*
+ * Every 10 seconds, and when a bond is adopted: somebody may have changed how the team uses its
+ * ports, so it is set again.
+ */
+void slave_team_keep(struct bond *bond);
 /* Ends that. The device is down then. */
 void slave_team_leave(struct bond *bond, unsigned int slot);
 

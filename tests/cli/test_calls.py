@@ -161,7 +161,6 @@ def test_usage(tmp_path, words):
       "is a multicast address"),
      (["create", "b", "mode", "802.3ad", "primary", "e0"], "refused in mode 802.3ad"),
      (["create", "b", "miimon", "0"], "safety net"),
-     (["create", "b", "path", "counted", "device", "team"], "path: a team always sends directly"),
      (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
      (["create", "b", "weight", "1"], "option of a slave"),
      (["add-slave", "b", "e0", "e0"], "given twice"),

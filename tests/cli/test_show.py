@@ -293,15 +293,15 @@ def test_settings_wait_for_the_end_of_a_takeover(pins, bondctl, words):
     assert bytes(pins.settings) != before
 
 
-def test_a_team_has_one_path(pins, bondctl):
+def test_a_team_that_cannot_send_has_one_path(pins, bondctl):
     """Without bondd, which has no say in it."""
     pins.bond.device_kind, pins.settings.path = X.DEVICE_TEAM, X.PATH_DIRECT
-    assert "path: a team always sends directly" in \
+    assert "path: a team that is made for mac_policy filter" in \
         bondctl("set", "bond0", "xmit_hash_policy", "layer3+4", "path", "counted", status=1).stderr
     assert pins.settings.path == X.PATH_DIRECT
     assert pins.settings.xmit_hash_policy == X.POLICY_LAYER2
     bondctl("set", "bond0", "path", "direct")
-    pins.bond.device_kind = X.DEVICE_NETKIT
+    pins.bond.team_sends = 1
     bondctl("set", "bond0", "path", "counted")
     assert pins.settings.path == X.PATH_COUNTED
 

@@ -100,8 +100,6 @@ def look_for_arp_targets(host):
 
 
 def look_for_path(host):
-    if is_team():  # nothing changes its path
-        return
     host.ctl("set", "bond0", "path", "direct")
     assert found(host, "path") == []
     host.run("tc", "qdisc", "add", "dev", "bond0", "root", "pfifo")

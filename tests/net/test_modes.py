@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from lab import paths
+from lab import is_team
 from traffic import Capture, Iperf, Stream, flows_by_link, send_packets
 from waiting import wait_for
 
@@ -169,9 +169,13 @@ def test_counters_agree(pair, mode):
     assert out.finish()["lost"] == 0 and back.finish()["lost"] == 0
     after, shown_after = steady(everything)
     for direction, short in (("sent", "tx"), ("received", "rx")):
-        for what in ("bytes", "packets"):
+        for what in ("packets", "bytes"):
             bond, *slaves = [now[what] - then[what]
                              for then, now in zip(before[direction], after[direction])]
+            if what == "packets":
+                packets = bond
+            elif direction == "received" and is_team():
+                bond += 14 * packets  # the kernel's team leaves the Ethernet header out
             assert bond >= 3000 and bond == sum(slaves), (direction, what)
             assert bond == shown_after[f"{short}_{what}"] - shown_before[f"{short}_{what}"]
 
@@ -210,7 +214,7 @@ def flat(stats):
 def test_gso_packets_count_once(pair):
     """A large TCP packet crosses whole, in both paths: far fewer packets than segments."""
     made = pair("active-backup", links=1)
-    for path in paths():
+    for path in ("direct", "counted"):
         made.near.ctl("set", "bond0", "path", path)
         server = Iperf(made.far, port=5300 + len(path))
         before = made.near.show()
@@ -224,7 +228,7 @@ def test_gso_packets_count_once(pair):
 @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "balance-xor", "broadcast"])
 def test_every_mode_carries_both_ways_in_both_paths(pair, mode, hook):
     made = pair(mode, links=2)
-    for path in paths():
+    for path in ("direct", "counted"):
         for host in (made.near, made.far):
             host.ctl("set", "bond0", "path", path)
         for near, far, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "fd00::1")):

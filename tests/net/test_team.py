@@ -14,12 +14,14 @@ from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
 from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("tests_choose")
+FORCE_COUNTED = 1  # XBOND_F_FORCE_COUNTED
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
 LLDP = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000099") + b"\x88\xcc" + bytes(46)
 BPDU = bytes.fromhex("0180c2000000020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
 FROM_OUTSIDE = LLDP[6:12]
 
 
+both_paths = pytest.mark.parametrize("path", ["counted", "direct"])
 HAS_TEAM = os.geteuid() == 0 and kernel_makes("team")
 team_only = pytest.mark.skipif(not HAS_TEAM, reason="this kernel has no team")
 
@@ -66,12 +68,23 @@ def test_what_a_team_has_not(lone):
             refused(host, "create", "bond0", "device", "team", *words)
     assert "rx_backlog: a team never uses the backlog" in \
         refused(host, "create", "bond0", "device", "team", "rx_backlog", "off")
-    assert "path: a team always sends directly" in \
-        refused(host, "create", "bond0", "device", "team", "path", "counted")
+    for words in (("mac_policy", "filter"),
+                  ("mode", "active-backup", "fail_over_mac", "active")):
+        assert "path: a team that is made for mac_policy filter or fail_over_mac" in \
+            refused(host, "create", "bond0", "device", "team", "path", "counted", *words)
     if HAS_TEAM:
-        host.ctl("create", "bond0", "device", "team", "path", "direct")
-        assert "path: a team always sends directly" in \
+        host.ctl("create", "bond0", "device", "team", "mode", "active-backup")
+        assert host.show()["options"]["path"] == "counted"
+        assert "fail_over_mac: the bond's team gives the slaves its own address; create the " \
+            "bond again with fail_over_mac" in \
+            refused(host, "set", "bond0", "fail_over_mac", "follow")
+        host.ctl("delete", "bond0")
+        host.ctl("create", "bond0", "device", "team", "mac_policy", "filter")
+        assert host.show()["options"]["path"] == "direct"
+        host.ctl("set", "bond0", "mac_policy", "set")
+        assert "can only send directly; leave path out" in \
             refused(host, "set", "bond0", "path", "counted")
+        host.ctl("set", "bond0", "path", "direct")
         assert "a team has no XDP" in refused(host, "set", "bond0", "rx_hook", "xdp")
         assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
         assert "handed over from a bond that is made of a team" in \
@@ -98,7 +111,7 @@ def test_slaves_are_ports_and_are_given_back(lone):
     assert {host.link(name)["address"] for name in ("l0", "l1", "bond0")} == \
         {before["l0"][0]["address"]}
     told = " ".join(host.ctl("show", "-d", "bond0").split())
-    assert "device team" in told and "path direct" in told
+    assert "device team" in told and "path counted" in told
     assert "slave-use" not in [each["check"] for each in host.doctor()]
     # a bond in a bond, and another namespace
     host.ctl("create", "bond1")
@@ -133,17 +146,17 @@ def test_slaves_are_ports_and_are_given_back(lone):
 # both ways
 
 @team_only
+@both_paths
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-def test_both_ways(team_pair, hook):
-    """By every slave, and counted by xbond; bond0 counts and captures what it receives. A queueing
-    discipline or a capture change nothing of that.
+def test_both_ways(team_pair, hook, path):
+    """By every slave, and counted by xbond; bond0 counts and captures what it receives. Changes of
+    the path lose nothing.
     """
-    made = team_pair(links=4)
+    made = team_pair(links=4, path=path)
     near, far = made.near, made.far
     wires = [Capture(far, link) for link in made.links]
-    before, shown = near.sent("bond0"), near.show()["tx_packets"]
+    shown = near.show()["tx_packets"]
     assert Stream(near, far, count=1000, flows=50).finish()["lost"] == 0
-    assert near.sent("bond0") == before, "the team itself sends nothing, and drops nothing"
     assert 1000 <= near.show()["tx_packets"] - shown <= 1050
     assert all(flows_by_link(wires)[1].values())
     for wire in wires:
@@ -162,26 +175,88 @@ def test_both_ways(team_pair, hook):
     for link in made.links:
         near.run("tc", "qdisc", "del", "dev", link, "root")
     stream = Stream(near, far, flows=16)
-    near.ctl("set", "bond0", "path", "direct")
-    stream.flow_on(500)
+    for other in ("direct", path):  # back and forth where the team can
+        near.ctl("set", "bond0", "path", other)
+        stream.flow_on(500)
     result = stream.finish()
     assert {key: result[key] for key in UNHARMED} == UNHARMED, result
 
 
 @team_only
+def test_bond0_counts_and_captures_what_it_sends(team_pair):
+    """With `direct` only while there is a capture."""
+    made = team_pair(links=2)
+    near, far = made.near, made.far
+
+    def sent_of_a_thousand():
+        before = near.sent("bond0")["packets"]
+        assert Stream(near, far, count=1000, flows=50).finish()["lost"] == 0
+        return near.sent("bond0")["packets"] - before
+    assert 1000 <= sent_of_a_thousand() <= 1050
+    near.ctl("set", "bond0", "path", "direct")
+    assert sent_of_a_thousand() == 0
+    with Capture(near, "bond0", outgoing=True) as capture:
+        wait_for(lambda: near.pinned("table")["flags"] & FORCE_COUNTED, "bondd to see the capture")
+        assert 1000 <= sent_of_a_thousand() <= 1050
+        assert len([frame for frame in capture.frames(0.1) if frame.numbers()]) == 1000
+    wait_for(lambda: not near.pinned("table")["flags"] & FORCE_COUNTED, "direct to be in force")
+    assert sent_of_a_thousand() == 0
+
+
+@team_only
+def test_the_team_sends_by_the_slave_that_was_chosen(team_pair):
+    """What a slave is counted for leaves by it, also if it comes later or somebody else has changed
+    the team's ports; and what leaves while one is cut leaves by the others.
+    """
+    made = team_pair(links=3)
+    near, far = made.near, made.far
+    near.ctl("del-slave", "bond0", "l0")
+    near.ctl("add-slave", "bond0", "l0")
+    near.wait_slaves(*made.links)
+
+    def counts():
+        """What each slave is counted for, and what came out of its link."""
+        return [(near.slave(link)["tx_packets"], far.received(link)["packets"])
+                for link in made.links]
+
+    def wires_agree():
+        before = counts()
+        assert Stream(near, far, count=600, flows=60).finish()["lost"] == 0
+        sent = [(chosen - was_chosen, came - had_come) for (chosen, came), (was_chosen, had_come)
+                in zip(counts(), before)]
+        return all(chosen > 100 and abs(came - chosen) < 20 for chosen, came in sent)
+    assert wires_agree()
+    near.run("teamnl", "bond0", "setoption", "enabled", "false", "--port=l1")
+    wait_for(wires_agree, "bondd to look at the team again", 40)
+    stream = Stream(near, far, flows=32)
+    stream.flow_on(500)
+    near.kill_bondd()
+    far.ip("link", "set", "l2", "down")
+    stream.flow_on(500)
+    near.start_bondd()
+    stream.flow_on(500)
+    result = stream.finish()
+    # What is in a veth while it closes is lost; a link that nobody avoids would lose some 160.
+    assert result["lost"] <= 20 and result["duplicates"] == 0, result
+
+
+@team_only
+@both_paths
 @pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad"])
-def test_modes(team_pair, mode):
-    made = team_pair(mode, links=2, **({"lacp_rate": "fast"} if mode == "802.3ad" else {}))
+def test_modes(team_pair, mode, path):
+    made = team_pair(mode, links=2, path=path,
+                     **({"lacp_rate": "fast"} if mode == "802.3ad" else {}))
     made.near.wait_ping("10.0.0.2")
     made.far.wait_ping("fd00::1")
 
 
 @team_only
-def test_a_slave_that_does_not_receive(team_pair):
+@both_paths
+def test_a_slave_that_does_not_receive(team_pair, path):
     """Of active-backup's inactive slave bond0 gets nothing but what belongs to the link; sockets on
     the slave hear that. A frame for another address is not bond0's, whatever its slave is called.
     """
-    made = team_pair("active-backup", links=2, far={"mode": "broadcast"})
+    made = team_pair("active-backup", links=2, path=path, far={"mode": "broadcast"})
     near, far = made.near, made.far
     near.ctl("set", "bond0", "primary", "l0")
     wait_for(lambda: near.show()["active_slave"] == "l0", "the primary")
@@ -311,8 +386,9 @@ def test_a_team_of_others_with_its_number(lone):
 # bondd dies
 
 @team_only
-def test_kill_and_restart_lose_nothing(team_pair):
-    made = team_pair(links=2)
+@both_paths
+def test_kill_and_restart_lose_nothing(team_pair, path):
+    made = team_pair(links=2, path=path)
     near = made.near
     before = {name: state(near, name) for name in (*made.links, "bond0")}
     changes = {name: near.link(name).get("carrier_changes") for name in before}

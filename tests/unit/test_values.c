@@ -111,16 +111,26 @@ static void a_mac_is_six_bytes(void **state)
 	assert_int_equal(maps.bond.max_links, UINT32_MAX);
 }
 
-static void a_team_sends_directly(void **state)
+static void a_team_sends_unless_slaves_have_their_own_addresses(void **state)
 {
-	struct option_set team = { .given[OPT_DEVICE] = true }, none = { 0 };
+	struct option_set team = { .given[OPT_DEVICE] = true };
 
 	(void)state;
 	team.value[OPT_DEVICE].number = XBOND_DEVICE_TEAM;
-	values_fill(&maps.bond, &maps.settings, &none);
+	values_fill(&maps.bond, &maps.settings, &team);
 	assert_int_equal(maps.settings.path, XBOND_PATH_COUNTED);
+	assert_true(maps.bond.team_sends);
+	team.given[OPT_MAC_POLICY] = true;
+	team.value[OPT_MAC_POLICY].number = XBOND_MAC_FILTER;
 	values_fill(&maps.bond, &maps.settings, &team);
 	assert_int_equal(maps.settings.path, XBOND_PATH_DIRECT);
+	assert_false(maps.bond.team_sends);
+	team.given[OPT_MAC_POLICY] = false;
+	team.given[OPT_PATH] = true;
+	team.value[OPT_PATH].number = XBOND_PATH_DIRECT;
+	values_fill(&maps.bond, &maps.settings, &team);
+	assert_int_equal(maps.settings.path, XBOND_PATH_DIRECT);
+	assert_true(maps.bond.team_sends);
 }
 
 int main(void)
@@ -129,7 +139,7 @@ int main(void)
 		cmocka_unit_test_setup(every_option_has_its_own_place, clear),
 		cmocka_unit_test_setup(a_slave_has_its_own_values, clear),
 		cmocka_unit_test_setup(a_mac_is_six_bytes, clear),
-		cmocka_unit_test_setup(a_team_sends_directly, clear),
+		cmocka_unit_test_setup(a_team_sends_unless_slaves_have_their_own_addresses, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
