@@ -12,7 +12,7 @@
 #define EVEN_ENOUGH 0.03 /* of the busiest slave's load: less is left alone */
 #define HOT 12		 /* buckets of which every distribution is tried */
 #define AS_EVEN 1.005	 /* a distribution that is no more than so much worse */
-#define PAIRS_TRIED 4	 /* of slots, in a plan */
+#define PAIRS_TRIED 8	 /* of slots, in a plan */
 
 struct rebalance {
 	const struct rebalance_input *input;
@@ -37,16 +37,44 @@ static void rebalance_begin(struct rebalance *state, const struct rebalance_inpu
 				(double)input->bytes[i] / input->weight[state->owner[i]];
 }
 
-/* Of the slots that are not `without`: the one with the most load (sign 1), or the least (-1). */
-static int rebalance_extreme(const struct rebalance *state, int sign, uint64_t without)
+/* Of the slots that are not `without`: the one with the most load; -1: there is none. */
+static int rebalance_busiest(const struct rebalance *state, uint64_t without)
 {
 	int best = -1;
 
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (state->input->weight[slot] && !slots_have(without, (unsigned int)slot) &&
-		    (best < 0 || sign * state->load[slot] > sign * state->load[best]))
+		    (best < 0 || state->load[slot] > state->load[best]))
 			best = slot;
 	return best;
+}
+
+/*
+ * Of the slots with more weight than this: the idlest; -1: it is as busy as `from`, or nearly so.
+ */
+static int rebalance_taker(const struct rebalance *state, int from, uint32_t weight)
+{
+	int best = -1;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (state->input->weight[slot] > weight &&
+		    (best < 0 || state->load[slot] < state->load[best]))
+			best = slot;
+	return best >= 0 && state->load[from] - state->load[best] > state->load[from] * EVEN_ENOUGH
+		       ? best
+		       : -1;
+}
+
+/* The busiest of the slots that are not `without`; -1: it is not worth it. */
+static int rebalance_giver(const struct rebalance *state, uint64_t without)
+{
+	int from = rebalance_busiest(state, without);
+
+	return from >= 0 && rebalance_taker(state, from, 0) >= 0 &&
+			       state->load[from] * state->input->weight[from] >=
+				       (double)state->input->least
+		       ? from
+		       : -1;
 }
 
 /* Would the buckets' home make them stay where they go? */
@@ -132,17 +160,18 @@ static void rebalance_apply(struct rebalance *state, const struct rebalance_move
 	state->changed |= slots_bit(move->from) | slots_bit(move->to);
 }
 
-/* The busiest of the slots that are not `without`, and the idlest; false: it is not worth it. */
-static bool rebalance_choose(const struct rebalance *state, uint64_t without, int *ret_from,
-			     int *ret_to)
+/*
+ * What is too much for the idlest slot is too much for all that are busier, except for those of
+ * more weight.
+ */
+static bool rebalance_find_any(const struct rebalance *state, int from,
+			       struct rebalance_move *ret_move)
 {
-	int from = rebalance_extreme(state, 1, without), to = rebalance_extreme(state, -1, 0);
+	int to = rebalance_taker(state, from, 0);
 
-	*ret_from = from;
-	*ret_to = to;
-	return from >= 0 && to >= 0 &&
-	       state->load[from] - state->load[to] > state->load[from] * EVEN_ENOUGH &&
-	       state->load[from] * state->input->weight[from] >= (double)state->input->least;
+	while (to >= 0 && !rebalance_find(state, from, to, ret_move))
+		to = rebalance_taker(state, from, state->input->weight[to]);
+	return to >= 0;
 }
 
 /* A gain of exactly the least counts, however it is rounded. */
@@ -158,7 +187,7 @@ static bool rebalance_is_worth_it(double before, double after)
 static double rebalance_gain(const struct rebalance *before, const struct rebalance *after)
 {
 	uint64_t stuck = after->stuck & ~after->changed;
-	int was = rebalance_extreme(before, 1, stuck), is = rebalance_extreme(after, 1, stuck);
+	int was = rebalance_busiest(before, stuck), is = rebalance_busiest(after, stuck);
 
 	if (was < 0 || before->load[was] <= 0 ||
 	    !rebalance_is_worth_it(before->load[was], after->load[is]))
@@ -170,10 +199,10 @@ static double rebalance_gain(const struct rebalance *before, const struct rebala
 static unsigned int rebalance_one_by_one(struct rebalance *state, unsigned int count,
 					 struct rebalance_move moves[REBALANCE_MOVES])
 {
-	int from, to;
+	int from;
 
-	while (count < REBALANCE_MOVES && rebalance_choose(state, state->stuck, &from, &to)) {
-		if (rebalance_find(state, from, to, &moves[count]))
+	while (count < REBALANCE_MOVES && (from = rebalance_giver(state, state->stuck)) >= 0) {
+		if (rebalance_find_any(state, from, &moves[count]))
 			rebalance_apply(state, &moves[count++]);
 		else
 			state->stuck |= slots_bit((unsigned int)from);
@@ -293,23 +322,30 @@ static unsigned int rebalance_pair(struct rebalance *state, int from, int to,
 	return count;
 }
 
-/*
- * For elephants of different sizes, where each step that looks good may lead into a dead end: of
- * the idlest slot, and of the busiest one for which there is a better distribution.
- */
-static unsigned int rebalance_elephants(struct rebalance *state,
-					struct rebalance_move moves[REBALANCE_MOVES])
+/* Of the busiest slot and the idlest one for which there is a better distribution. */
+static unsigned int rebalance_first_pair(struct rebalance *state,
+					 struct rebalance_move moves[REBALANCE_MOVES])
 {
-	unsigned int count = 0;
+	unsigned int count = 0, pairs = 0;
 	uint64_t tried = 0;
 	int from, to;
 
-	while (!count && slots_count(tried) < PAIRS_TRIED &&
-	       rebalance_choose(state, tried, &from, &to)) {
-		count = rebalance_pair(state, from, to, moves);
+	while (!count && pairs < PAIRS_TRIED && (from = rebalance_giver(state, tried)) >= 0) {
 		tried |= slots_bit((unsigned int)from);
+		to = rebalance_taker(state, from, 0);
+		for (; to >= 0 && !count && pairs < PAIRS_TRIED; pairs++) {
+			count = rebalance_pair(state, from, to, moves);
+			to = rebalance_taker(state, from, state->input->weight[to]);
+		}
 	}
-	return rebalance_one_by_one(state, count, moves);
+	return count;
+}
+
+/* For elephants of different sizes, where each step that looks good may lead into a dead end. */
+static unsigned int rebalance_elephants(struct rebalance *state,
+					struct rebalance_move moves[REBALANCE_MOVES])
+{
+	return rebalance_one_by_one(state, rebalance_first_pair(state, moves), moves);
 }
 
 unsigned int rebalance_plan(const struct rebalance_input *input,
