@@ -27,8 +27,8 @@ struct xbond_moves {
 	__u8 from[XBOND_BUCKETS];
 	/* The bucket that moves the other way when this one has moved; XBOND_BUCKETS: none. */
 	__u16 partner[XBOND_BUCKETS];
-	/* Writer: BPF; bondd only before a move begins. */
-	__u8 moved[XBOND_BUCKETS]; /* the gap has been seen */
+	/* Writer: BPF; bondd only before a move begins, and `moved` when it ends. */
+	__u8 moved[XBOND_BUCKETS]; /* the gap has been seen, or is not waited for any longer */
 	__u64 seen_ns[XBOND_BUCKETS];
 	/* Writer: bondd. */
 	__u64 gap_ns;

@@ -64,6 +64,8 @@ void moves_finish(const struct moves_maps *maps, unsigned int bucket, uint64_t n
 	uint8_t from = moves->from[bucket], to = (uint8_t)(moves->to[bucket] - 1);
 	unsigned int partner = moves->partner[bucket];
 
+	/* A move that was not waited for any longer: if bondd dies here, it is not given up. */
+	store_release(moves->moved[bucket], 1);
 	moves_move_home(maps, bucket, from, to);
 	store_release(*moves_owner(maps, bucket), to);
 	if (partner < XBOND_BUCKETS && *moves_owner(maps, partner) == to &&
