@@ -7,6 +7,7 @@
 #include "common/slots.h"
 
 #define LEAST_GAIN 0.10
+#define LEAST_GAIN_IF_FULL 0.03 /* of a plan that has no room for all moves; others follow */
 #define ROUNDING 1e-9
 #define MUCH_BETTER 0.05 /* than one by one, which moves less */
 #define EVEN_ENOUGH 0.03 /* of the busiest slave's load: less is left alone */
@@ -180,19 +181,35 @@ static bool rebalance_is_worth_it(double before, double after)
 	return after <= before * (1 - LEAST_GAIN + ROUNDING);
 }
 
+static double rebalance_average(const struct rebalance *state)
+{
+	double bytes = 0, weight = 0;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		bytes += state->load[slot] * state->input->weight[slot];
+		weight += state->input->weight[slot];
+	}
+	return bytes / weight;
+}
+
 /*
  * The part of its load that the busiest slot gets rid of, not counting slots that nothing could be
- * taken from; 0: too little to be worth it.
+ * taken from; 0: too little to be worth it. Of a full plan this may be the beginning of what is.
  */
-static double rebalance_gain(const struct rebalance *before, const struct rebalance *after)
+static double rebalance_gain(const struct rebalance *before, const struct rebalance *after,
+			     unsigned int count)
 {
 	uint64_t stuck = after->stuck & ~after->changed;
 	int was = rebalance_busiest(before, stuck), is = rebalance_busiest(after, stuck);
+	double gain, least = LEAST_GAIN - ROUNDING;
 
-	if (was < 0 || before->load[was] <= 0 ||
-	    !rebalance_is_worth_it(before->load[was], after->load[is]))
+	if (was < 0 || before->load[was] <= 0)
 		return 0;
-	return 1 - after->load[is] / before->load[was];
+	if (count == REBALANCE_MOVES &&
+	    rebalance_is_worth_it(before->load[was], rebalance_average(before)))
+		least = LEAST_GAIN_IF_FULL;
+	gain = 1 - after->load[is] / before->load[was];
+	return gain >= least ? gain : 0;
 }
 
 /* One bucket after the other, as long as each makes it better. Adds to the moves; returns all. */
@@ -359,10 +376,11 @@ unsigned int rebalance_plan(const struct rebalance_input *input,
 	simple = state = before;
 	count = rebalance_one_by_one(&simple, 0, ret_moves);
 	others = rebalance_elephants(&state, moves);
-	if (rebalance_gain(&before, &state) > rebalance_gain(&before, &simple) + MUCH_BETTER) {
+	if (rebalance_gain(&before, &state, others) >
+	    rebalance_gain(&before, &simple, count) + MUCH_BETTER) {
 		memcpy(ret_moves, moves, others * sizeof(*moves));
 		simple = state;
 		count = others;
 	}
-	return rebalance_gain(&before, &simple) > 0 ? count : 0;
+	return rebalance_gain(&before, &simple, count) > 0 ? count : 0;
 }

@@ -37,7 +37,8 @@ struct rebalance_move {
 /*
  * Returns how many moves there are: the hottest buckets of the busiest slaves for those of the
  * idlest; where that leaves some elephants badly distributed, also smaller ones the other way.
- * None, unless the busiest slave that can be relieved gets rid of 10 % of its load.
+ * None, unless the busiest slave that can be relieved gets rid of 10 % of its load, or, if that
+ * takes more moves than a plan can hold, of a part of that.
  */
 unsigned int rebalance_plan(const struct rebalance_input *input,
 			    struct rebalance_move ret_moves[REBALANCE_MOVES]);

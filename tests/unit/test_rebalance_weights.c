@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Moving buckets by load between slaves of very different weights. */
+/* Moving buckets by load: slaves of very different weights, and more moves than a plan can hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/buckets.h"
@@ -112,12 +113,56 @@ static void of_many_weights_those_that_can_take_some(void **state)
 	assert_in_range(peak, 1000000000 / 30000, 1000000000 / 30000 * 11 / 10);
 }
 
+static double imbalance(void)
+{
+	double busier = (double)(load_of(0) > load_of(1) ? load_of(0) : load_of(1));
+
+	return 2 * busier / (double)(load_of(0) + load_of(1)) - 1;
+}
+
+/*
+ * 10000 flows, and a base load of 30 % on one slave: 128 buckets are less than 10 % of that. Then
+ * it takes some intervals, and it ends.
+ */
+static void more_than_a_plan_can_hold(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
+	unsigned int rounds = 0;
+
+	(void)state;
+	srandom(3);
+	begin(weight);
+	for (int flow = 0; flow < 10000; flow++)
+		input.bytes[random() % XBOND_BUCKETS] += 100000;
+	input.base[0] = 430000000;
+	assert_true(imbalance() > 0.28);
+	while (rounds < 20 && carry_out())
+		rounds++;
+	assert_in_range(rounds, 2, 5);
+	assert_true(imbalance() < 0.12);
+}
+
+/* All buckets send the same: no exchange is a gain. */
+static void no_bucket_is_better_than_another(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
+
+	(void)state;
+	begin(weight);
+	input.base[0] = 1000000;
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		input.bytes[i] = 1000 + (uint64_t)(i % 7);
+	assert_int_equal(carry_out(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_slow_slave_is_passed_over),
 		cmocka_unit_test(also_where_sizes_differ),
 		cmocka_unit_test(of_many_weights_those_that_can_take_some),
+		cmocka_unit_test(more_than_a_plan_can_hold),
+		cmocka_unit_test(no_bucket_is_better_than_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
