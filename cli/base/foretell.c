@@ -13,6 +13,7 @@
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
+#include "rules/moves.h"
 #include "rules/weights.h"
 
 bool foretell_is_tlb(const struct pins *pins)
@@ -35,16 +36,25 @@ static const uint8_t *foretell_table_of(const struct pins *pins)
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
-/* A bucket that has moved, but whose new owner bondd has not written down yet. */
-static unsigned int foretell_moved(const struct pins *pins, uint64_t hash)
+static bool foretell_has_moves(const struct pins *pins)
+{
+	return pins->moves && pins->table->flags & XBOND_F_LOADS;
+}
+
+/* One that has moved may have a new owner that bondd has not written down yet. */
+static unsigned int foretell_owner_of(const struct pins *pins, unsigned int bucket)
 {
 	const struct xbond_moves *moves = pins->moves;
-	unsigned int bucket = FLOW_BUCKET(hash);
 
-	if (!moves || !(pins->table->flags & XBOND_F_LOADS) || !moves->moved[bucket] ||
-	    !moves->to[bucket])
-		return XBOND_NO_SLOT;
-	return moves->to[bucket] - 1u;
+	return foretell_has_moves(pins) && moves->moved[bucket] && moves->to[bucket]
+		       ? moves->to[bucket] - 1u
+		       : foretell_table_of(pins)[bucket];
+}
+
+void foretell_owners(const struct pins *pins, uint8_t ret_bucket[XBOND_BUCKETS])
+{
+	for (unsigned int bucket = 0; bucket < XBOND_BUCKETS; bucket++)
+		ret_bucket[bucket] = (uint8_t)foretell_owner_of(pins, bucket);
 }
 
 unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash)
@@ -66,11 +76,7 @@ unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash)
 /* The owner of the hash's bucket, which may be none that may transmit. */
 static unsigned int foretell_owner(const struct pins *pins, uint64_t hash)
 {
-	unsigned int moved = foretell_moved(pins, hash);
-
-	return moved == XBOND_NO_SLOT
-		       ? foretell_table_of(pins)[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES
-		       : moved;
+	return foretell_owner_of(pins, FLOW_BUCKET(hash)) % XBOND_MAX_SLAVES;
 }
 
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
@@ -129,15 +135,24 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 		ret_share[slot] = slots_have(mask, slot);
 }
 
+void foretell_settle(const struct pins *pins, uint8_t ret_bucket[XBOND_BUCKETS],
+		     uint8_t ret_home[XBOND_BUCKETS])
+{
+	struct xbond_buckets buckets = *pins->buckets;
+	uint32_t copy = pins->table->active & 1;
+	struct xbond_moves moves;
+
+	if (foretell_has_moves(pins)) {
+		moves = *pins->moves;
+		moves_settle(&(struct moves_maps){ &moves, &buckets, copy });
+	}
+	memcpy(ret_bucket, buckets.bucket[copy], XBOND_BUCKETS);
+	memcpy(ret_home, buckets.home, XBOND_BUCKETS);
+}
+
 struct foretell_buckets {
 	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
 };
-
-static void foretell_take_buckets(const struct pins *pins, struct foretell_buckets *ret_buckets)
-{
-	memcpy(ret_buckets->bucket, foretell_table_of(pins), XBOND_BUCKETS);
-	memcpy(ret_buckets->home, pins->buckets->home, XBOND_BUCKETS);
-}
 
 /* As bondd does. */
 static void foretell_share_out(const struct pins *pins, uint64_t mask,
@@ -172,7 +187,7 @@ static bool foretell_depends(const struct pins *pins, const struct foretell_flow
 	uint64_t all = after->settled | after->unsure;
 	struct foretell_buckets at_once;
 
-	foretell_take_buckets(pins, &at_once);
+	foretell_settle(pins, at_once.bucket, at_once.home);
 	foretell_share_out(pins, all, &at_once);
 	foretell_share_out(pins, all, settled);
 	return foretell_slot_then(pins, flow, all, at_once.bucket) != slot ||
@@ -187,7 +202,7 @@ static void foretell_failure(const struct pins *pins, const struct foretell_flow
 
 	forecast->at_once = flow_slot_usable(foretell_table_of(pins), flow->owner, flow->hash,
 					     values_undrained(pins, after.at_once));
-	foretell_take_buckets(pins, &settled);
+	foretell_settle(pins, settled.bucket, settled.home);
 	foretell_share_out(pins, after.settled, &settled);
 	forecast->settled = foretell_slot_then(pins, flow, after.settled, settled.bucket);
 	if (!after.unsure || !foretell_depends(pins, flow, &after, &settled, forecast->settled))

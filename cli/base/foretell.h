@@ -36,6 +36,11 @@ uint64_t foretell_mask(const struct pins *pins);
 uint64_t foretell_live(const struct pins *pins);
 /* The slot of a hash now; XBOND_NO_SLOT if none may transmit. */
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
+/* Of each bucket, with those that have moved by load. */
+void foretell_owners(const struct pins *pins, uint8_t ret_bucket[XBOND_BUCKETS]);
+/* Owners and homes as bondd has them before it shares out: all moves by load have ended. */
+void foretell_settle(const struct pins *pins, uint8_t ret_bucket[XBOND_BUCKETS],
+		     uint8_t ret_home[XBOND_BUCKETS]);
 /* Do slaves have addresses of their own, and the active one all that is not balanced? */
 bool foretell_is_tlb(const struct pins *pins);
 /* The active slave, as far as it may transmit. */

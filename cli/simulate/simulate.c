@@ -28,16 +28,18 @@ static void simulate_fail(struct simulate *simulate, unsigned int failed)
 
 	if (simulate->is_weighed)
 		simulate_weigh(simulate, failed, failure);
-	failure->table = simulate->table;
+	failure->table = simulate->settled;
 	buckets_assign(failure->table.bucket, failure->table.home, failure->member_weight,
 		       failure->weight);
 }
 
 void simulate_share_out(struct simulate *simulate)
 {
-	if (simulate->is_weighed)
+	if (simulate->is_weighed) {
 		buckets_assign(simulate->table.bucket, simulate->table.home,
 			       simulate->member_weight, simulate->weight);
+		simulate->settled = simulate->table;
+	}
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (simulate->failure[slot].mask)
 			simulate_fail(simulate, slot);

@@ -58,6 +58,7 @@ struct simulate {
 	uint8_t mac[XBOND_MAC_SIZE]; /* of the bond */
 	bool is_tlb; /* balance-tlb or balance-alb: not all that is sent is balanced */
 	struct simulate_table table;
+	struct simulate_table settled; /* the same when no bucket is about to move by load */
 	struct simulate_sum sum[XBOND_MAX_SLAVES], total;
 	struct simulate_failure failure[XBOND_MAX_SLAVES];
 	uint64_t other[SIMULATE_OTHERS];

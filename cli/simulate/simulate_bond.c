@@ -35,9 +35,9 @@ static void simulate_take_rule_of(struct simulate *simulate, const struct pins *
 
 static void simulate_take_slaves(struct simulate *simulate, const struct pins *pins)
 {
-	memcpy(simulate->table.bucket, pins->buckets->bucket[pins->table->active & 1],
-	       XBOND_BUCKETS);
-	memcpy(simulate->table.home, pins->buckets->home, XBOND_BUCKETS);
+	foretell_settle(pins, simulate->settled.bucket, simulate->settled.home);
+	foretell_owners(pins, simulate->table.bucket);
+	memcpy(simulate->table.home, simulate->settled.home, XBOND_BUCKETS);
 	weights_of(pins, simulate->mask, simulate->member_weight, simulate->weight);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		memcpy(simulate->name[slot], pins->slaves[slot].name, XBOND_NAME_SIZE);

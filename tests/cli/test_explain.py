@@ -202,6 +202,25 @@ def test_a_bucket_that_has_moved(bond):
         bond.table.tx_mask = 0b1111
 
 
+def test_what_becomes_of_a_bucket_that_has_moved(bond):
+    """bondd writes down its new owner before it shares out what that one had."""
+    moves, found = bond.mapped("moves", abi.Btf().struct("xbond_moves")), set()
+    bond.table.flags |= X.F_LOADS
+    for port in range(1, 17):
+        flow = ("src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp", "sport", port, "dport", 9)
+        bucket = explain(bond, *flow)["bucket"]
+        old, new = bucket % 4, (bucket + 1) % 4
+        getattr(moves, "from")[bucket], moves.partner[bucket] = old, X.BUCKETS
+        moves.to[bucket], moves.moved[bucket] = new + 1, 1
+        said = explain(bond, *flow)
+        moves.to[bucket] = 0
+        bond.buckets.bucket[0][bucket] = bond.buckets.home[bucket] = new
+        assert explain(bond, *flow)["if_failed"] == said["if_failed"]
+        found.add(said["if_failed"]["settled"] == f"eth{old}")
+        bond.buckets.bucket[0][bucket] = bond.buckets.home[bucket] = old
+    assert found == {True, False}
+
+
 @pytest.mark.parametrize("mode,slave,word", [(X.MODE_BALANCE_RR, None, "turn"),
                                              (X.MODE_ACTIVE_BACKUP, "eth2", "active"),
                                              (X.MODE_BROADCAST, None, "every")])

@@ -13,7 +13,8 @@ from built import BUILD
 from captures import pcap
 from pins import Pins, X
 
-import generate  # of tests/bpf
+import abi  # of tests/bpf
+import generate
 import model
 from packets import frame, packet
 
@@ -136,6 +137,25 @@ def test_a_bond_that_lacks_a_slave(bond, bpf_dir, tmp_path):
         [takes.count(slot) for slot in range(3)]
     moved = found["slaves"][0]["if_failed"]["moved"]
     assert moved["packets"] == takes.count(0)
+
+
+def test_buckets_that_have_moved(bond, bpf_dir):
+    """By load, and bondd has not written down their new owners yet. Others only wait for a gap."""
+    moves = bond.mapped("moves", abi.Btf().struct("xbond_moves"))
+    bond.table.flags |= X.F_LOADS
+    before = simulate("bond0", bpf_dir=bpf_dir)
+    for bucket in range(0, 4000, 4):
+        moves.partner[bucket] = X.BUCKETS if bucket % 8 else bucket + 1
+        moves.to[bucket], moves.moved[bucket] = 2, bucket % 8 != 0
+    said = simulate("bond0", bpf_dir=bpf_dir)
+    for bucket in range(0, 4000, 4):
+        moves.to[bucket] = 0
+        if moves.moved[bucket]:
+            bond.buckets.bucket[0][bucket] = bond.buckets.home[bucket] = 1
+    assert said == simulate("bond0", bpf_dir=bpf_dir)
+    first, second = said["slaves"][:2]
+    assert first["gets"]["flows"] < before["slaves"][0]["gets"]["flows"] * 0.6
+    assert second["gets"]["flows"] > before["slaves"][1]["gets"]["flows"] * 1.4
 
 
 def test_a_drained_slave_takes_over_if_no_other_is_left(bond, bpf_dir):
