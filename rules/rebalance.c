@@ -10,6 +10,7 @@
 #define LEAST_GAIN_IF_FULL 0.03 /* of a plan that has no room for all moves; others follow */
 #define ROUNDING 1e-9
 #define MUCH_BETTER 0.05 /* than one by one, which moves less */
+#define ABOUT_EVEN 1.1	 /* of the average: a slave that gets buckets is filled so far first */
 #define EVEN_ENOUGH 0.03 /* of the busiest slave's load: less is left alone */
 #define HOT 12		 /* buckets of which every distribution is tried */
 #define AS_EVEN 1.005	 /* a distribution that is no more than so much worse */
@@ -22,6 +23,11 @@ struct rebalance {
 	double load[XBOND_MAX_SLAVES]; /* bytes by weight */
 	uint64_t stuck;		       /* slots that nothing can be taken from */
 	uint64_t changed;	       /* slots whose load the plan changes */
+};
+
+struct pair {
+	int from, to;
+	double limit; /* the load that the second one may have then */
 };
 
 static void rebalance_begin(struct rebalance *state, const struct rebalance_input *input)
@@ -78,6 +84,17 @@ static int rebalance_giver(const struct rebalance *state, uint64_t without)
 		       : -1;
 }
 
+static double rebalance_average(const struct rebalance *state)
+{
+	double bytes = 0, weight = 0;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		bytes += state->load[slot] * state->input->weight[slot];
+		weight += state->input->weight[slot];
+	}
+	return bytes / weight;
+}
+
 /* Would the buckets' home make them stay where they go? */
 static bool rebalance_is_home(const struct rebalance *state, unsigned int i)
 {
@@ -105,45 +122,46 @@ static int rebalance_coldest(const struct rebalance *state, int slot, bool home)
 
 /*
  * How good it is to take the bucket: the largest that does not make the other slave the busier one,
- * or else the smallest. 0: it is no gain. Silent buckets are better than any live one.
+ * or else the smallest. 0: the other slave would have more than `limit`. Silent buckets are better
+ * than any live one.
  */
-static double rebalance_score(const struct rebalance *state, unsigned int i, uint64_t net, int from,
-			      int to)
+static double rebalance_score(const struct rebalance *state, unsigned int i, uint64_t net,
+			      const struct pair *pair)
 {
 	const struct rebalance_input *input = state->input;
-	double wf = input->weight[from], wt = input->weight[to], bytes = (double)net;
-	double ideal = (state->load[from] - state->load[to]) * wf * wt / (wf + wt);
+	double wf = input->weight[pair->from], wt = input->weight[pair->to], bytes = (double)net;
+	double ideal = (state->load[pair->from] - state->load[pair->to]) * wf * wt / (wf + wt);
 	double score;
 
-	if (!net || state->load[to] + bytes / wt >= state->load[from])
+	if (!net || state->load[pair->to] + bytes / wt >= pair->limit)
 		return 0;
 	score = bytes <= ideal ? bytes / ideal : ideal / bytes / 2;
 	return input->may[i] == REBALANCE_SILENT ? 1 + score : score;
 }
 
-static bool rebalance_find(const struct rebalance *state, int from, int to,
+static bool rebalance_find(const struct rebalance *state, const struct pair *pair,
 			   struct rebalance_move *ret_move)
 {
 	const struct rebalance_input *input = state->input;
-	const int partner[] = { rebalance_coldest(state, to, false),
-				rebalance_coldest(state, to, true) };
+	const int partner[] = { rebalance_coldest(state, pair->to, false),
+				rebalance_coldest(state, pair->to, true) };
 	double best = 0;
 
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
 		int other = partner[rebalance_is_home(state, i)];
 		double score;
 
-		if (!rebalance_is_free(state, i, from) || other < 0 ||
+		if (!rebalance_is_free(state, i, pair->from) || other < 0 ||
 		    input->bytes[i] <= input->bytes[other])
 			continue;
-		score = rebalance_score(state, i, input->bytes[i] - input->bytes[other], from, to);
+		score = rebalance_score(state, i, input->bytes[i] - input->bytes[other], pair);
 		if (score <= best)
 			continue;
 		best = score;
 		*ret_move = (struct rebalance_move){ .bucket = (uint16_t)i,
 						     .partner = (uint16_t)other,
-						     .from = (uint8_t)from,
-						     .to = (uint8_t)to };
+						     .from = (uint8_t)pair->from,
+						     .to = (uint8_t)pair->to };
 	}
 	return best > 0;
 }
@@ -165,31 +183,34 @@ static void rebalance_apply(struct rebalance *state, const struct rebalance_move
  * What is too much for the idlest slot is too much for all that are busier, except for those of
  * more weight.
  */
-static bool rebalance_find_any(const struct rebalance *state, int from,
-			       struct rebalance_move *ret_move)
+static bool rebalance_find_within(const struct rebalance *state, int from, double limit,
+				  struct rebalance_move *ret_move)
 {
 	int to = rebalance_taker(state, from, 0);
 
-	while (to >= 0 && !rebalance_find(state, from, to, ret_move))
-		to = rebalance_taker(state, from, state->input->weight[to]);
-	return to >= 0;
+	for (; to >= 0; to = rebalance_taker(state, from, state->input->weight[to])) {
+		const struct pair pair = { from, to, limit };
+
+		if (rebalance_find(state, &pair, ret_move))
+			return true;
+	}
+	return false;
+}
+
+/* What would be much for a slow slot may be little for a faster one, so all are asked first. */
+static bool rebalance_find_any(const struct rebalance *state, int from,
+			       struct rebalance_move *ret_move)
+{
+	double load = state->load[from], even = rebalance_average(state) * ABOUT_EVEN;
+
+	return rebalance_find_within(state, from, even < load ? even : load, ret_move) ||
+	       (even < load && rebalance_find_within(state, from, load, ret_move));
 }
 
 /* A gain of exactly the least counts, however it is rounded. */
 static bool rebalance_is_worth_it(double before, double after)
 {
 	return after <= before * (1 - LEAST_GAIN + ROUNDING);
-}
-
-static double rebalance_average(const struct rebalance *state)
-{
-	double bytes = 0, weight = 0;
-
-	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		bytes += state->load[slot] * state->input->weight[slot];
-		weight += state->input->weight[slot];
-	}
-	return bytes / weight;
 }
 
 /*

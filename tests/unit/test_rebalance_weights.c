@@ -10,6 +10,7 @@
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
 
+#define SLOTS 3
 #define INTERVALS 5
 
 static uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
@@ -91,6 +92,25 @@ static void also_where_sizes_differ(void **state)
 	assert_int_equal(load_of(1), 12000000);
 }
 
+/* One of 40 there is less than the busiest has, but more than is even, and then nothing was a gain.
+ */
+static void a_slow_slave_gets_what_is_even(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
+	static const uint64_t of_0[] = { 67, 33, 22 }, of_1[] = { 200, 100, 50, 40, 29, 25 };
+
+	(void)state;
+	begin(weight);
+	for (unsigned int i = 0; i < sizeof(of_0) / sizeof(*of_0); i++)
+		put_flows(0, 1, of_0[i] * 10000);
+	for (unsigned int i = 0; i < sizeof(of_1) / sizeof(*of_1); i++)
+		put_flows(1, 1, of_1[i] * 10000);
+	for (int interval = 0; interval < INTERVALS; interval++)
+		carry_out();
+	for (unsigned int slot = 0; slot < SLOTS; slot++) /* 269 is even */
+		assert_in_range(load_of(slot) / weight[slot], 0, 296);
+}
+
 /*
  * 40 elephants on the fastest of 64 slaves, half of which are too slow for any. The best
  * distribution has one on a slave of weight 30000.
@@ -160,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_slow_slave_is_passed_over),
 		cmocka_unit_test(also_where_sizes_differ),
+		cmocka_unit_test(a_slow_slave_gets_what_is_even),
 		cmocka_unit_test(of_many_weights_those_that_can_take_some),
 		cmocka_unit_test(more_than_a_plan_can_hold),
 		cmocka_unit_test(no_bucket_is_better_than_another),
