@@ -51,13 +51,16 @@ __noinline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner)
 	return owner;
 }
 
-/* Returns the owner of the hash's bucket, which may be none that may transmit. */
+/*
+ * Returns the owner of the hash's bucket, which may be none that may transmit. Reads it after `to`:
+ * bondd writes the new owner, then ends the move.
+ */
 static __always_inline __u32 steer_counted(__u64 hash, __u32 length)
 {
-	__u32 bucket = FLOW_BUCKET(hash) % XBOND_BUCKETS, owner = select_bucket(bucket);
-	__u32 to = READ_ONCE(moves.to[bucket]);
+	__u32 bucket = FLOW_BUCKET(hash) % XBOND_BUCKETS, to = READ_ONCE(moves.to[bucket]), owner;
 
 	steer_count(bucket, length);
+	owner = select_bucket(bucket);
 	return to ? steer_moving(bucket, to - 1, owner) : owner;
 }
 
