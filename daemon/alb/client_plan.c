@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/alb/client_plan.h"
+
+#include <string.h>
+
+#include "common/atomic.h"
+#include "common/clock.h"
+#include "common/mac.h"
+#include "common/slots.h"
+#include "options/values.h"
+#include "rules/receivers.h"
+
+#define TELLS 3	     /* as the kernel's driver */
+#define MOVED_MAX 16 /* addresses of bond0 that have moved away, in one round */
+/* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
+#define UNANSWERED_NS (60 * NS_PER_S)
+#define AGE_NS (4 * 3600 * NS_PER_S)
+#define AGE_HALF_FULL_NS (600 * NS_PER_S)
+#define AGE_NEARLY_FULL_NS (60 * NS_PER_S) /* of clients that were heard only once */
+
+bool client_plan_receives(struct bond *bond)
+{
+	return mode_has(bond_pin(bond)->mode, MODE_RECEIVES);
+}
+
+/* The slave by which bond0's address is told in other modes: switches learn from that. */
+static unsigned int client_plan_speaker(struct bond *bond, uint64_t up)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	return slots_have(up, active) ? active : (unsigned int)__builtin_ctzll(up);
+}
+
+/* In other modes one slave stands for all: every client is to send to bond0's address. */
+static uint64_t client_plan_address(struct bond *bond, unsigned int slot, uint64_t up,
+				    uint64_t bond_mac)
+{
+	uint64_t mac = mac_word(bond_slave(bond, slot)->mac);
+
+	if (!client_plan_receives(bond))
+		return slot == client_plan_speaker(bond, up) ? bond_mac : 0;
+	if (slot == bond_pin(bond)->active_slot)
+		return bond_mac;
+	return mac == bond_mac ? 0 : mac;
+}
+
+void client_plan_read_slaves(struct bond *bond, struct client_slaves *ret_slaves)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_ACQUIRE);
+	uint64_t up = values_undrained(pins, may);
+	struct client_slaves slaves = { .bond_mac = mac_word(bond_pin(bond)->mac) };
+
+	bond_for_each_member (bond, slot) {
+		if (slots_have(up, slot))
+			slaves.mac[slot] = client_plan_address(bond, slot, up, slaves.bond_mac);
+		if (slaves.mac[slot])
+			slaves.working |= slots_bit(slot);
+	}
+	*ret_slaves = slaves;
+}
+
+static uint8_t client_plan_slot_of(const struct client_slaves *slaves, uint64_t mac)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(slaves->working, slot) && slaves->mac[slot] == mac)
+			return (uint8_t)slot;
+	return XBOND_NO_SLOT;
+}
+
+static uint64_t client_plan_choose_receivers(struct bond *bond, const struct client_slaves *slaves)
+{
+	uint32_t speed[XBOND_MAX_SLAVES] = { 0 };
+
+	bond_for_each_member (bond, slot)
+		speed[slot] = bond_slave(bond, slot)->speed_mbps;
+	return receivers_fastest(slaves->working, speed);
+}
+
+static bool client_plan_is_old(const struct client_entry *entry, int count, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns > entry->client.used_ns ? now_ns - entry->client.used_ns : 0;
+
+	if (client_table_is_own(entry))
+		return age_ns > AGE_NS;
+	if (!entry->client.mac)
+		return age_ns > UNANSWERED_NS;
+	if (count > XBOND_MAX_CLIENTS / 8 * 7 && entry->client.uses < 2)
+		return age_ns > AGE_NEARLY_FULL_NS;
+	return age_ns > (count > XBOND_MAX_CLIENTS / 2 ? AGE_HALF_FULL_NS : AGE_NS);
+}
+
+static bool client_plan_have_same_own(const struct client_entry *entry,
+				      const struct client_entry *other)
+{
+	const struct xbond_client_key *a = &entry->key, *b = &other->key;
+
+	return a->family == b->family && a->vlan == b->vlan &&
+	       a->vlan_protocol == b->vlan_protocol && !memcmp(a->own, b->own, sizeof(a->own));
+}
+
+/* Somebody else has an address that was bond0's: its clients must not be told of it again. */
+static void client_plan_forget_moved(struct client_plan *plan)
+{
+	const struct client_entry *moved[MOVED_MAX];
+	unsigned int count = 0;
+
+	for (int i = 0; i < plan->count && count < MOVED_MAX; i++)
+		if (client_table_is_own(&plan->entries[i]) && plan->entries[i].client.due)
+			moved[count++] = &plan->entries[i];
+	for (int i = 0; count && i < plan->count; i++)
+		for (unsigned int j = 0; j < count; j++)
+			if (client_plan_have_same_own(&plan->entries[i], moved[j]))
+				plan->what[i] = CLIENT_FORGET;
+}
+
+static bool client_plan_has_clients(const struct client_plan *plan, const struct client_entry *own)
+{
+	for (int i = 0; i < plan->count; i++)
+		if (plan->what[i] != CLIENT_FORGET && !client_table_is_own(&plan->entries[i]) &&
+		    client_plan_have_same_own(&plan->entries[i], own))
+			return true;
+	return false;
+}
+
+/* An address of bond0 outlives its clients, or nobody would see that it has moved away. */
+static void client_plan_forget_old(struct client_plan *plan, uint64_t now_ns)
+{
+	const struct client_entry *entry = plan->entries;
+
+	memset(plan->what, CLIENT_KEEP, sizeof(plan->what));
+	client_plan_forget_moved(plan);
+	for (int i = 0; i < plan->count; i++)
+		if (!client_table_is_own(&entry[i]) &&
+		    client_plan_is_old(&entry[i], plan->count, now_ns))
+			plan->what[i] = CLIENT_FORGET;
+	for (int i = 0; i < plan->count; i++)
+		if (client_table_is_own(&entry[i]) &&
+		    client_plan_is_old(&entry[i], plan->count, now_ns) &&
+		    !client_plan_has_clients(plan, &entry[i]))
+			plan->what[i] = CLIENT_FORGET;
+}
+
+/* The entries of bond0's own addresses count for no slave. */
+static void client_plan_share(struct bond *bond, struct client_plan *plan)
+{
+	struct xbond_receivers *receivers = bond->dataplane.pins.receivers;
+	uint64_t among = client_plan_choose_receivers(bond, &plan->slaves);
+	bool level = among & ~receivers->levelled;
+	uint8_t slot[XBOND_MAX_CLIENTS];
+	size_t count = 0;
+
+	__atomic_store_n(&receivers->mask, among, __ATOMIC_RELEASE);
+	for (int i = 0; i < plan->count; i++)
+		if (!client_table_is_own(&plan->entries[i]) && plan->what[i] != CLIENT_FORGET)
+			slot[count++] =
+				client_plan_slot_of(&plan->slaves, plan->entries[i].client.told);
+	receivers_share(slot, count, plan->slaves.working, among, level);
+	count = 0;
+	for (int i = 0; i < plan->count; i++)
+		if (!client_table_is_own(&plan->entries[i]) && plan->what[i] != CLIENT_FORGET)
+			plan->slot[i] = slot[count++];
+}
+
+static bool client_plan_is_misled(const struct xbond_client *client, uint64_t retell_ns)
+{
+	return retell_ns && (client->due || client->used_ns < retell_ns);
+}
+
+/* A client that is told nothing stays due if another round is to tell it. */
+static enum client_what client_plan_decide(const struct client_plan *plan, int i,
+					   uint64_t retell_ns)
+{
+	const struct client_slaves *slaves = &plan->slaves;
+	struct xbond_client *client = &plan->entries[i].client;
+	uint64_t mac = slaves->mac[plan->slot[i]];
+
+	if (client->told != mac) {
+		client->told = mac;
+		client->tells = TELLS;
+	} else if (!client->tells && mac == slaves->bond_mac) {
+		if (!client->due)
+			return CLIENT_KEEP;
+		client->due = 0; /* what it has learnt is right */
+		return CLIENT_WRITE;
+	} else if (!client->tells && !client_plan_is_misled(client, retell_ns)) {
+		return CLIENT_KEEP;
+	}
+	client->due = 0;
+	return client->mac ? CLIENT_TELL : CLIENT_WRITE;
+}
+
+/* While no slave works, clients wait. */
+static void client_plan_decide_all(struct bond *bond, struct client_plan *plan, uint64_t retell_ns)
+{
+	enum client_what otherwise = client_plan_receives(bond) ? CLIENT_KEEP : CLIENT_FORGET;
+
+	for (int i = 0; i < plan->count; i++) {
+		if (plan->what[i] == CLIENT_FORGET)
+			continue;
+		if (!client_table_is_own(&plan->entries[i]) && plan->slot[i] < XBOND_MAX_SLAVES)
+			plan->what[i] = client_plan_decide(plan, i, retell_ns);
+		if (plan->slaves.working && plan->what[i] == CLIENT_KEEP)
+			plan->what[i] = otherwise;
+	}
+}
+
+void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,
+		      uint64_t retell_ns)
+{
+	client_plan_forget_old(plan, now_ns);
+	client_plan_share(bond, plan);
+	client_plan_decide_all(bond, plan, retell_ns);
+}
