@@ -30,14 +30,14 @@ __noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 	return active;
 }
 
-/* The slot of a slave that cannot send now, and whose address this is. */
+/* Is it the address of a slave that cannot send now? That of a slot without a slave is zero. */
 static __always_inline int tlb_is_orphaned(__u64 mac)
 {
 	__u64 mask = READ_ONCE(table.tx_mask);
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (READ_ONCE(alb.mac[slot]) == mac)
-			return !(mask >> slot & 1) || !select_is_up(slot, NETDEV_MAY_SEND);
+			return mac && (!(mask >> slot & 1) || !select_is_up(slot, NETDEV_MAY_SEND));
 	return 0;
 }
 

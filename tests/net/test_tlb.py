@@ -149,12 +149,18 @@ def test_who_receives_what(switched, mode, receives):
             for dest in (macs[link], mac, "ff:ff:ff:ff:ff:ff"):
                 send_frames(made.far, link, [unicast(dest, source)])
         heard = [frame for frame in above.frames(0.3) if frame.src.startswith("02:00:00:00:00:0")]
+        nobody, source = "00:00:00:00:00:00", "02:00:00:00:00:09"
+        send_frames(made.far, "l0", [unicast(nobody, source)])
+        got = []
+        wait_for(lambda: got.extend(frame.dst for frame in above.frames() if frame.src == source)
+                 or got, "the frame for nobody, which is for no slave")
     assert far not in {frame.src for frame in heard}
     own = {"l0": {mac, "ff:ff:ff:ff:ff:ff"}}
     found = {link: {frame.dst for frame in heard if frame.src.endswith(f"0{number}")}
              for number, link in enumerate(made.links)}
     assert found == {link: own.get(link, {mac} if link in receives else set())
                      for link in made.links}
+    assert got == [nobody]
     assert sum(frame.src.endswith("01") for frame in heard) == (1 if "l1" in receives else 0)
 
 
