@@ -69,10 +69,10 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 	return select_usable(slot, hash, mask, length);
 }
 
-/* The active slave: the one asked for, or that of bondd. May be no slot at all. */
+/* The active slave that bondd has chosen; another one may be asked for. May be no slot at all. */
 static __always_inline __u32 choose_active(void)
 {
-	return READ_ONCE(table.flags) & XBOND_F_TLB ? tlb_chosen() : select_active_backup();
+	return READ_ONCE(table.flags) & XBOND_F_TLB ? READ_ONCE(alb.order[0]) : select_owner(0);
 }
 
 /*

@@ -25,7 +25,7 @@ def cable(a, name, b, other):
 
 
 class Network:
-    def __init__(self, lab):
+    def __init__(self, lab, *options):
         self.near = lab.host("a")
         self.switches, self.p, self.q = (lab.namespace(letter) for letter in "spq")
         for bridge in ("s1", "w", "s2"):
@@ -40,11 +40,11 @@ class Network:
                               ("s2", ("a1", "s2w", "qq"))):
             for port in ports:
                 self.switches.ip("link", "set", port, "master", bridge)
-        self.bond()
+        self.bond(options or ("mode", "active-backup"))
 
-    def bond(self):
+    def bond(self, options):
         near = self.near
-        near.ctl("create", "bond0", "mode", "active-backup")
+        near.ctl("create", "bond0", *options)
         near.ctl("add-slave", "bond0", "l0", "l1")
         near.ip("link", "set", "bond0", "up")
         near.wait_slaves("l0", "l1")
@@ -57,9 +57,9 @@ class Network:
                     "dev", "bond0")
             near.wait_ping(address)
 
-    def learned(self, port):
-        """The switch behind this port of the bond knows the bond by it."""
-        return any(entry.get("mac") == self.mac and entry.get("ifname") == port
+    def learned(self, port, mac=None):
+        """A switch knows the bond, or another address, by this port of its."""
+        return any(entry.get("mac") == (mac or self.mac) and entry.get("ifname") == port
                    for entry in self.switches_fdb())
 
     def switches_fdb(self):
@@ -146,3 +146,18 @@ def test_nobody_is_told_of_what_has_not_changed(network):
         wait_unwatched(network.near)
         send_packets(network.near, to="10.0.0.3", count=20)
         assert not rarps(wire, network.mac)
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "balance-tlb", "balance-alb"])
+def test_the_first_packet_goes_to_another_slave(lab, mode):
+    """The user has asked for it after bondd's death, and nothing was sent in between."""
+    made = Network(lab, "mode", mode)
+    near = made.near
+    near.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+    near.kill_bondd()
+    wait_unwatched(near)
+    near.ctl("set", "bond0", "active_slave", "l1")
+    with Capture(made.p, "eth0") as wire:
+        send_packets(near, to="10.0.0.3", count=20)
+        assert len(rarps(wire, made.mac)) == 1
+    assert made.arrive() == SENT
