@@ -525,8 +525,9 @@ def test_options_of_the_modes(switched):
     for mode in ("balance-xor", "balance-alb", "active-backup", "balance-tlb"):
         made.near.ctl("set", "bond0", "mode", mode)
         made.near.wait_ping("10.0.0.2")
-        mac, macs = made.macs()
-        assert len(set(macs.values())) == (2 if mode.endswith("lb") else 1), mode
+        wait_for(lambda mode=mode: len(set(made.macs()[1].values())) ==
+                 (2 if mode.endswith("lb") else 1), f"{mode} to have its addresses")
+    mac, _ = made.macs()
     made.near.ctl("set", "bond0", "active_slave", "l1")
     wait_for(lambda: made.macs()[1]["l1"] == mac, "l1 to have the bond's address")
     made.near.wait_ping("10.0.0.2")
