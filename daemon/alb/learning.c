@@ -51,9 +51,9 @@ static void learning_fill(struct ether_header *eth, const uint8_t *mac, uint16_t
 	eth->ether_type = htons(type);
 }
 
-/* The kernel's type, too. */
-static void learning_send(struct bond *bond, unsigned int slot, const uint8_t *mac,
-			  unsigned int vid)
+/* As the kernel's driver. The switch keeps it to itself. */
+static void learning_tell_switch(struct bond *bond, unsigned int slot, const uint8_t *mac,
+				 unsigned int vid)
 {
 	struct learning_tagged_frame tagged = { .tci = htons((uint16_t)vid),
 						.type = htons(ETHERTYPE_LOOPBACK) };
@@ -67,6 +67,17 @@ static void learning_send(struct bond *bond, unsigned int slot, const uint8_t *m
 	else
 		arp_sender_add(bond->daemon->arp_sender, (int)bond_slave(bond, slot)->ifindex,
 			       (const uint8_t *)&plain, sizeof(plain));
+}
+
+/* Switches behind that one would go on sending to where the address was. */
+static void learning_tell_all(struct bond *bond, unsigned int slot, const uint8_t *mac,
+			      unsigned int vid)
+{
+	const struct arp_tag tag = { ETHERTYPE_VLAN, (uint16_t)vid };
+	uint8_t frame[ARP_FRAME_SIZE];
+	size_t size = arp_frame_rarp(mac, vid ? &tag : NULL, frame);
+
+	arp_sender_add(bond->daemon->arp_sender, (int)bond_slave(bond, slot)->ifindex, frame, size);
 }
 
 /* VLANs that nothing has been sent in for some time are forgotten. */
@@ -87,6 +98,17 @@ static void learning_read_vlans(struct bond *bond, uint64_t now_ns)
 		bond->learning.began_ns = now_ns;
 }
 
+/*
+ * To the switch alone, also if they have moved: broadcasts that came back by another slave would
+ * tell a bridge above that the address is on this side of it.
+ */
+static size_t learning_send_above(struct bond *bond, unsigned int slot, unsigned int vid)
+{
+	for (unsigned int i = 0; i < bond->learning.above_count; i++)
+		learning_tell_switch(bond, slot, bond->learning.above[i], vid);
+	return bond->learning.above_count;
+}
+
 static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
 {
 	const uint8_t *macs[LEARNING_MACS];
@@ -96,8 +118,13 @@ static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
 		size_t count = learning_macs(bond, slot, macs);
 
 		for (size_t i = 0; i < count; i++)
-			learning_send(bond, slot, macs[i], vid);
+			if (bond->learning.moved)
+				learning_tell_all(bond, slot, macs[i], vid);
+			else
+				learning_tell_switch(bond, slot, macs[i], vid);
 		sent += count;
+		if (count && slot == bond_pin(bond)->active_slot)
+			sent += learning_send_above(bond, slot, vid);
 	}
 	return sent;
 }
@@ -122,12 +149,12 @@ static size_t learning_send_of(struct bond *bond, unsigned int slot,
 	size_t sent = 0;
 
 	if (bridged->vlan != LEARNING_ANY_VLAN) {
-		learning_send(bond, slot, bridged->mac, bridged->vlan);
+		learning_tell_switch(bond, slot, bridged->mac, bridged->vlan);
 		return 1;
 	}
 	for (unsigned int vid = 0; vid < BOND_VLANS; vid++)
 		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1) {
-			learning_send(bond, slot, bridged->mac, vid);
+			learning_tell_switch(bond, slot, bridged->mac, vid);
 			sent++;
 		}
 	return sent;
@@ -158,13 +185,13 @@ static void learning_note_orphans(struct bond *bond, uint64_t now_ns)
 	bond->learning.orphans = orphans;
 }
 
-void learning_now(struct bond *bond)
+/* moved: addresses are elsewhere than before. That may also be so if it was off. */
+static void learning_begin(struct bond *bond, bool moved)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (!learning_goes_on(bond))
-		return;
 	learning_note_orphans(bond, now_ns);
+	bond->learning.moved = moved || !bond->learning.last_ns;
 	bond->learning.last_ns = now_ns;
 	bond->learning.at = 0;
 	learning_read_vlans(bond, now_ns);
@@ -172,6 +199,13 @@ void learning_now(struct bond *bond)
 	learning_go_on(bond);
 	learning_read_bridged(bond);
 	learning_send_bridged(bond);
+}
+
+void learning_now(struct bond *bond)
+{
+	bond->learning.bridged_for = 0;
+	if (learning_goes_on(bond))
+		learning_begin(bond, true);
 }
 
 /* The interval may have changed since the last round. */
@@ -192,11 +226,11 @@ void learning_follow(struct bond *bond)
 	if (!learning_goes_on(bond))
 		return;
 	if (learning_orphans(bond) != bond->learning.orphans)
-		learning_now(bond);
+		learning_begin(bond, true);
 	else if (bond->learning.at)
 		learning_go_on(bond);
 	else if (learning_is_due(bond))
-		learning_now(bond);
+		learning_begin(bond, false);
 	else
 		learning_send_bridged(bond);
 }

@@ -13,8 +13,8 @@
 #define LEARNING_ANY_VLAN 0xffff /* in every VLAN that bond0 sends in */
 
 /*
- * Reads them into bond->learning, if the active slave is another one than at the last call and has
- * a link. At most BOND_BRIDGED.
+ * Reads them into bond->learning, if that has those of another active slave, or none, and if the
+ * active slave has a link. At most BOND_BRIDGED.
  */
 void learning_read_bridged(struct bond *bond);
 

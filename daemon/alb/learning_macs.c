@@ -61,8 +61,6 @@ size_t learning_macs(struct bond *bond, unsigned int slot, const uint8_t *ret_ma
 	for (unsigned int other = 0; other < XBOND_MAX_SLAVES; other++)
 		if (slots_have(orphans, other))
 			ret_macs[count++] = bond_slave(bond, other)->mac;
-	for (unsigned int i = 0; i < bond->learning.above_count; i++)
-		ret_macs[count++] = bond->learning.above[i];
 	return count;
 }
 

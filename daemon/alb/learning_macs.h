@@ -9,7 +9,7 @@
 
 #include "daemon/bond/bond.h"
 
-#define LEARNING_MACS (XBOND_MAX_SLAVES + BOND_ABOVE)
+#define LEARNING_MACS (XBOND_MAX_SLAVES + 1)
 
 /* Has the slave of this slot one? The slot may be none. */
 bool learning_has_link(struct bond *bond, unsigned int slot);
@@ -18,11 +18,14 @@ bool learning_has_link(struct bond *bond, unsigned int slot);
  * at the moment sends with it every second.
  */
 bool learning_is_of_router(const uint8_t *mac);
-/* Returns how many. They stay where they are until the bond changes. */
+/*
+ * Those of slaves: 0 if it has none. Returns how many. They stay where they are until the bond
+ * changes.
+ */
 size_t learning_macs(struct bond *bond, unsigned int slot, const uint8_t *ret_macs[LEARNING_MACS]);
 /* balance-alb: the slots of slaves without a link whose addresses the active slave teaches. */
 uint64_t learning_orphans(struct bond *bond);
-/* Finds out now and then which addresses are above bond0. */
+/* Finds out now and then which addresses are above bond0: bond->learning.above. */
 void learning_read_above(struct bond *bond, uint64_t now_ns);
 
 #endif

@@ -241,6 +241,7 @@ struct bond {
 		uint64_t last_ns; /* when the last round of learning packets began */
 		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
 		unsigned int at;
+		bool moved; /* this round tells everybody, not only the next switch */
 		/* VLANs of this time and the one before, and when this one began. */
 		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
 		/* Slots without a link whose addresses the active slave has taught. */
@@ -252,7 +253,7 @@ struct bond {
 		/* Taught once at each active slave, by steps: learning_bridged.c. */
 		struct bond_bridged bridged[BOND_BRIDGED];
 		unsigned int bridged_count, bridged_at;
-		unsigned int bridged_for; /* this slot + 1; 0: none yet */
+		unsigned int bridged_for; /* this slot + 1; 0: to be read */
 	} learning;			  /* learning.c */
 	struct {
 		uint64_t slots; /* promiscuous, because they stand in for others */

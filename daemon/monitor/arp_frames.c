@@ -41,7 +41,8 @@ static size_t arp_frame_begin(const struct arp_probe *probe, const uint8_t *to, 
 	return at + sizeof(word);
 }
 
-static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t operation, uint8_t *frame)
+static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t type, uint16_t operation,
+			    uint8_t *frame)
 {
 	static const uint8_t everybody[XBOND_MAC_SIZE] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	struct ether_arp arp = {
@@ -51,12 +52,14 @@ static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t operation, u
 		.ea_hdr.ar_pln = 4,
 		.ea_hdr.ar_op = htons(operation),
 	};
-	size_t at = arp_frame_begin(probe, probe->to ? probe->to : everybody, ETHERTYPE_ARP, frame);
+	size_t at = arp_frame_begin(probe, probe->to ? probe->to : everybody, type, frame);
 
 	memcpy(arp.arp_sha, probe->mac, XBOND_MAC_SIZE);
 	memcpy(arp.arp_spa, probe->source, 4);
 	memcpy(arp.arp_tpa, probe->target, 4);
-	if (probe->to)
+	if (operation == ARPOP_RREQUEST)
+		memcpy(arp.arp_tha, probe->mac, XBOND_MAC_SIZE);
+	else if (probe->to)
 		memcpy(arp.arp_tha, probe->to, XBOND_MAC_SIZE);
 	memcpy(frame + at, &arp, sizeof(arp));
 	return at + sizeof(arp);
@@ -64,12 +67,26 @@ static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t operation, u
 
 size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
 {
-	return arp_frame_arp(probe, ARPOP_REQUEST, ret_frame);
+	return arp_frame_arp(probe, ETHERTYPE_ARP, ARPOP_REQUEST, ret_frame);
 }
 
 size_t arp_frame_reply(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
 {
-	return arp_frame_arp(probe, ARPOP_REPLY, ret_frame);
+	return arp_frame_arp(probe, ETHERTYPE_ARP, ARPOP_REPLY, ret_frame);
+}
+
+size_t arp_frame_rarp(const uint8_t *mac, const struct arp_tag *tag,
+		      uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	const struct arp_probe probe = {
+		.source = no_address,
+		.target = no_address,
+		.mac = mac,
+		.tags = tag,
+		.tag_count = tag != NULL,
+	};
+
+	return arp_frame_arp(&probe, ETHERTYPE_REVARP, ARPOP_RREQUEST, ret_frame);
 }
 
 /* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The frames by which the ARP monitor probes a host, and balance-alb tells one where to send: ARP
- * (RFC 826) and neighbour solicitations (RFC 4861). Pure: makes bytes.
+ * (RFC 826) and neighbour solicitations (RFC 4861); and RARP for switches. Pure: makes bytes.
  */
 #ifndef XBOND_DAEMON_MONITOR_ARP_FRAMES_H
 #define XBOND_DAEMON_MONITOR_ARP_FRAMES_H
@@ -32,5 +32,8 @@ size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FR
 /* A reply that answers nothing: tells `to` that the source has this MAC. */
 size_t arp_frame_reply(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE]);
 size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE]);
+/* To everybody (RFC 903): switches learn where this MAC is, and hosts ignore it. tag: or NULL. */
+size_t arp_frame_rarp(const uint8_t *mac, const struct arp_tag *tag,
+		      uint8_t ret_frame[ARP_FRAME_SIZE]);
 
 #endif

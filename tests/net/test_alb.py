@@ -13,7 +13,7 @@ from namespace import mac_bytes
 from traffic import Capture, send_frames
 from waiting import wait_for
 
-ARP, IPV6, VLAN, LOOPBACK = 0x0806, 0x86dd, 0x8100, 0x9000
+ARP, RARP, IPV6, VLAN = 0x0806, 0x8035, 0x86dd, 0x8100
 PEERS = 6
 
 
@@ -498,7 +498,7 @@ def test_a_bond_that_is_set_down(shared):
         wire.frames(0.1)
     made.near.ip("link", "set", "bond0", "up")
     for wire in wires:
-        wait_for(lambda wire=wire: any(frame.type == LOOPBACK for frame in wire.frames()),
+        wait_for(lambda wire=wire: any(frame.type == RARP for frame in wire.frames()),
                  f"learning packets by {wire.dev}")
         wire.close()
 

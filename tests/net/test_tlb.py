@@ -7,11 +7,13 @@ from lab import Refused
 from namespace import mac_bytes
 from test_announce import above, mac_of
 from test_fail_over_mac import STEPS, fail_over, macs, owns, swap_and_die
+from test_tell import Network
 from traffic import Capture, send_frames, send_packets
 from waiting import wait_for
 
 MODES = ["balance-tlb", "balance-alb"]
 ARP, RARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x8035, 0x0800, 0x86dd, 0x9000
+EVERYBODY = "ff:ff:ff:ff:ff:ff"
 
 
 class Switched:
@@ -167,7 +169,7 @@ def test_who_receives_what(switched, mode, receives):
 @pytest.mark.parametrize("mode", MODES)
 def test_learning_packets(switched, mode):
     """Of each slave from its address to itself, again and again, also in a VLAN that is used. When
-    the active slave changes, at once. A new lp_interval counts from now on.
+    the active slave changes, at once and to everybody. A new lp_interval counts from now on.
     """
     made = switched(mode, links=2, lp_interval=3600)
     near, (mac, macs), wires = made.near, made.macs(), made.wires()
@@ -180,7 +182,7 @@ def test_learning_packets(switched, mode):
     def listen():
         for wire in wires:
             heard[wire.dev] += [(frame.src, frame.dst, frame.vlan) for frame in wire.frames()
-                                if frame.type == LOOPBACK]
+                                if is_learning(frame)]
         return heard
 
     wait_for(lambda: all(each.count((macs[link], macs[link], vlan)) >= 2
@@ -193,13 +195,22 @@ def test_learning_packets(switched, mode):
     listen()
     heard[other].clear()
     near.ctl("set", "bond0", "active_slave", other)
-    wait_for(lambda: (mac, mac, None) in listen()[other], f"{other} to tell of the bond's address")
+    for vlan in (None, 5):
+        wait_for(lambda vlan=vlan: (mac, EVERYBODY, vlan) in listen()[other],
+                 f"{other} to tell of the bond's address")
+
+
+def is_learning(frame):
+    """For the next switch, or, as a RARP, for all of them. Its type is behind its tag."""
+    if frame.src == frame.dst:
+        return frame.type == LOOPBACK
+    return frame.type == RARP and frame.dst == EVERYBODY and \
+        frame.data[22:28] == frame.data[32:38] == mac_bytes(frame.src)
 
 
 def learnt(wire):
     """The addresses of the learning packets that have come by this wire."""
-    return {frame.src for frame in wire.frames() if frame.type == LOOPBACK
-            and frame.src == frame.dst}
+    return {frame.src for frame in wire.frames() if is_learning(frame)}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -233,6 +244,35 @@ def test_devices_above_are_learnt(switched, lab, mode):
     assert not devices & heard["l0"]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_switches_behind_others_are_told(lab, mode):
+    """The slaves end at two switches. A third one has to know where addresses have moved to, though
+    nobody on bond0 says anything by itself.
+    """
+    made = Network(lab, "mode", mode, "primary", "l0", "lp_interval", 3600, "resend_igmp", 0)
+    near, other = made.near, macs(made.near)["l1"]
+    near.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+    for dev, source in (("l0", made.mac), ("l1", other)):
+        send_frames(near, dev, [mac_bytes(EVERYBODY) + mac_bytes(source) + b"\x88\xb5" + bytes(46)])
+
+    def wait_learned(**ports):
+        wait_for(lambda: all(made.learned(port, mac) for port, mac in ports.items()),
+                 f"{ports} to be learned", deadline=4)
+
+    wait_learned(w1=made.mac, w2=other)
+    near.ctl("set", "bond0", "active_slave", "l1")
+    wait_learned(w2=made.mac, w1=other)
+    made.switches.ip("link", "set", "a1", "down")
+    near.wait_slaves("l0")
+    wait_learned(w1=made.mac)
+    made.p.wait_ping("10.0.0.1")
+    if mode == "balance-alb":
+        wait_learned(w1=other)  # the clients of l1 send to it
+        made.switches.ip("link", "set", "a1", "up")
+        near.wait_slaves("l0", "l1")
+        wait_learned(w2=other)
+
+
 def bridged(near, lab, port):
     """A bridge on bond0, or on a VLAN of it, or one that filters VLANs, with a host behind it."""
     options = ["vlan_filtering", 1] if port == "filtering" else []
@@ -257,7 +297,8 @@ def bridged(near, lab, port):
 @pytest.mark.parametrize("mode", MODES)
 def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans):
     """Once, at the slave that has become active; not what is on the other side of bond0, and
-    nothing until the spanning tree lets it forward.
+    nothing until the spanning tree lets it forward. And not by broadcasts: one that came back by
+    the slave that was active would tell the bridge that the host is outside.
     """
     near = lone(2)
     near.ctl("create", "bond0", "mode", mode, "primary", "l0", "lp_interval", 3600)
@@ -286,8 +327,9 @@ def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans
 
     def listen():
         for wire in wires:
-            heard.setdefault(wire.dev, []).extend(
-                (frame.src, frame.vlan) for frame in wire.frames() if frame.type == LOOPBACK)
+            frames = [frame for frame in wire.frames() if is_learning(frame)]
+            assert not any(frame.src == host and frame.dst != host for frame in frames)
+            heard.setdefault(wire.dev, []).extend((frame.src, frame.vlan) for frame in frames)
         return heard
 
     def heard_of(link, mac):
@@ -308,6 +350,26 @@ def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans
     wait_for(lambda: None in heard_of("l0", near.show()["mac"]), "l0 to tell of the bond")
     near.wait_looked(2)
     assert not heard_of("l0", host)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_hosts_behind_a_bridge_are_learnt_after_an_outage(lone, lab, mode):
+    """The only slave may have got its link at another switch."""
+    near = lone(1)
+    near.ctl("create", "bond0", "mode", mode, "lp_interval", 3600)
+    near.ctl("add-slave", "bond0", "l0")
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves("l0")
+    _, there = bridged(near, lab, "bond0")
+    host = mac_of(there, "eth0")
+    send_frames(there, "eth0", [mac_bytes(EVERYBODY) + mac_bytes(host) + b"\x88\xb5" + bytes(46)])
+    wait_for(lambda: host in near.run("bridge", "fdb", "show", "br", "br9").stdout, "the host")
+    near.far.ip("link", "set", "l0", "down")
+    near.wait_slaves()
+    with Capture(near.far, "l0") as wire:
+        near.far.ip("link", "set", "l0", "up")
+        heard = set()
+        wait_for(lambda: heard.update(learnt(wire)) or host in heard, "l0 to tell of the host")
 
 
 def check_addresses(made, mac):

@@ -56,6 +56,23 @@ static void a_reply(void **state)
 	assert_bytes(frame, arp_frame_reply(&probe, frame), expected, sizeof(expected));
 }
 
+static void a_rarp(void **state)
+{
+	static const uint8_t expected[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0,	0x5e, 0x10, 0, 0x01,
+		0x81, 0,    0,	  5,	0x80, 0x35, 0,	  1,	8,    0,    6, 4,
+		0,    3,    0x02, 0,	0x5e, 0x10, 0,	  0x01, 0,    0,    0, 0,
+		0x02, 0,    0x5e, 0x10, 0,    0x01, 0,	  0,	0,    0,
+	};
+	const struct arp_tag tag = { 0x8100, 5 };
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_bytes(frame, arp_frame_rarp(mac, &tag, frame), expected, sizeof(expected));
+	assert_int_equal(arp_frame_rarp(mac, NULL, frame), 42);
+	assert_memory_equal(frame + 12, expected + 16, 30);
+}
+
 /* To the host itself, by both addresses. */
 static void a_solicitation_to_one(void **state)
 {
@@ -149,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request),
 		cmocka_unit_test(a_reply),
+		cmocka_unit_test(a_rarp),
 		cmocka_unit_test(a_solicitation_to_one),
 		cmocka_unit_test(a_request_without_a_sender),
 		cmocka_unit_test(tags_from_the_outside),
