@@ -218,17 +218,28 @@ static void publish_carrier(struct bond *bond, const struct decision *decision)
 }
 
 /*
+ * What may receive until the plan is in force. Where one slave is active, the next one receives as
+ * soon as the programs send by it (choose_collects_by_now()), and no sooner: it would hear what the
+ * other one still sends, and a bridge above would take its own hosts for being outside.
+ */
+static uint64_t publish_open(struct bond *bond, const struct decision *decision)
+{
+	/* The LACP thread may be changing it. */
+	uint64_t open = __atomic_load_n(&bond->dataplane.pins.table->rx_mask, __ATOMIC_RELAXED);
+
+	return decision->plan.active_slot < XBOND_MAX_SLAVES ? open : open | decision->rx_mask;
+}
+
+/*
  * A slave that fails leaves with the first store. The next one opens its reception before it is
- * used. A drain that waits for a marker begins with the plan.
+ * used, or when it is. A drain that waits for a marker begins with the plan.
  */
 void publish_decision(struct bond *bond, const struct decision *decision)
 {
 	struct xbond_table *table = bond->dataplane.pins.table;
-	/* The LACP thread may be changing it. */
-	uint64_t open = __atomic_load_n(&table->rx_mask, __ATOMIC_RELAXED);
 
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
-	publish_masks(bond, decision, open | decision->rx_mask);
+	publish_masks(bond, decision, publish_open(bond, decision));
 	failover_published(bond, decision);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));

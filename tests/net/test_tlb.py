@@ -8,7 +8,7 @@ from namespace import mac_bytes
 from test_announce import above, mac_of
 from test_fail_over_mac import STEPS, fail_over, macs, owns, swap_and_die
 from test_tell import Network
-from traffic import Capture, send_frames, send_packets
+from traffic import UDPSEQ, Capture, send_frames, send_packets
 from waiting import wait_for
 
 MODES = ["balance-tlb", "balance-alb"]
@@ -350,6 +350,38 @@ def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans
     wait_for(lambda: None in heard_of("l0", near.show()["mac"]), "l0 to tell of the bond")
     near.wait_looked(2)
     assert not heard_of("l0", host)
+
+
+@pytest.mark.parametrize("mode", ["active-backup", *MODES])
+def test_what_is_sent_does_not_come_back(lone, lab, mode):
+    """The primary has its link again, and must not hear what the other slave still sends: a bridge
+    on bond0 would take its own hosts for being outside. A few packets may, between two stores.
+    """
+    near = lone(2)
+    far = near.far
+    far.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", 0)
+    far.ip("link", "set", "br0", "up")
+    for link in near.links:
+        far.ip("link", "set", link, "master", "br0")
+    near.ctl("create", "bond0", "mode", mode, "primary", "l0")
+    near.ctl("add-slave", "bond0", *near.links)
+    near.ip("link", "set", "bond0", "up")
+    _, there = bridged(near, lab, "bond0")
+    there.ip("addr", "add", "10.0.0.3/24", "dev", "eth0")
+    there.ip("route", "add", "239.0.0.0/8", "dev", "eth0")
+    there.spawn(UDPSEQ, "send", "--to", "239.1.2.3", "--port", 9000, "--count", 0, "--rate", 4000)
+    host, came_back = mac_of(there, "eth0"), []
+    with Capture(near, "bond0") as above, Capture(far, "l0") as wire:
+        for _ in range(8):
+            far.ip("link", "set", "l0", "down")
+            near.wait_slaves("l1")
+            above.frames()
+            far.ip("link", "set", "l0", "up")
+            near.wait_slaves(*near.links)
+            wire.frames()
+            wait_for(lambda: any(frame.src == host for frame in wire.frames()), "l0 to send")
+            came_back.append(sum(frame.src == host for frame in above.frames(0.1)))
+    assert sum(count > 3 for count in came_back) <= 2, came_back
 
 
 @pytest.mark.parametrize("mode", MODES)
