@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LOG_LINES 3
@@ -54,20 +55,20 @@ static void bpf_log_keep_line(enum libbpf_print_level level, const char *line, s
 		bpf_log_keep_warning(line, length);
 }
 
+/* The verifier's whole log comes at once. It may have megabytes, and the reason is at its end. */
 static int bpf_log_keep(enum libbpf_print_level level, const char *format, va_list args)
 {
-	static char text[1 << 16];
-	char *at = text;
+	char *text, *at;
 
-	if (level == LIBBPF_DEBUG)
+	if (level == LIBBPF_DEBUG || vasprintf(&text, format, args) < 0)
 		return 0;
-	vsnprintf(text, sizeof(text), format, args);
-	while (*at) {
+	for (at = text; *at;) {
 		size_t length = strcspn(at, "\n");
 
 		bpf_log_keep_line(level, at, length);
 		at += length + (at[length] == '\n');
 	}
+	free(text);
 	return 0;
 }
 

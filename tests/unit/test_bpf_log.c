@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <bpf/libbpf.h>
 
@@ -42,6 +43,24 @@ static void the_verifiers_last_lines(void **state)
 					    "R1 invalid mem access 'scalar')");
 }
 
+/* That of a policy that was too complex had 30 MB. */
+static void the_end_of_a_long_log(void **state)
+{
+	static char log[1 << 20];
+	size_t end = 0;
+
+	(void)state;
+	while (end < sizeof(log) - 200)
+		end += (size_t)sprintf(log + end, "22: (0f) r3 += r2\n");
+	sprintf(log + end, "24: (15) if r3 == 0x4d goto pc-13\n"
+			   "The sequence of 8193 jumps is too complex.\n"
+			   "processed 81937 insns (limit 1000000) max_states_per_insn 4\n");
+	say(LIBBPF_WARN,
+	    "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s-- END PROG LOAD LOG --\n", "p", log);
+	assert_string_equal(bpf_log_last(), " (22: (0f) r3 += r2 | 24: (15) if r3 == 0x4d goto "
+					    "pc-13 | The sequence of 8193 jumps is too complex.)");
+}
+
 static void what_libbpf_refuses_itself(void **state)
 {
 	(void)state;
@@ -75,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_verifiers_last_lines, begin),
+		cmocka_unit_test_setup(the_end_of_a_long_log, begin),
 		cmocka_unit_test_setup(what_libbpf_refuses_itself, begin),
 		cmocka_unit_test_setup(optional_btf_is_no_reason, begin),
 	};
