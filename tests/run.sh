@@ -182,7 +182,7 @@ lots=(
      rx_backlog loops"
     "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
-     cni policy team"
+     cni policy policy_meanwhile team"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance soak"
     "lacp lacp_hold drain_markers restart modes"
     "arp quality reselect announce_counts fail_over_mac apply group multicast tlb alb"

@@ -88,23 +88,7 @@ static enum cli_exit policy_put(const struct policy_call *call, const struct pol
 	return status;
 }
 
-static enum cli_exit policy_load(struct policy_call *call)
-{
-	struct policy_file file;
-	enum cli_exit status;
-	struct err err, why;
-
-	if (policy_file_load(&file, call->path, call->pins.dir, &why)) {
-		err_set(&err, EINVAL, "policy '%s' refused: %s", call->path, why.text);
-		status = cli_refuse(&err);
-	} else {
-		status = policy_put(call, &file);
-	}
-	policy_file_close(&file);
-	return status;
-}
-
-static enum cli_exit policy_unload(struct policy_call *call)
+static enum cli_exit policy_unload(const struct policy_call *call)
 {
 	struct err err;
 
@@ -118,24 +102,38 @@ static enum cli_exit policy_unload(struct policy_call *call)
 	return CLI_DONE;
 }
 
-/* Two that change the policy of one bond come one after the other. */
-static enum cli_exit policy_locked(struct policy_call *call,
-				   enum cli_exit (*change)(struct policy_call *call))
+/* Two that change the policy of one bond come one after the other. file: NULL to unload it. */
+static enum cli_exit policy_change(struct policy_call *call, const struct policy_file *file)
 {
 	enum cli_exit status;
 	struct err err;
 
-	if (steer_check(&call->pins, call->bond, &err))
-		return cli_refuse(&err);
 	call->lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (call->lock < 0 || flock(call->lock, LOCK_EX)) {
 		err_set(&err, errno, "cannot lock %s: %m", call->pins.dir);
 		status = cli_refuse(&err);
 	} else {
-		status = change(call);
+		status = file ? policy_put(call, file) : policy_unload(call);
 	}
 	if (call->lock >= 0)
 		close(call->lock);
+	return status;
+}
+
+/* The kernel may take long to check it. Others can change the bond meanwhile. */
+static enum cli_exit policy_load(struct policy_call *call)
+{
+	struct policy_file file;
+	enum cli_exit status;
+	struct err err, why;
+
+	if (policy_file_load(&file, call->path, call->pins.dir, &why)) {
+		err_set(&err, EINVAL, "policy '%s' refused: %s", call->path, why.text);
+		status = cli_refuse(&err);
+	} else {
+		status = policy_change(call, &file);
+	}
+	policy_file_close(&file);
 	return status;
 }
 
@@ -152,9 +150,13 @@ static enum cli_exit policy_show(struct policy_call *call)
 
 static enum cli_exit policy_run(struct policy_call *call, const char *what)
 {
+	struct err err;
+
 	if (!strcmp(what, "show"))
 		return policy_show(call);
-	return policy_locked(call, !strcmp(what, "load") ? policy_load : policy_unload);
+	if (steer_check(&call->pins, call->bond, &err))
+		return cli_refuse(&err);
+	return !strcmp(what, "load") ? policy_load(call) : policy_change(call, NULL);
 }
 
 enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv)

@@ -151,21 +151,20 @@ static int policy_file_take_map(struct policy_file *file, struct bpf_map *map, s
 	return 0;
 }
 
-static int policy_file_take_maps(struct policy_file *file, const struct bpf_map *question,
-				 struct err *err)
+static int policy_file_take_maps(struct policy_file *file, struct err *err)
 {
 	struct bpf_map *map;
 	int r = 0;
 
 	bpf_object__for_each_map(map, file->object)
 	{
-		if (!r && map != question)
+		if (!r && map != file->question)
 			r = policy_file_take_map(file, map, err);
 	}
 	return r;
 }
 
-static int policy_file_use_question(struct bpf_map *question, const char *dir, struct err *err)
+static int policy_file_use_question(struct policy_file *file, const char *dir, struct err *err)
 {
 	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION), r;
 
@@ -175,7 +174,7 @@ static int policy_file_use_question(struct bpf_map *question, const char *dir, s
 	if (fd < 0)
 		return err_set(err, -fd, "cannot open %s/" XBOND_PIN_POLICY_QUESTION ": %s", dir,
 			       strerror(-fd));
-	r = bpf_map__reuse_fd(question, fd);
+	r = bpf_map__reuse_fd(file->question, fd);
 	close(fd);
 	return r ? err_set(err, -r, "cannot use %s/" XBOND_PIN_POLICY_QUESTION ": %s", dir,
 			   strerror(-r))
@@ -184,10 +183,11 @@ static int policy_file_use_question(struct bpf_map *question, const char *dir, s
 
 static int policy_file_check(struct policy_file *file, const char *dir, struct err *err)
 {
-	struct bpf_map *question =
-		bpf_object__find_map_by_name(file->object, NAME_OF(XBOND_POLICY_QUESTION));
+	const struct bpf_map *question;
 	int r = policy_file_take_programs(file, err);
 
+	file->question = bpf_object__find_map_by_name(file->object, NAME_OF(XBOND_POLICY_QUESTION));
+	question = file->question;
 	if (r)
 		return r;
 	if (!question || bpf_map__type(question) != BPF_MAP_TYPE_PERCPU_ARRAY ||
@@ -197,8 +197,8 @@ static int policy_file_check(struct policy_file *file, const char *dir, struct e
 			       "it is not a policy of version %d; compile it with the "
 			       "xbond/policy.bpf.h of this xbond",
 			       XBOND_POLICY_VERSION);
-	r = policy_file_take_maps(file, question, err);
-	return r ? r : policy_file_use_question(question, dir, err);
+	r = policy_file_take_maps(file, err);
+	return r ? r : policy_file_use_question(file, dir, err);
 }
 
 static int policy_file_load_bytes(struct policy_file *file, size_t size, const char *dir,

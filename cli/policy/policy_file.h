@@ -18,6 +18,7 @@ struct policy_file {
 	void *bytes;
 	struct bpf_object *object;
 	struct bpf_program *tc, *xdp;
+	struct bpf_map *question;		/* that of the bond */
 	struct bpf_map *maps[POLICY_FILE_MAPS]; /* those of its own that have a name */
 	unsigned int map_count;
 };

@@ -111,10 +111,36 @@ static int policy_pin_programs(const struct policy_file *file, const char *dir, 
 	return r;
 }
 
+/* Returns 0 if it is none. */
+static uint32_t policy_pin_map_id(int map_fd)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(map_fd, &info, &length) ? 0 : info.id;
+}
+
+/* To load a policy takes its time. In a bond of today it would read the question of another. */
+static int policy_pin_check_bond(const struct policy_file *file, const char *dir, struct err *err)
+{
+	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION);
+	uint32_t now = fd < 0 ? 0 : policy_pin_map_id(fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (now && now == policy_pin_map_id(bpf_map__fd(file->question)))
+		return 0;
+	return err_set(err, ESTALE,
+		       "the bond was deleted, renamed or made anew while the policy was being "
+		       "loaded; load it again");
+}
+
 int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 {
-	int r = policy_pin_stage_maps(file, dir, err);
+	int r = policy_pin_check_bond(file, dir, err);
 
+	if (!r)
+		r = policy_pin_stage_maps(file, dir, err);
 	if (!r)
 		r = policy_pin_programs(file, dir, err);
 	if (r) {

@@ -1,0 +1,95 @@
+"""What happens to a bond, and to its policy, while bondctl or bondd is busy with a policy."""
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+from lab import proc_state
+from policies import WANTED, compile_policy, slot, want
+from test_policy import HEADER, LICENSE, only, refused, spread, xor
+from waiting import wait_for
+
+# The kernel takes long to check it. Without a question it would answer slot 1.
+SLOW = HEADER + """
+XBOND_POLICY(slow)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		sum += i ^ sum << 3;
+		asm volatile("" : "+r"(sum));
+	}
+	return sum && question->length ? xbond_slot(0) : xbond_slot(1);
+}
+""" + LICENSE
+
+
+@pytest.fixture(scope="module", name="made")
+def _made(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("meanwhile")
+    return {name: compile_policy(text, directory / f"{name}.o")
+            for name, text in (("slow", SLOW), ("wanted", WANTED))}
+
+
+def has_btf(pid):
+    """libbpf opens it just before the kernel gets the programs."""
+    try:
+        return any("btf" in os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:  # a file that was open is closed by now
+        return False
+
+
+def stopped_in_loading(host, file):
+    """A bondctl that has been stopped while the kernel checks the policy."""
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", file),
+                         stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: has_btf(loading.pid), "bondctl to load the policy", interval=0.001)
+    loading.send_signal(signal.SIGSTOP)
+    wait_for(lambda: proc_state(loading.pid) == "T", "bondctl to stop")
+    return loading
+
+
+def end_of(loading):
+    """Its status and what it says, after it has gone on."""
+    loading.send_signal(signal.SIGCONT)
+    said = loading.communicate(timeout=60)[1]
+    return loading.returncode, said
+
+
+def test_others_change_the_bond_during_a_load(pair, made):
+    net = xor(pair)
+    host = net.near
+    loading = stopped_in_loading(host, made["slow"])
+    host.ctl("set", "bond0", "path", "direct")
+    host.ctl("policy", "load", "bond0", made["wanted"])
+    want(host, slot(2))
+    assert only(net, "l2")
+    assert end_of(loading) == (0, "")
+    assert host.show()["policy"] == "slow" and only(net, "l0")
+
+
+def test_another_bond_of_that_name(pair, made):
+    """A policy reads the question of the bond for which it was loaded."""
+    net = xor(pair)
+    host = net.near
+    loading = stopped_in_loading(host, made["slow"])
+    host.ctl("delete", "bond0")
+    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
+    host.ctl("add-slave", "bond0", *net.links)
+    host.ip("link", "set", "bond0", "up")
+    host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    host.wait_slaves(*net.links)
+    status, said = end_of(loading)
+    assert status == 1 and said.count("\n") == 1 and "made anew" in said
+    host.wait_ping("10.0.0.2")
+    assert host.show()["policy"] is None and spread(net)
+    host.ctl("policy", "load", "bond0", made["slow"])
+    assert only(net, "l0")
+    host.ctl("policy", "unload", "bond0")
+    loading = stopped_in_loading(host, made["slow"])
+    host.ctl("delete", "bond0")
+    status, said = end_of(loading)
+    assert status == 1 and said.count("\n") == 1 and "bond0" in said
+    assert host.pins() == []
