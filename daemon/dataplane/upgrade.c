@@ -165,9 +165,9 @@ int upgrade_pins(struct dataplane *dataplane, struct err *err)
 			  "was made by another build; it now has the programs of this one", err);
 }
 
-int upgrade_for_policy(struct dataplane *dataplane, struct err *err)
+int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err)
 {
-	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
+	return upgrade_to(dataplane, asks,
 			  "now has other programs, because a policy was loaded or removed:", err);
 }
 

@@ -15,8 +15,8 @@
  * fails, the bond can go on with what it has.
  */
 int upgrade_pins(struct dataplane *dataplane, struct err *err);
-/* The same when the user has loaded or removed a policy. */
-int upgrade_for_policy(struct dataplane *dataplane, struct err *err);
+/* The same when the user has loaded (asks) or removed a policy. */
+int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err);
 /* As if no policy were loaded: the programs that ask one could not be attached. */
 int upgrade_without_policy(struct dataplane *dataplane, struct err *err);
 

@@ -12,6 +12,11 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/slave/xdp_upgrade.h"
 
+static bool policy_follow_loaded(const struct bond *bond)
+{
+	return policy_is_loaded(bond->dataplane.pins.dir);
+}
+
 static bool policy_follow_flag(const struct bond *bond)
 {
 	return bond->dataplane.pins.table->flags & XBOND_F_POLICY;
@@ -54,7 +59,7 @@ static const char *policy_follow_unasked(struct bond *bond)
 
 void policy_follow_adopted(struct bond *bond)
 {
-	bool asks = policy_is_loaded(bond->dataplane.pins.dir) && !policy_follow_unasked(bond);
+	bool asks = policy_follow_loaded(bond) && !policy_follow_unasked(bond);
 
 	dataplane_set_flags(&bond->dataplane, XBOND_F_POLICY, asks ? XBOND_F_POLICY : 0);
 }
@@ -98,17 +103,22 @@ static void policy_follow_tell(struct bond *bond)
 {
 	struct policy_program program;
 
-	if (policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program))
+	if (policy_follow_flag(bond) &&
+	    policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program))
 		event_config("policy", bond_pin(bond)->name, NULL, "policy %s decides",
 			     program.name);
 	else
 		event_config("policy", bond_pin(bond)->name, NULL, "no policy is in use now");
 }
 
+/*
+ * bondctl may load or remove another policy meanwhile. Its own request comes after this one, and
+ * makes good what this one has done for the policy of before.
+ */
 int policy_follow(struct bond *bond, struct err *err)
 {
-	int r = upgrade_for_policy(&bond->dataplane, err);
-	bool asked = policy_follow_flag(bond);
+	bool asked = policy_follow_flag(bond), asks = policy_follow_loaded(bond);
+	int r = upgrade_for_policy(&bond->dataplane, asks, err);
 	const char *unasked;
 
 	crashpoint("policy-pinned");
@@ -117,7 +127,7 @@ int policy_follow(struct bond *bond, struct err *err)
 	if (r)
 		return r;
 	policy_follow_attach(bond);
-	unasked = policy_is_loaded(bond->dataplane.pins.dir) ? policy_follow_unasked(bond) : NULL;
+	unasked = asks && policy_follow_loaded(bond) ? policy_follow_unasked(bond) : NULL;
 	policy_follow_adopted(bond);
 	if (!unasked) {
 		policy_follow_tell(bond);

@@ -93,3 +93,22 @@ def test_another_bond_of_that_name(pair, made):
     status, said = end_of(loading)
     assert status == 1 and said.count("\n") == 1 and "bond0" in said
     assert host.pins() == []
+
+
+def test_loaded_while_bondd_takes_the_last_one_away(pair, made):
+    """bondd needs its time to change the bond's programs. Nobody is told that something failed."""
+    net = xor(pair)
+    host = net.near
+    for _ in range(5):
+        host.ctl("policy", "load", "bond0", made["wanted"])
+        unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"),
+                               stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: host.show()["policy"] is None, "the policy to be gone", interval=0.001)
+        done = host.ctl_try("policy", "load", "bond0", made["wanted"])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert unloading.communicate(timeout=30)[1] == ""
+        want(host, slot(1))
+        assert only(net, "l1")
+    assert "does not decide" not in host.log()
+    host.ctl("policy", "unload", "bond0")
+    assert spread(net) and refused(host, "policy", "unload", "bond0")
