@@ -7,7 +7,7 @@
  *   clang -O2 -g -ffreestanding -target bpf -mcpu=v3 -I/usr/include/$(uname -m)-linux-gnu \
  *       -c pick.bpf.c -o pick.o
  *   cd /sys/fs/bpf/xbond/bond0
- *   bpftool prog load pick.o /sys/fs/bpf/pick type classifier \
+ *   bpftool prog load "$OLDPWD/pick.o" /sys/fs/bpf/pick type classifier \
  *       map name .data.settings pinned settings map name .data.table pinned table \
  *       map name .data.buckets pinned buckets map name .data.cursor pinned cursor \
  *       map name .data.wake pinned wake map name .data.doubt pinned doubt \

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import mmap
 import os
+import re
 import signal
 import socket
 import struct
@@ -197,6 +198,44 @@ def test_slaves_with_addresses_of_their_own(router, mode):
         near.kill_bondd()
         assert router.ways() == by_stack and router.sources == sources, "without bondd"
         assert near.sent("bond0")["packets"] - sent < FLOWS, "they went around bond0"
+
+
+def test_the_words_in_pick(router, installed, tmp_path):
+    """The classifier that bpftool loads, as its comment says: each frame leaves by the same slave
+    as from bond0.
+    """
+    near, text = router.near, (ROOT / "packaging/examples/pick.bpf.c").read_text()
+    words = "\n".join(re.findall(r"^ \*   (.*)$", text, re.M))
+    pin = f"/sys/fs/bpf/{near.name}-pick"
+    for said, here in (("/sys/fs/bpf/xbond/bond0", router.bond_dir()), ("/sys/fs/bpf/pick", pin),
+                       ("dev0", "c1"), ("clang ", f"clang -I{installed}/usr/include ")):
+        assert said in words
+        words = words.replace(said, str(here))
+    (tmp_path / "pick.bpf.c").write_text(text)
+    frames = [mac_bytes(FAR_MAC) + frame[6:] for frame in router.frames()]
+
+    def ways(dev):
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(Capture(near.far, link)) for link in near.links]
+            found = {}
+
+            def arrived():
+                found.update({frame.data: wire.dev for wire in wires for frame in wire.frames(0.05)
+                              if frame.data in frames})
+                return len(found) == FLOWS
+            send_frames(near, dev, frames)
+            wait_for(arrived, "all frames at the far end")
+            return found
+    by_bond = ways("bond0")
+    assert set(by_bond.values()) == {"l0", "l1"}
+    sent, counted = near.sent("bond0")["packets"], near.show()["tx_packets"]
+    try:
+        near.run("sh", "-exc", words, cwd=tmp_path)
+        assert ways("c0") == by_bond
+    finally:
+        if os.path.exists(pin):
+            os.unlink(pin)
+    assert near.sent("bond0")["packets"] - sent < FLOWS <= near.show()["tx_packets"] - counted
 
 
 def test_flowlets(router):
