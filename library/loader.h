@@ -72,11 +72,14 @@ __attribute__((format(printf, 3, 4))) static inline int xbond_say(char *why, int
 /* bond: a name, or the directory of its pins if bondd was started with another --bpf-dir. */
 static inline int xbond_open_pin(const char *bond, const char *pin)
 {
-	char path[XBOND_PATH_SIZE];
+	const char *dir = strchr(bond, '/') ? "" : XBOND_BPF_DIR "/";
+	char path[XBOND_PATH_SIZE], *dot = path + strlen(dir);
 	int fd;
 
-	snprintf(path, sizeof(path), "%s%s/%s", strchr(bond, '/') ? "" : XBOND_BPF_DIR "/", bond,
-		 pin);
+	snprintf(path, sizeof(path), "%s%s/%s", dir, bond, pin);
+	/* A BPF file system takes no dots: the pins of bond0.5 are in bond0:5. */
+	while (*dir && (dot = strchr(dot, '.')))
+		*dot = ':';
 	fd = bpf_obj_get(path);
 	return fd < 0 ? -errno : fd;
 }

@@ -184,6 +184,30 @@ def test_other_modes(router):
                              for link, count in before.items()), "a copy on each link")
 
 
+# In a place of its own, where the pins are where bondd has them by default.
+BY_NAME = """
+mount --bind "$1" /mnt
+mount -t tmpfs none /sys/fs/bpf
+mkdir /sys/fs/bpf/xbond
+mount --bind /mnt /sys/fs/bpf/xbond
+exec "$2" "$3" c1
+"""
+
+
+@pytest.mark.parametrize("name", ["bond0", "bond0.5"])
+def test_a_bond_by_its_name(router, name):
+    near = router.near
+    if name != "bond0":
+        near.rename("bond0", name)
+        wait_for(lambda: near.ctl_try("show", name).returncode == 0, "the new name")
+    loader = near.spawn("unshare", "-m", "sh", "-ec", BY_NAME, "sh", near.bpf_dir,
+                        router.directory / "route", name, cwd=router.directory,
+                        stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: "xdp" in near.link("c1") or loader.poll() is not None, "the router")
+    assert loader.poll() is None, loader.stderr.read()
+    assert end(loader, signal.SIGTERM) == 0
+
+
 @pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
 def test_slaves_with_addresses_of_their_own(router, mode):
     """What leaves by another slave than the active one has that slave's source address."""
