@@ -86,18 +86,19 @@ class Router:
         assert end(loader, signal.SIGTERM) == 0
         assert "xdp" not in self.near.link("c1")
 
-    def frames(self):
+    def frames(self, size=0):
+        """size: of what UDP carries"""
         there = mac_bytes(self.near.link("c1")["address"])
         for port in range(FLOWS):
-            udp = struct.pack("!HHHH", 1000 + port, 9, 8, 0)
-            ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0,
+            udp = struct.pack("!HHHH", 1000 + port, 9, 8 + size, 0) + bytes(size)
+            ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + size, 0, 0, 64, 17, 0,
                              socket.inet_aton("10.1.0.2"), socket.inet_aton("10.0.0.2"))
             numbers = sum(struct.unpack("!10H", ip))
             numbers = (numbers & 0xffff) + (numbers >> 16)
             ip = ip[:10] + struct.pack("!H", ~numbers & 0xffff) + ip[12:]
             yield (there + bytes.fromhex("0200000000030800") + ip + udp).ljust(60, b"\0")
 
-    def ways(self):
+    def ways(self, size=0):
         """{source port: link} by which each of the flows arrives at the far end; sees that the bond
         has counted them, and that they were routed.
         """
@@ -105,7 +106,7 @@ class Router:
         with contextlib.ExitStack() as stack:
             wires = {link: stack.enter_context(Capture(self.near.far, link))
                      for link in self.near.links}
-            send_frames(self.near, "c0", list(self.frames()))
+            send_frames(self.near, "c0", list(self.frames(size)))
             found, twice = {}, []
             self.sources = set()
 
@@ -166,6 +167,20 @@ def test_the_example_sends_as_the_bond_does(router):
     near.ctl("del-slave", "bond0", "l2")
     with router.loaded():
         assert set(router.ways().values()) == {"l0", "l1"}
+
+
+def test_frames_in_several_buffers(router):
+    """They go by the stack, and leave by the same slaves."""
+    near = router.near
+    for host, devices in ((near, ("c0", "c1", "bond0")), (near.far, near.links)):
+        for dev in devices:
+            host.ip("link", "set", dev, "mtu", 9000)
+    wait_for(lambda: {near.link(link)["mtu"] for link in ("l0", "l1")} == {9000}, "the slaves' MTU")
+    with router.loaded():
+        by_xdp = router.ways()
+        sent = near.sent("bond0")["packets"]
+        assert router.ways(8000) == by_xdp
+        assert near.sent("bond0")["packets"] - sent >= FLOWS
 
 
 def test_other_modes(router):
