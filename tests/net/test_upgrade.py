@@ -12,6 +12,7 @@ import lab as lab_module
 from lab import BONDD
 from namespace import run
 from lacp import tx_slots, wait_distributing
+from policies import WANTED, compile_policy, slot, want
 from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
@@ -360,6 +361,36 @@ def test_a_map_that_older_builds_did_not_have(pair):
     made.near.start_bondd()
     assert made.near.pins() == pins and before == attached_tags(made.near, made.links)
     assert made.near.show()["times_detached"] == 0
+
+
+def test_a_policy_stays(pair, other, newer, tmp_path):
+    """It decides for each packet, whichever build's programs ask it, and with other maps."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    near, file = made.near, compile_policy(WANTED, tmp_path / "wanted.o")
+    near.ctl("policy", "load", "bond0", file)
+    want(near, slot(1))
+    stream = Stream(near, made.far, rate=RATE, flows=64)
+
+    def stays_on(link, packets=500):
+        """All but for some of the kernel's own."""
+        before = {name: made.far.received(name)["packets"] for name in made.links}
+        stream.flow_on(packets)
+        assert sum(made.far.received(name)["packets"] - count for name, count in before.items()
+                   if name != link) < 8
+
+    stays_on("l1")
+    for program in (other, BONDD, newer):
+        before = made.far.received("l0")["packets"]
+        restart(near, program)
+        assert made.far.received("l0")["packets"] - before < 16
+        stays_on("l1")
+    assert near.pinned("policy_map_wanted") is not None
+    near.run(newer.parent / "bondctl", *near.ctl_command("policy", "load", "bond0", file)[1:])
+    want(near, slot(0))
+    stream.flow_on(10)
+    stays_on("l0")
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
 def test_programs_that_the_kernel_refuses(pair):
