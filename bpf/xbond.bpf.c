@@ -151,7 +151,7 @@ int xbond_port_asks(struct __sk_buff *skb)
  * What does the policy answer? For bondctl, by BPF_PROG_RUN: the hash and the slots that may
  * transmit are in cb[0] to cb[3], the packet's length is in cb[4], the answer in cb[0] and cb[1].
  */
-SEC("tc")
+SEC("?tc")
 int xbond_policy_try(struct __sk_buff *skb)
 {
 	__u64 hash = skb->cb[0] | (__u64)skb->cb[1] << 32,

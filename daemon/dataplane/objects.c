@@ -33,12 +33,14 @@ static void objects_leave_out_exit(struct xbond_bpf *skeleton)
 		bpf_program__set_autoload(skeleton->progs.xbond_exit, false);
 }
 
-static void objects_choose_transmitters(struct xbond_bpf *skeleton, bool asks)
+/* Only programs that ask a policy contain a tail call, which not every architecture takes. */
+static void objects_choose_programs(struct xbond_bpf *skeleton, bool asks)
 {
 	bpf_program__set_autoload(skeleton->progs.xbond_egress, !asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_port, !asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_egress_asks, asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_port_asks, asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_policy_try, asks);
 }
 
 struct xbond_bpf *objects_open(bool asks, struct err *err)
@@ -56,7 +58,7 @@ struct xbond_bpf *objects_open(bool asks, struct err *err)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
 	objects_leave_out_exit(skeleton);
-	objects_choose_transmitters(skeleton, asks);
+	objects_choose_programs(skeleton, asks);
 	return skeleton;
 }
 

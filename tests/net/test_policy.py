@@ -108,6 +108,20 @@ def test_what_a_policy_answers(pair, wanted):
     assert refused(host, "policy", "unload", "bond0") == "bondctl: bond0 has no policy\n"
 
 
+def test_only_programs_that_ask_contain_a_tail_call(pair, wanted):
+    """Not every architecture's JIT compiler takes them in functions."""
+    host = xor(pair, device="veth").near
+
+    def with_tail_calls():
+        return {pin.name for pin in (host.bpf_dir / "bond0").glob("prog_*")
+                if "tail_call" in run("bpftool", "prog", "dump", "xlated", "pinned", pin).stdout}
+    assert with_tail_calls() == set()
+    load(host, wanted)
+    assert with_tail_calls() == {"prog_port", "prog_egress", "prog_policy_try"}
+    host.ctl("policy", "unload", "bond0")
+    assert with_tail_calls() <= {"prog_policy_try"}
+
+
 def test_it_outlives_bondd(pair, wanted):
     """And slaves that come and go, and another policy in its place."""
     made = xor(pair)
