@@ -138,6 +138,11 @@ static int cni_config_take_option(json_t *options, enum option_scope scope, cons
 	return 0;
 }
 
+static bool cni_config_is_team(const struct option_set *set)
+{
+	return set->given[OPT_DEVICE] && set->value[OPT_DEVICE].number == XBOND_DEVICE_TEAM;
+}
+
 static int cni_config_check_options(enum option_scope scope, const json_t *options, struct err *err)
 {
 	struct option_set set = { 0 };
@@ -145,6 +150,10 @@ static int cni_config_check_options(enum option_scope scope, const json_t *optio
 
 	if (!r && scope == OPTION_BOND)
 		r = option_set_check_mode(&set, XBOND_MODE_BALANCE_RR, err);
+	if (!r && cni_config_is_team(&set))
+		r = err_set(err, CNI_BAD_CONFIG,
+			    "device: a team stays in its network namespace; use netkit, veth or "
+			    "auto");
 	return r ? -CNI_BAD_CONFIG : 0;
 }
 

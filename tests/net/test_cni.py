@@ -262,6 +262,7 @@ BROKEN = [
     (network(mode={"a": 1}), "^7: mode: a text or a number is needed"),
     (network(mode="802.3ad", primary="net1"), "^7: .*primary"),
     (network(miimon="100ms"), "^7: .*miimon"),
+    (network(device="team"), "^7: device: a team stays in its network namespace"),
     (network(links=[]), "^7: links: at least one"),
     (network(links={"name": "net1"}), "^7: links: at least one"),
     (network(links=[{"name": "../x"}]), "^7: links: each needs a name"),
