@@ -87,13 +87,20 @@ void slave_team_keep(struct bond *bond)
 
 void slave_team_leave(struct bond *bond, unsigned int slot)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info now;
 	struct err err;
 
-	if (!bond_is_team(bond_pin(bond)) || !slave_team_is_port(bond, slot))
+	if (!bond_is_team(pin) || link_get(nl, -1, (int)slave->ifindex, &now))
 		return;
-	if (link_set_master(&bond->daemon->nl, (int)slave->ifindex, 0, &err))
-		event_warning(bond_pin(bond)->name, slave->name,
-			      "cannot take %s out of the team: %s", slave->name, err.text);
-	crashpoint("team-left");
+	if (now.master == (int)pin->ifindex) {
+		if (link_set_master(nl, (int)slave->ifindex, 0, &err))
+			event_warning(pin->name, slave->name, "cannot take %s out of the team: %s",
+				      slave->name, err.text);
+		crashpoint("team-left");
+	} else if (now.flags & IFF_UP) {
+		slave->before.flags |= XBOND_SLAVE_WAS_UP; /* since then */
+	}
 }

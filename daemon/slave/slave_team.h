@@ -19,7 +19,10 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
  * ports, so it is set again.
  */
 void slave_team_keep(struct bond *bond);
-/* Ends that. The device is down then. */
+/*
+ * Ends that. The device is down then; but if somebody else has ended it, and has set the device up
+ * since, it stays up.
+ */
 void slave_team_leave(struct bond *bond, unsigned int slot);
 
 #endif

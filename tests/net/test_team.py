@@ -321,6 +321,27 @@ def test_somebody_takes_a_slave_out(team_pair):
 
 
 @team_only
+@pytest.mark.parametrize("place", ["nomaster", "master br0"])
+def test_what_has_left_stays_up(lone, place):
+    """The kernel sets a port that leaves down. Who has it up when bondd comes uses it: it has its
+    own address again, and is not set down, although it was down before it was a slave.
+    """
+    host = lone(links=1)
+    mac = host.link("l0")["address"]
+    host.ctl("create", "bond0", "device", "team")
+    host.ip("link", "set", "bond0", "address", "02:00:00:00:00:66")
+    host.ctl("add-slave", "bond0", "l0")
+    assert host.link("l0")["address"] == "02:00:00:00:00:66"
+    host.kill_bondd()
+    host.ip("link", "add", "br0", "type", "bridge")
+    host.ip("link", "set", "l0", *place.split())
+    host.ip("link", "set", "l0", "up")
+    host.start_bondd()
+    assert host.show()["slaves"] == [] and host.link("l0")["address"] == mac
+    assert "UP" in host.link("l0")["flags"], host.log()
+
+
+@team_only
 def test_somebody_puts_a_device_in(lone):
     """`ip link set DEV master bond0` makes a slave, also while there is no bondd. What cannot be a
     slave is taken out again, as its frames would pass xbond_rx by.
