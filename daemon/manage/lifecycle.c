@@ -277,6 +277,8 @@ void lifecycle_gone(struct bond *bond)
 		     "the device was deleted%s; its slaves are released",
 		     bond->device.away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
+	bond_for_each_member (bond, slot)
+		slave_keep_used(bond, slot);
 	lifecycle_end(bond);
 }
 

@@ -147,18 +147,28 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 }
 
 /* Addresses that somebody has given to a member stay: it is in trouble, but they are not ours. */
-static bool slave_has_addresses(struct bond *bond, const struct link_info *link)
+static bool slave_has_addresses(struct bond *bond, int ifindex)
 {
 	struct address first;
 
-	return address_list(&bond->daemon->nl, link->ifindex, &first, 1) > 0;
+	return address_list(&bond->daemon->nl, ifindex, &first, 1) > 0;
+}
+
+void slave_keep_used(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info now;
+
+	if (!link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) && now.flags & IFF_UP &&
+	    slave_has_addresses(bond, now.ifindex))
+		slave->before.flags |= XBOND_SLAVE_WAS_UP;
 }
 
 void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link) &&
+	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link->ifindex) &&
 	    !ipv6_set_disabled(link->name, 1))
 		event_notice(bond_pin(bond)->name, link->name,
 			     "IPv6 was on on %s, and is off again", link->name);

@@ -152,6 +152,24 @@ def test_a_slave_that_was_up_gets_ipv6_back(lone):
              "the link-local address to be back")
 
 
+def test_a_slave_that_is_used_instead_of_the_bond_stays_up(lone):
+    """Somebody deletes bond0 while there is no bondd, and goes on with a slave: the next bondd does
+    not cut them off, although the slave was down before.
+    """
+    host = lone(links=2)
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.kill_bondd()
+    host.ip("link", "del", "bond0")
+    host.ip("link", "set", "l0", "up")
+    host.ip("addr", "add", "10.9.0.1/24", "dev", "l0")
+    host.ip("route", "add", "10.10.0.0/16", "via", "10.9.0.9")
+    host.start_bondd()
+    assert host.ctl_json("list") == []
+    assert "10.9.0.9" in host.ip("route"), host.log()
+    assert "UP" not in host.link("l1")["flags"]
+
+
 def test_settings_do_not_pass_to_the_next_slave(lone):
     """Weight and drain belong to a slave, not to the slot it had."""
     host = lone(links=3)
