@@ -13,14 +13,12 @@
 #include "bpf/maps.h"
 #include "bpf/send_tc.h"
 
-/* The bits of a packet's hash that name the slot. Slaves choose queues by the others. */
+/*
+ * The bits of a packet's hash that name the slot. By the others slaves choose queues, and queueing
+ * disciplines tell flows apart. So a packet of an unconnected socket, or one that is forwarded,
+ * gets a hash of its headers first, if it has none.
+ */
 #define TEAM_SLOT_BITS (XBOND_MAX_SLAVES - 1)
-
-/* The other bits of packets that have no hash: what one CPU sends takes one queue. */
-static __always_inline __u32 team_hash_without_flow(void)
-{
-	return (bpf_get_smp_processor_id() + 1) * 0x9e3779b1;
-}
 
 /* Passes the packet on to the team, with the slot in its hash, if the team can send. */
 static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 length)
@@ -33,7 +31,7 @@ static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 le
 		return TC_ACT_SHOT;
 	choose_count(slot, length);
 	if (!hash)
-		hash = team_hash_without_flow();
+		hash = bpf_get_hash_recalc(skb);
 	bpf_set_hash(skb, (hash & ~TEAM_SLOT_BITS) | slot);
 	return TC_ACT_UNSPEC;
 }

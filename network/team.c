@@ -8,7 +8,6 @@
 
 #include "network/genl.h"
 
-#define TEAM_NUMBERS 64
 /* One that is the team's, not a port's or an element of an array's. */
 #define TEAM_ALONE UINT32_MAX
 
@@ -85,15 +84,16 @@ int team_create(struct nl *nl, const struct link_end *device, int *ret_ifindex, 
 	if (r)
 		return err_set(err, -r, "%s has gone while it was made; try again", device->name);
 	*ret_ifindex = made.ifindex;
+	/* The kernel leaves it alone from now on, whatever the ports' carriers are. */
 	return link_set_carrier(nl, made.ifindex, false, err);
 }
 
-int team_let_send(int team, struct err *err)
+int team_let_send(int team, uint32_t numbers, struct err *err)
 {
 	static const char mode[] = "loadbalance", method[] = "hash_to_port_mapping";
 	const struct sock_filter number[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RXHASH)),
-		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, TEAM_NUMBERS - 1),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, numbers - 1),
 		BPF_STMT(BPF_RET | BPF_A, 0),
 	};
 	const struct team_option options[] = {

@@ -20,13 +20,16 @@
  */
 int team_create(struct nl *nl, const struct link_end *device, int *ret_ifindex, struct err *err);
 
-/* Gives a team without ports the mode loadbalance. -EOPNOTSUPP: the kernel has no such mode. */
-int team_let_send(int team, struct err *err);
+/*
+ * Gives a team without ports the mode loadbalance, with so many numbers for ports (a power of two).
+ * -EOPNOTSUPP: the kernel has no such mode.
+ */
+int team_let_send(int team, uint32_t numbers, struct err *err);
 
 /* The team takes what the port receives, and may send by it; so it is unless somebody ended it. */
 int team_use_port(int team, int port, struct err *err);
 /*
- * A team that team_let_send() was called for sends by this port what has `number` (0 to 63) in the
+ * A team that team_let_send() was called for sends by this port what has `number` in the
  * lowest bits of its hash. The kernel ends that when the port leaves, or is no longer used.
  */
 int team_map_port(int team, unsigned int number, int port, struct err *err);

@@ -109,7 +109,7 @@ int option_set_check_device(const struct option_set *set, const struct xbond_bon
 	    set->value[OPT_PATH].number == XBOND_PATH_DIRECT)
 		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "path: a team that is made for mac_policy filter or fail_over_mac, or by a "
-		       "kernel without team_mode_loadbalance, can only send directly; leave path "
-		       "out");
+		       "path: a team that is made for mac_policy filter or fail_over_mac, by an "
+		       "older bondd, or by a kernel without team_mode_loadbalance can only send "
+		       "directly; leave path out, or create the bond again");
 }

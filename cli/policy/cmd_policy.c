@@ -112,6 +112,8 @@ static enum cli_exit policy_change(struct policy_call *call, const struct policy
 	if (call->lock < 0 || flock(call->lock, LOCK_EX)) {
 		err_set(&err, errno, "cannot lock %s: %m", call->pins.dir);
 		status = cli_refuse(&err);
+	} else if (steer_check(&call->pins, call->bond, &err)) {
+		status = cli_refuse(&err);
 	} else {
 		status = file ? policy_put(call, file) : policy_unload(call);
 	}

@@ -120,7 +120,10 @@ static uint32_t policy_pin_map_id(int map_fd)
 	return bpf_obj_get_info_by_fd(map_fd, &info, &length) ? 0 : info.id;
 }
 
-/* To load a policy takes its time. In a bond of today it would read the question of another. */
+/*
+ * To load a policy takes its time. If the bond was made anew meanwhile, the policy would read the
+ * question of the old one.
+ */
 static int policy_pin_check_bond(const struct policy_file *file, const char *dir, struct err *err)
 {
 	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION);

@@ -86,7 +86,7 @@ static int device_pair_make_team(struct bond *bond, const struct link_end *devic
 			"device netkit, veth or auto");
 	if (r || !pin->team_sends)
 		return r;
-	r = team_let_send(ifindex, err);
+	r = team_let_send(ifindex, XBOND_MAX_SLAVES, err);
 	pin->team_sends = !r;
 	if (r != -EOPNOTSUPP)
 		return r;

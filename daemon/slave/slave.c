@@ -160,7 +160,7 @@ void slave_keep_used(struct bond *bond, unsigned int slot)
 	struct link_info now;
 
 	if (!link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) && now.flags & IFF_UP &&
-	    slave_has_addresses(bond, now.ifindex))
+	    (now.master || slave_has_addresses(bond, now.ifindex)))
 		slave->before.flags |= XBOND_SLAVE_WAS_UP;
 }
 

@@ -31,8 +31,8 @@ void slave_admit(struct bond *bond, unsigned int slot);
 void slave_release(struct bond *bond, uint64_t mask);
 
 /*
- * Before a member is released because somebody has deleted bond0: if the slave has addresses, it is
- * used in bond0's place by now, so it stays up.
+ * Before a member is released because somebody has deleted bond0: if the slave has addresses or a
+ * master, it is used in bond0's place by now, so it stays up.
  */
 void slave_keep_used(struct bond *bond, unsigned int slot);
 

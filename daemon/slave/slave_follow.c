@@ -107,8 +107,10 @@ static int slave_follow_refused_mac(struct bond *bond, const struct xbond_slave 
 	if (!slave_follow_is_virtual_function(bond, slave))
 		return err_set(err, -r,
 			       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
-			       "keeps its own",
-			       slave->name, why);
+			       "keeps its own%s",
+			       slave->name, why,
+			       bond_pin(bond)->team_sends ? ", if the bond is created with it"
+							  : "");
 	return err_set(
 		err, -r,
 		"%s, a virtual function, does not take the bond's MAC address (%s); give the bond "

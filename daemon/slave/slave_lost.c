@@ -11,6 +11,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_team.h"
 #include "daemon/slave/vlan_filter.h"
 
 static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
@@ -64,8 +65,12 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 
 	/* The message may be old, so the present state counts. */
 	if (!bond_is_team(pin) || link->master == (int)pin->ifindex ||
-	    link_get(&bond->daemon->nl, -1, link->ifindex, &now) || now.master == (int)pin->ifindex)
+	    link_get(&bond->daemon->nl, -1, link->ifindex, &now))
 		return false;
+	if (now.master == (int)pin->ifindex) {
+		slave_team_is_back(bond, slot);
+		return false;
+	}
 	event_config("del-slave", pin->name, bond_slave(bond, slot)->name,
 		     "somebody has taken %s out of %s; it is released",
 		     bond_slave(bond, slot)->name, pin->name);

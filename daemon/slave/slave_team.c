@@ -7,6 +7,7 @@
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
+#include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "network/team.h"
@@ -71,7 +72,12 @@ static void slave_team_keep_port(struct bond *bond, unsigned int slot)
 	bond->team.refused |= r ? slots_bit(slot) : 0;
 }
 
-/* The kernel tells all options of a team together, more than a look each second is worth. */
+void slave_team_is_back(struct bond *bond, unsigned int slot)
+{
+	slave_team_keep_port(bond, slot);
+}
+
+/* To ask the team what it does would cost more than to tell it again. */
 void slave_team_keep(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -81,8 +87,10 @@ void slave_team_keep(struct bond *bond)
 		return;
 	bond->team.kept_ns = now_ns;
 	bond_for_each_member (bond, slot)
-		if (slave_team_is_port(bond, slot))
+		if (slave_team_is_port(bond, slot)) {
 			slave_team_keep_port(bond, slot);
+			idle_turn();
+		}
 }
 
 void slave_team_leave(struct bond *bond, unsigned int slot)

@@ -2,8 +2,11 @@
 others do to a slave, and bondd dying at each step. Most of it needs a kernel with team (tests/vm).
 The other tests run on it with XBOND_TEST_DEVICE=team.
 """
+import ctypes
 import os
+import select
 import socket
+import struct
 
 import pytest
 
@@ -82,7 +85,7 @@ def test_what_a_team_has_not(lone):
         host.ctl("create", "bond0", "device", "team", "mac_policy", "filter")
         assert host.show()["options"]["path"] == "direct"
         host.ctl("set", "bond0", "mac_policy", "set")
-        assert "can only send directly; leave path out" in \
+        assert "can only send directly; leave path out, or create" in \
             refused(host, "set", "bond0", "path", "counted")
         host.ctl("set", "bond0", "path", "direct")
         assert "a team has no XDP" in refused(host, "set", "bond0", "rx_hook", "xdp")
@@ -241,12 +244,55 @@ def test_the_team_sends_by_the_slave_that_was_chosen(team_pair):
 
 
 @team_only
+def test_a_slave_that_somebody_puts_in_again_is_used_at_once(team_pair):
+    """bondd sees it only when it is a port again, as if nothing had been."""
+    made = team_pair("active-backup", links=2, primary="l0")
+    near = made.near
+    wait_for(lambda: near.show()["active_slave"] == "l0", "the primary")
+    near.freeze_bondd()
+    near.ip("link", "set", "l0", "nomaster")
+    near.ip("link", "set", "l0", "master", "bond0")
+    near.thaw_bondd()
+    near.wait_slaves("l0", "l1")
+    wait_for(lambda: near.ping("10.0.0.2"), "packets to leave by l0", 5)
+
+
+LOAD, JUMP_IF_SET, RETURN = 0x20, 0x45, 0x06  # classic BPF
+RXHASH = 0xfffff000 + 32  # SKF_AD_OFF + SKF_AD_RXHASH
+SO_ATTACH_FILTER = 26
+HASH_BEGINS_WITH_ONE = ((LOAD, 0, 0, RXHASH), (JUMP_IF_SET, 0, 1, 1 << 31), (RETURN, 0, 0, 1 << 16),
+                        (RETURN, 0, 0, 0))
+
+
+@team_only
+def test_packets_without_a_hash_stay_different_flows(team_pair):
+    """Those of an unconnected socket: queueing disciplines tell them apart by the hash."""
+    near = team_pair("active-backup", links=1).near
+    code = ctypes.create_string_buffer(
+        b"".join(struct.pack("=HBBI", *step) for step in HASH_BEGINS_WITH_ONE))
+    with near.inside():
+        ear = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        ear.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
+                       struct.pack("@HP", len(HASH_BEGINS_WITH_ONE), ctypes.addressof(code)))
+        ear.bind(("l0", 3))  # ETH_P_ALL
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with ear, sender:
+        for port in range(20000, 20064):
+            sender.sendto(b"flow", ("10.0.0.2", port))
+        heard = 0
+        while select.select([ear], [], [], 0.2)[0]:
+            heard += ear.recv(100).endswith(b"flow")
+    assert 8 < heard < 56
+
+
+@team_only
 @both_paths
 @pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad"])
 def test_modes(team_pair, mode, path):
     made = team_pair(mode, links=2, path=path,
                      **({"lacp_rate": "fast"} if mode == "802.3ad" else {}))
     made.near.wait_ping("10.0.0.2")
+    assert bool(made.near.sent("bond0")["packets"]) == (path == "counted")
     made.far.wait_ping("fd00::1")
 
 
