@@ -36,7 +36,7 @@ TEAM_HAS_NOT = (
     ("rx_backlog", ("off",), "never uses the backlog"),
     ("mode", ("balance-tlb", "balance-alb", "5", "6"), "has no modes with addresses of their own"),
 )
-# What a team refuses that was made with path counted, which is the default for bonds without these.
+# What a team refuses that can send: one that was made with path counted, or without these.
 COUNTING_TEAM_HAS_NOT = (
     ("fail_over_mac", ("active", "follow", "1", "2"), "that counts gives slaves its address"),
     ("mac_policy", ("filter",), "that counts gives slaves its address"),
@@ -177,14 +177,24 @@ class Host(Namespace):
     def ctl_command(self, *words):
         if DEVICE and words[:1] == ("create",) and len(words) > 1 and "device" not in words:
             words = (*words, "device", DEVICE)
-        if is_team() and words[:1] in (("create",), ("set",)) and team_lacks(words) and \
-                (DEVICE in words if words[0] == "create" else self.is_team(words[1])):
-            pytest.skip(f"a team {team_lacks(words)}")
-        if is_team() and words[:1] == ("set",) and team_lacks(words, COUNTING_TEAM_HAS_NOT) and \
-                self.is_team(words[1]) and self.pinned("bond", words[1])["team_sends"]:
-            pytest.skip(f"a team {team_lacks(words, COUNTING_TEAM_HAS_NOT)}")
+        if is_team() and words[:1] in (("create",), ("set",)):
+            self.skip_what_a_team_lacks(words)
         return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir",
                                        self.bpf_dir, "--config-dir", self.config_dir, *words)]
+
+    def skip_what_a_team_lacks(self, words):
+        if words[0] == "create":
+            lacks = team_lacks(words)
+            if not lacks and "counted" in words:
+                lacks = team_lacks(words, COUNTING_TEAM_HAS_NOT)
+            is_one = DEVICE in words
+        else:
+            is_one = self.is_team(words[1])
+            lacks = team_lacks(words)
+            if is_one and not lacks and self.pinned("bond", words[1])["team_sends"]:
+                lacks = team_lacks(words, COUNTING_TEAM_HAS_NOT)
+        if is_one and lacks:
+            pytest.skip(f"a team {lacks}")
 
     def ctl_try(self, *words, **kwargs):
         """The finished process, whatever its status."""
