@@ -89,7 +89,8 @@ void slave_team_keep(struct bond *bond)
 	bond_for_each_member (bond, slot)
 		if (slave_team_is_port(bond, slot)) {
 			slave_team_keep_port(bond, slot);
-			idle_turn();
+			if (!bond->adopting) /* then it is not ready to be evaluated */
+				idle_turn();
 		}
 }
 
