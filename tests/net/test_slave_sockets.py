@@ -139,7 +139,8 @@ def test_slow_protocols_eapol_and_pause_stay_on_the_slave(pair):
     group = [bytes.fromhex(f"0180c200000{last}") for last in (2, 3, 1)]
     own = [frame(group[0], 0x8809, b"\x0a"), frame(group[1], 0x888e), frame(group[2], 0x8808)]
     with Ears(made.far, ["l0", "bond0"], (0x8809, 0x888e, 0x8808, LLDP)) as ears:
-        check(ears, made.near, "l0", own, {"l0": own, "bond0": own if is_team() else []})
+        # A team that can send keeps slow protocols on the port itself.
+        check(ears, made.near, "l0", own, {"l0": own, "bond0": own[1:] if is_team() else []})
 
 
 def test_ip_to_a_group_of_the_link_is_answered_once(pair):
