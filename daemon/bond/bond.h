@@ -231,7 +231,7 @@ struct bond {
 	} quality;		       /* quality.c */
 	struct team_refusal *refusals; /* team_refusal.c */
 	struct {
-		uint64_t kept_ns; /* when it last looked at the team */
+		uint64_t kept_ns; /* when it last told the team */
 		uint64_t refused; /* slots whose port the team does not use as it should */
 	} team;			  /* slave_team.c */
 	struct {

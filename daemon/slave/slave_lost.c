@@ -68,7 +68,7 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	    link_get(&bond->daemon->nl, -1, link->ifindex, &now))
 		return false;
 	if (now.master == (int)pin->ifindex) {
-		slave_team_is_back(bond, slot);
+		slave_team_keep_port(bond, slot);
 		return false;
 	}
 	event_config("del-slave", pin->name, bond_slave(bond, slot)->name,

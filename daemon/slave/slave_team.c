@@ -54,7 +54,7 @@ static bool slave_team_is_port(struct bond *bond, unsigned int slot)
 	return !r && now.master == (int)pin->ifindex;
 }
 
-static void slave_team_keep_port(struct bond *bond, unsigned int slot)
+void slave_team_keep_port(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -70,11 +70,6 @@ static void slave_team_keep_port(struct bond *bond, unsigned int slot)
 			      pin->name, slave->name, err.text);
 	bond->team.refused &= ~slots_bit(slot);
 	bond->team.refused |= r ? slots_bit(slot) : 0;
-}
-
-void slave_team_is_back(struct bond *bond, unsigned int slot)
-{
-	slave_team_keep_port(bond, slot);
 }
 
 /* To ask the team what it does would cost more than to tell it again. */

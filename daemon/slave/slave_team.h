@@ -19,8 +19,8 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
  * ports, so it is set again.
  */
 void slave_team_keep(struct bond *bond);
-/* Somebody has taken a slave out of the team and put it in again. */
-void slave_team_is_back(struct bond *bond, unsigned int slot);
+/* At once for a slave that is a port: somebody has taken it out and put it in again. */
+void slave_team_keep_port(struct bond *bond, unsigned int slot);
 /*
  * Ends that. The device is down then; but if somebody else has ended it, and has set the device up
  * since, it stays up.
