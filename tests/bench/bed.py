@@ -21,11 +21,15 @@ CPU = 1  # where single-CPU work runs
 PLAIN, PLAIN_NEAR, PLAIN_FAR = "plain0", "10.9.0.1", "10.9.0.2"
 
 
+def mount_bpffs():
+    if run("mountpoint", "-q", BPFFS, check=False).returncode:
+        run("mount", "-t", "bpf", "bpf", BPFFS)
+
+
 @contextlib.contextmanager
 def lab():
     """A Lab that is closed, also after an error."""
-    if run("mountpoint", "-q", BPFFS, check=False).returncode:
-        run("mount", "-t", "bpf", "bpf", BPFFS)
+    mount_bpffs()
     made = Lab()
     try:
         yield made

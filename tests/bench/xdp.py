@@ -61,6 +61,7 @@ class Programs:
             source, compiled = pathlib.Path(made) / "xdp.c", pathlib.Path(made) / "xdp.o"
             source.write_text(source_code)
             compile_bpf(source, compiled)
+            bed.mount_bpffs()
             self.pin.mkdir()
             run("bpftool", "prog", "loadall", compiled, self.pin, "pinmaps", self.pin)
 

@@ -564,7 +564,7 @@ def test_a_bond_gets_back_what_a_new_one_had(bonds):
             host.ctl("apply", "bond1", "--confirm", "1")
         wait_for(lambda: host.ctl("list") == "bond1\n", "bond0 to go")
         wait_for(lambda: slaves_of(host, "bond1") == [["l0", "l1"]], "l1 to come back")
-        assert not list(host.run_dir.glob("*.rollback"))
+        wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "nothing to go back to")
 
 
 def test_a_bond_that_gets_no_slave_back_keeps_one(bonds):
