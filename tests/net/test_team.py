@@ -2,8 +2,10 @@
 others do to a slave, and bondd dying at each step. Most of it needs a kernel with team (tests/vm).
 The other tests run on it with XBOND_TEST_DEVICE=team.
 """
+import contextlib
 import ctypes
 import os
+import pathlib
 import select
 import socket
 import struct
@@ -92,6 +94,32 @@ def test_what_a_team_has_not(lone):
         assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
         assert "handed over from a bond that is made of a team" in \
             refused(host, "handback", "bond0")
+
+
+@contextlib.contextmanager
+def no_loadbalance():
+    """As on a kernel that has teams without the mode loadbalance."""
+    loader = pathlib.Path("/proc/sys/kernel/modprobe")
+    program = loader.read_text()
+    run("modprobe", "-r", "team_mode_loadbalance", check=False)
+    if pathlib.Path("/sys/module/team_mode_loadbalance").exists():
+        pytest.skip("the module is built in, or in use")
+    loader.write_text("/bin/false\n")
+    try:
+        yield
+    finally:
+        loader.write_text(program)
+
+
+@team_only
+def test_a_kernel_whose_teams_cannot_send(lone):
+    host = lone(links=1)
+    with no_loadbalance():
+        assert "path: this kernel has no teams that count (module team_mode_loadbalance); use " \
+            "path direct" in refused(host, "create", "bond0", "device", "team")
+        host.ctl("create", "bond0", "device", "team", "path", "direct")
+    assert host.show()["options"]["path"] == "direct"
+    assert "can only send directly" in refused(host, "set", "bond0", "path", "counted")
 
 
 @team_only
