@@ -48,22 +48,32 @@ struct clients_message {
 	enum clients_reach reach;
 };
 
+/* A tag of VLAN 0 has a priority only: hosts take such a message as one without a tag. */
+static __always_inline void clients_take_vlan(struct xbond_client_key *key, __be16 protocol,
+					      __u16 vlan)
+{
+	key->vlan = vlan;
+	key->vlan_protocol = vlan ? protocol : 0;
+}
+
 /* Returns where the network header is; 0: behind more than one tag. */
 static __always_inline __u32 clients_untag(CLIENTS_CONTEXT *context, struct xbond_client_key *key,
 					   __be16 *type)
 {
-	__be16 words[3];
+	__be16 words[3], beside;
+	__u16 vlan = 0;
 
 	if (clients_load(context, 2 * ETH_ALEN, words, sizeof(words)))
 		return 0;
 	*type = words[0];
-	key->vlan_protocol = clients_tag(context, &key->vlan);
-	if (!flow_is_vlan(words[0]))
+	beside = clients_tag(context, &vlan);
+	if (!flow_is_vlan(words[0])) {
+		clients_take_vlan(key, beside, vlan);
 		return ETH_HLEN;
-	if (key->vlan_protocol || flow_is_vlan(words[2]))
+	}
+	if (beside || flow_is_vlan(words[2]))
 		return 0;
-	key->vlan_protocol = words[0];
-	key->vlan = bpf_ntohs(words[1]) & VLAN_VID_MASK;
+	clients_take_vlan(key, words[0], bpf_ntohs(words[1]) & VLAN_VID_MASK);
 	*type = words[2];
 	return ETH_HLEN + sizeof(struct vlan_header);
 }

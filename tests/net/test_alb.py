@@ -369,23 +369,39 @@ def entry(made, peer):
             *(f"{byte:02x}" for byte in key + struct.pack("=HHHH", 2, 0, 0, 0))]
 
 
+def heard(made, number):
+    """The address of a peer of 10.0.0.1, as the entry has it."""
+    found = json.loads(made.near.run("bpftool", "-j", "map", "lookup",
+                                     *entry(made, f"10.0.0.{number}")).stdout)
+    return bytes(int(byte, 16) for byte in found["value"][:6]).hex(":")
+
+
 def test_an_answer_of_a_group(shared):
     """It would make bondd tell everybody."""
     made = shared(links=2, peers=2)
     made.ask()
     mac, new = made.near.show()["mac"], "02:ee:00:00:00:01"
 
-    def heard(number):
-        found = json.loads(made.near.run("bpftool", "-j", "map", "lookup",
-                                         *entry(made, f"10.0.0.{number}")).stdout)
-        return bytes(int(byte, 16) for byte in found["value"][:6]).hex(":")
-
-    before = heard(11)
+    before = heard(made, 11)
     send_frames(made.far, "br0", [
         arp(new, 2, "ff:ff:ff:ff:ff:ff", "10.0.0.11", mac, "10.0.0.1"),
         arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1")])
-    wait_for(lambda: heard(12) == new, "the second answer to be heard")
-    assert heard(11) == before
+    wait_for(lambda: heard(made, 12) == new, "the second answer to be heard")
+    assert heard(made, 11) == before
+
+
+def test_what_has_a_priority_and_no_vlan(shared):
+    """Such a tag, of VLAN 0, is no VLAN: the neighbour is the one that bond0 has asked without a
+    tag, and an address that moves away does so for those without a tag.
+    """
+    made = shared(links=2, peers=2)
+    made.ask()
+    mac, new, tag = made.near.show()["mac"], "02:ee:00:00:00:01", struct.pack("!HH", VLAN, 5 << 13)
+    send_frames(made.far, "br0", [arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1", tag)])
+    wait_for(lambda: heard(made, 12) == new, "the answer to be heard")
+    send_frames(made.far, "br0", [arp(new, 1, new, "10.0.0.1", "ff:ff:ff:ff:ff:ff", "10.0.0.1",
+                                      tag)])
+    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
 
 
 def test_an_address_that_moves_away_late(shared):
