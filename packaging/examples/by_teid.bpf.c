@@ -2,7 +2,7 @@
 /*
  * A policy: packets of GTP-U (3GPP TS 29.281), over IPv4 or IPv6, are distributed by the tunnel
  * endpoint identifier, so that the packets of one tunnel stay in order. Everything else goes on as
- * xmit_hash_policy says.
+ * xmit_hash_policy says, also fragments: only the first of a packet has the identifier.
  */
 #include <xbond/policy.bpf.h>
 
@@ -14,7 +14,7 @@
 #define GTP_PORT 2152
 #define GTP_VERSION_1 0x30 /* version 1, GTP */
 #define GTP_VERSION_MASK 0xf0
-#define IP_NOT_FIRST 0x1fff /* bits of frag_off */
+#define IP_FRAGMENT 0x3fff /* bits of frag_off: more fragments follow, or where it belongs */
 
 struct gtp {
 	struct udphdr udp;
@@ -31,7 +31,7 @@ static __always_inline __u32 udp_of(const struct xbond_packet *packet)
 
 	if (packet->type == ETH_P_IP) {
 		if (xbond_load(packet, packet->network, &ip4, sizeof(ip4)) ||
-		    ip4.protocol != IPPROTO_UDP || ip4.frag_off & bpf_htons(IP_NOT_FIRST))
+		    ip4.protocol != IPPROTO_UDP || ip4.frag_off & bpf_htons(IP_FRAGMENT))
 			return 0;
 		return packet->network + ip4.ihl * 4;
 	}

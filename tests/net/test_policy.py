@@ -426,6 +426,8 @@ def test_examples(lone, made_dir):
              for teid in range(1, 25)}
     assert all(len(links) == 1 for links in taken.values())
     assert set().union(*taken.values()) == set(host.links)
+    for teid in range(1, 25):  # the first fragment has the number, the others have not
+        assert len(predicted(host, made_dir, fragments(gtp(teid, 1)))) == 1, teid
     assert explained(host) == (explained(host)[0], {"name": "by_teid", "answer": "default",
                                                     "slot": None})
 
@@ -441,6 +443,12 @@ def test_examples(lone, made_dir):
     assert sum(counts) == 65537
     assert [round(count / 65537, 2) for count in counts] == [0.25, 0.5, 0.25]
     assert explained(host)[1]["answer"] == "slot"
+
+
+def fragments(frame):
+    """Of IPv4: one with the headers, and one behind."""
+    more, last = struct.pack("!H", 0x2000), struct.pack("!H", 2)
+    return [frame[:20] + more + frame[22:], frame[:20] + last + frame[22:34] + bytes(16)]
 
 
 def predicted(host, directory, frames):
