@@ -17,6 +17,24 @@ char _license[] SEC("license") = "GPL";
 
 const volatile __u32 bond_ifindex SEC(".rodata.route"); /* set by the loader */
 
+/* By the ifindex of a device: its address. Written by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32);
+	__type(value, __u16[ETH_ALEN / 2]);
+} route_macs SEC(".maps");
+
+/* What a switch floods, or sends to many, may be another router's: the stack knows. */
+static __always_inline int route_is_for_us(struct xdp_md *ctx, const struct ethhdr *eth)
+{
+	const __u16 *dest = (const void *)eth->h_dest, *mac;
+	__u32 ifindex = ctx->ingress_ifindex;
+
+	mac = bpf_map_lookup_elem(&route_macs, &ifindex);
+	return mac && dest[0] == mac[0] && dest[1] == mac[1] && dest[2] == mac[2];
+}
+
 /* RFC 1624, for the one field that changes. */
 static __always_inline void route_age(struct iphdr *ip)
 {
@@ -61,7 +79,7 @@ int route(struct xdp_md *ctx)
 	struct bpf_fib_lookup ask = { .ifindex = ctx->ingress_ifindex };
 	int six, refused = -1;
 
-	if ((void *)(eth + 1) > end || !xbond_may_send(ctx))
+	if ((void *)(eth + 1) > end || !route_is_for_us(ctx, eth) || !xbond_may_send(ctx))
 		return XDP_PASS;
 	six = eth->h_proto == bpf_htons(ETH_P_IPV6);
 	if (six)

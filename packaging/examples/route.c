@@ -10,6 +10,8 @@
  */
 #include <net/if.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <xbond/loader.h>
 
 static volatile sig_atomic_t ended;
@@ -44,6 +46,23 @@ static struct bpf_program *program_of(struct bpf_object *object)
 	return bpf_object__find_program_by_name(object, "route");
 }
 
+/* The program takes frames for these addresses only; they may change. */
+static void write_macs(struct bpf_object *object, char **devices, int count)
+{
+	int map = bpf_object__find_map_fd_by_name(object, "route_macs");
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	for (int i = 0; i < count; i++) {
+		__u32 ifindex = if_nametoindex(devices[i]);
+		struct ifreq ask = { 0 };
+
+		snprintf(ask.ifr_name, sizeof(ask.ifr_name), "%s", devices[i]);
+		if (!ioctl(fd, SIOCGIFHWADDR, &ask))
+			bpf_map_update_elem(map, &ifindex, ask.ifr_hwaddr.sa_data, BPF_ANY);
+	}
+	close(fd);
+}
+
 /* The links keep the program attached until this process ends. */
 static int attach(struct bpf_object *object, char **devices, int count, struct bpf_link **links)
 {
@@ -76,13 +95,14 @@ static int update(struct bpf_object *object, int count, struct bpf_link **links)
 }
 
 /* If there is no bond now, or a link is refused, the old program stays: it lets all pass. */
-static struct bpf_object *replace(struct bpf_object *old, const char *bond, int count,
-				  struct bpf_link **links)
+static struct bpf_object *replace(struct bpf_object *old, const char *bond, char **devices,
+				  int count, struct bpf_link **links)
 {
 	struct bpf_object *object = load(bond);
 
 	if (!object)
 		return old;
+	write_macs(object, devices, count);
 	if (update(object, count, links)) {
 		bpf_object__close(object);
 		return old;
@@ -102,14 +122,18 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	object = load(bond);
-	if (!object || attach(object, argv + 2, argc - 2, links))
+	if (!object)
+		return 1;
+	write_macs(object, argv + 2, argc - 2);
+	if (attach(object, argv + 2, argc - 2, links))
 		return 1;
 	signal(SIGINT, end);
 	signal(SIGTERM, end);
 	while (!ended) {
 		sleep(1);
 		if (!ended && !xbond_is_current(object, bond))
-			object = replace(object, bond, argc - 2, links);
+			object = replace(object, bond, argv + 2, argc - 2, links);
+		write_macs(object, argv + 2, argc - 2);
 	}
 	bpf_object__close(object);
 	return 0;

@@ -239,6 +239,26 @@ def test_slaves_with_addresses_of_their_own(router, mode):
         assert near.sent("bond0")["packets"] - sent < FLOWS, "they went around bond0"
 
 
+def test_frames_for_others(router):
+    """What a switch floods is not routed a second time, nor what is for everybody."""
+    near, taken = router.near, list(router.frames())
+    others = [mac_bytes(dest) + frame[6:] for dest, frame in
+              zip(("02:00:00:00:00:77", "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"), taken)]
+    with router.loaded(), contextlib.ExitStack() as stack:
+        near.ip("link", "set", "c1", "promisc", "on")
+        wires = [stack.enter_context(Capture(near.far, link)) for link in near.links]
+        send_frames(near, "c0", [*others, taken[-1]])
+        found = []
+
+        def arrived():
+            found.extend(struct.unpack("!H", frame.data[34:36])[0] for wire in wires
+                         for frame in wire.frames(0.05)
+                         if frame.data[:6] == mac_bytes(FAR_MAC) and frame.type == 0x0800)
+            return 1000 + FLOWS - 1 in found
+        wait_for(arrived, "the frame for this router")
+        assert found == [1000 + FLOWS - 1]
+
+
 def test_the_words_in_pick(router, installed, tmp_path):
     """The classifier that bpftool loads, as its comment says: each frame leaves by the same slave
     as from bond0.
