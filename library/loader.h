@@ -230,7 +230,8 @@ static inline int xbond_use(struct bpf_object *object, const char *bond, char *w
 /*
  * Does the loaded program still have the maps of the bond? If not, xbond_select() returns
  * XBOND_NO_BOND: open the object again, xbond_use(), load it, and replace the program. If the bond
- * is gone, that fails with -ENOENT.
+ * is gone, that fails with -ENOENT. So it does if the bond has another name now; then the program
+ * still sends as that bond does.
  */
 static inline int xbond_is_current(const struct bpf_object *object, const char *bond)
 {

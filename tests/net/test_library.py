@@ -339,6 +339,29 @@ def test_a_bond_that_ends_and_begins_again(router):
         assert loader.poll() is None
 
 
+def test_a_bond_with_another_name(router):
+    """The program that runs goes on."""
+    near = router.near
+    with router.loaded() as loader:
+        near.rename("bond0", "bond1")
+        wait_for(lambda: (near.bpf_dir / "bond1").exists(), "bondd to follow")
+        before = near.sent("bond1")["packets"]
+        wires = [Capture(near.far, link) for link in near.links]
+        send_frames(near, "c0", list(router.frames()))
+        found = []
+        wait_for(lambda: found.extend(frame for wire in wires for frame in wire.frames(0.05)
+                                      if frame.data[:6] == mac_bytes(FAR_MAC)
+                                      and frame.type == 0x0800) or len(found) >= FLOWS,
+                 "the flows at the far end")
+        for wire in wires:
+            wire.close()
+        assert near.sent("bond1")["packets"] - before < FLOWS, "they went around bond1"
+        assert loader.poll() is None
+        near.rename("bond1", "bond0")
+        wait_for(lambda: (near.bpf_dir / "bond0").exists(), "bondd to follow again")
+        assert router.ways()
+
+
 def test_a_policy(router, tmp_path):
     """The bond's programs ask it, so packets go by the stack as long as there is one."""
     near = router.near
