@@ -205,15 +205,18 @@ static inline void xbond_let_copy(struct bpf_object *object)
 /*
  * Call it after bpf_object__open() and before bpf_object__load(). Returns 0, or -errno with the
  * reason in `why`, which has XBOND_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: the program was
- * compiled for another version; -EAGAIN: try again when bondd runs; -EINVAL: something is wrong
- * with the program.
+ * compiled for another version; -EAGAIN: try again when bondd runs, or with the object opened anew
+ * if the bond was just made anew; -EINVAL: something is wrong with the program.
  */
 static inline int xbond_use(struct bpf_object *object, const char *bond, char *why)
 {
+	__u32 id = 0, id_now = 0, select_abi;
 	int r = xbond_check_kind(object, why);
 
 	if (!r)
 		r = xbond_check_version(object, bond, why);
+	if (!r)
+		xbond_read_table(bond, &id, &select_abi);
 	for (size_t i = 0; !r && i < sizeof(xbond_library_maps) / sizeof(*xbond_library_maps);
 	     i++) {
 		const struct xbond_library_map *each = &xbond_library_maps[i];
@@ -222,6 +225,9 @@ static inline int xbond_use(struct bpf_object *object, const char *bond, char *w
 		if (map)
 			r = xbond_use_map(map, bond, each->pin, why);
 	}
+	/* Or it may have maps of two bonds. */
+	if (!r && (xbond_read_table(bond, &id_now, &select_abi) || id_now != id))
+		r = xbond_say(why, EAGAIN, "%s was made anew meanwhile; try again", bond);
 	if (!r)
 		xbond_let_copy(object);
 	return r;

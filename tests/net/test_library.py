@@ -3,6 +3,7 @@ router with its loader, as somebody has them who has installed xbond-dev.
 """
 import contextlib
 import ctypes
+import errno
 import mmap
 import os
 import re
@@ -383,6 +384,50 @@ def test_a_policy(router, tmp_path):
             assert by_stack(dict.fromkeys(spread, link))
         near.ctl("policy", "unload", "bond0")
         assert not by_stack(spread)
+
+
+# A loader that does what HOOK says after it has opened the first map of the bond.
+INTERRUPTED = r"""
+#include <xbond/loader.h>
+
+int __real_bpf_obj_get(const char *path);
+
+int __wrap_bpf_obj_get(const char *path)
+{
+	int fd = __real_bpf_obj_get(path);
+
+	if (strstr(path, "/settings") && system(getenv("HOOK")))
+		abort();
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object = bpf_object__open("route.bpf.o");
+	char why[XBOND_WHY_SIZE] = "used";
+	int r = xbond_use(object, argv[argc - 1], why);
+
+	printf("%d %s\n", r, why);
+	return 0;
+}
+"""
+
+
+def test_a_bond_that_is_made_anew_meanwhile(router, tmp_path):
+    """No program has maps of both."""
+    near, source = router.near, tmp_path / "interrupted.c"
+    source.write_text(INTERRUPTED)
+    run("cc", f"-I{router.directory}/usr/include", "-o", tmp_path / "interrupted", source,
+        "-Wl,--wrap=bpf_obj_get", "-lbpf")
+
+    def say(hook):
+        return near.run(tmp_path / "interrupted", router.bond_dir(), cwd=router.directory,
+                        env={**os.environ, "HOOK": hook}).stdout
+    ctl = " ".join(near.ctl_command())
+    assert say("true") == "0 used\n"
+    assert say(f"{ctl} delete bond0 && {ctl} create bond0 mode balance-xor") == \
+        f"{-errno.EAGAIN} {router.bond_dir()} was made anew meanwhile; try again\n"
+    assert say("true") == "0 used\n"
 
 
 def write_version(router, version):
