@@ -431,11 +431,18 @@ def test_examples(lone, made_dir):
     assert explained(host) == (explained(host)[0], {"name": "by_teid", "answer": "default",
                                                     "slot": None})
 
+    def maglev_fill(*words, bond="bond0"):
+        return host.run(EXAMPLES / "maglev-fill", host.bpf_dir / bond, *words, check=False,
+                        env={**os.environ, "BONDCTL": str(BUILD / "bondctl")})
+    for words, why in ((["l0=1"], "policy_map_lookup is not there"), (["l0"], "not NAME=WEIGHT"),
+                       (["l0=0"], "not NAME=WEIGHT"), (["x=1"], "no slaves of the bond: x")):
+        done = maglev_fill(*words)
+        assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, done
+    assert maglev_fill("l0=1", bond="bond9").stderr.startswith("bondctl: no such bond: bond9")
     load(host, example(made_dir, "maglev"))
     assert explained(host, "vlan", 7) == (plain, {"name": "maglev", "answer": "default",
                                                   "slot": None})
-    host.run(EXAMPLES / "maglev-fill", host.bpf_dir / "bond0", "l0=1", "l1=2", "l2=1",
-             env={**os.environ, "BONDCTL": str(BUILD / "bondctl")})
+    assert maglev_fill("l0=1", "l1=2", "l2=1").returncode == 0
     table = json.loads(run("bpftool", "-j", "map", "dump", "pinned",
                            host.bpf_dir / "bond0/policy_map_lookup").stdout)
     counts = [sum(int(entry["formatted"]["value"]) == slot_ + 1 for entry in table)
