@@ -112,7 +112,7 @@
 #else
 #define devices xbond_xdp_slaves
 #endif
-#define packet xbond_packet
+#define packet xbond_frame
 #define packet_of xbond_packet_of
 #define untagged xbond_untagged
 #define untagged_of xbond_untagged_of

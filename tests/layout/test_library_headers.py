@@ -75,3 +75,11 @@ def test_loader(language):
     subprocess.run(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                     f"-I{ROOT}", "-x", language, "-"], check=True, timeout=120, text=True,
                    input='#include "library/loader.h"\n')
+
+
+@pytest.mark.parametrize("kind", ["", "#define XBOND_SELECT_TC\n"], ids=["xdp", "tc"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_beside_a_policy(kind, order):
+    """One file may include both, as what two programs share does."""
+    policy = '#include "library/policy.bpf.h"\n'
+    clang(kind + "".join([LIBRARY, policy][::order]), "-fsyntax-only", "-Wall", "-Werror")
