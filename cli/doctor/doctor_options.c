@@ -177,11 +177,26 @@ static void options_check_effect(const struct doctor_bond *bond, enum option_sco
 	}
 }
 
+/* They exclude each other. That tlb_dynamic_lb is on, too, was perhaps nobody's wish. */
+static void options_check_flowlets(const struct doctor_bond *bond, struct doctor_report *report)
+{
+	const struct xbond_bond *pin = bond->pins.bond;
+
+	if (!pin->flowlet_gap_us || !pin->rebalance_interval_s ||
+	    !option_has_effect(option_at(OPT_FLOWLET_GAP), pin->mode))
+		return;
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "rebalance_interval %u has no effect while flowlet_gap is set",
+		     pin->rebalance_interval_s);
+	doctor_advise(report, "bondctl set %s flowlet_gap 0, or rebalance_interval 0", bond->name);
+}
+
 void doctor_check_no_effect(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
 	(void)facts;
 	options_check_effect(bond, OPTION_BOND, 0, report);
+	options_check_flowlets(bond, report);
 	doctor_for_each_slave (slave, bond)
 		options_check_effect(bond, OPTION_SLAVE, slave->slot, report);
 }

@@ -22,6 +22,7 @@ static bool text_option_is_default(const struct option_spec *option, const char 
 struct manner {
 	uint32_t mode;
 	bool lacp_rr; /* lacp_tx balance-rr */
+	bool flowlets;
 	bool forced_counted;
 	const char *device; /* what the bond is made of; NULL if that is unknown */
 	const char *lead;   /* before the first, if only some are printed; NULL: all, one a line */
@@ -33,6 +34,8 @@ static const char *text_option_idle(const struct option_spec *option, const stru
 {
 	if (!option_has_effect(option, manner->mode))
 		return "no effect in this mode";
+	if (option->id == OPT_REBALANCE_INTERVAL && manner->flowlets)
+		return "no effect with flowlet_gap";
 	if (!mode_has(manner->mode, MODE_LACP))
 		return NULL;
 	if (option->needs == MODE_TURNS && !manner->lacp_rr)
@@ -120,6 +123,7 @@ static struct manner text_options_manner(const json_t *bond, const char *lead)
 {
 	return (struct manner){
 		.mode = field_option_number(bond, "mode"),
+		.flowlets = field_option_number(bond, "flowlet_gap") > 0,
 		.lacp_rr = field_option_number(bond, "lacp_tx") == XBOND_LACP_TX_BALANCE_RR,
 		.device = field_text_or(bond, "device", NULL),
 		.lead = lead,

@@ -363,6 +363,18 @@ def test_options_without_effect(plain, doctor):
         "actor_port_prio" in second
 
 
+def test_two_ways_to_steer(plain, doctor):
+    """Only one of them does something."""
+    plain.bond.rebalance_interval_s = 5
+    assert doctor.found("no-effect") == []
+    plain.bond.flowlet_gap_us = 1000
+    (severity, _, text), = doctor.found("no-effect")
+    assert severity == "note" and text == \
+        "rebalance_interval 5 has no effect while flowlet_gap is set"
+    plain.bond.rebalance_interval_s = 0
+    assert doctor.found("no-effect") == []
+
+
 def test_min_links(pins, doctor):
     pins.bond.min_links = 3
     assert doctor.found("min_links") == []

@@ -306,6 +306,15 @@ def test_an_option_without_effect_is_marked(bond, lines):
     assert "  options resend_igmp 7 (no effect in this mode)" in lines()
 
 
+def test_two_ways_to_steer(bond, lines):
+    made = bond()
+    made.bond.rebalance_interval_s = 5
+    assert "  options rebalance_interval 5" in lines()
+    made.bond.flowlet_gap_us = 1000
+    assert "  options rebalance_interval 5 (no effect with flowlet_gap), flowlet_gap 1000" in \
+        lines()
+
+
 def test_80_columns(bond, command, lines):
     """Long names, large numbers, many options, delays and hold-downs."""
     made = bond(slaves=64)
