@@ -84,6 +84,10 @@ class Shared:
             wire.close()
         return found
 
+    def does_not_probe(self):
+        """bond0 asks none of its neighbours again, whereby they would become clients again."""
+        self.near.run("sysctl", "-qw", "net.ipv4.neigh.bond0.delay_first_probe_time=60")
+
 
 @pytest.fixture
 def shared(lab, lone):
@@ -335,6 +339,7 @@ def test_forged_questions(shared):
     takes an address away from bond0 ends its clients.
     """
     made = shared(links=2, peers=2)
+    made.does_not_probe()
     made.ask()
     known = made.all_know()
     assert sorted(known) == sorted(made.macs().values())
@@ -395,6 +400,7 @@ def test_what_has_a_priority_and_no_vlan(shared):
     tag, and an address that moves away does so for those without a tag.
     """
     made = shared(links=2, peers=2)
+    made.does_not_probe()
     made.ask()
     mac, new, tag = made.near.show()["mac"], "02:ee:00:00:00:01", struct.pack("!HH", VLAN, 5 << 13)
     send_frames(made.far, "br0", [arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1", tag)])
@@ -409,6 +415,7 @@ def test_an_address_that_moves_away_late(shared):
     if time.monotonic() < 4 * 3600:
         pytest.skip("bondd forgets after four hours, and this machine has not run so long")
     made = shared(links=2, peers=2)
+    made.does_not_probe()
     made.ask()
     assert sum(made.clients().values()) == 2
     made.near.run("bpftool", "map", "update", *entry(made, "0.0.0.0"),
