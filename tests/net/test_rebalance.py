@@ -11,6 +11,7 @@ from waiting import wait_for
 
 FLOWS, RATE, SIZE = 10, 4000, 500
 INTERVALS = 5  # of a second: so soon ten elephants are even
+TLB_INTERVAL = 10  # seconds, of tlb_dynamic_lb
 ANSWER_TIME = 3.0  # LACP_DRAIN_TIME
 OFF = ("rebalance_interval", 0)
 ON = ("rebalance_idle", 0, "rebalance_interval", 1)
@@ -157,6 +158,22 @@ def test_elephants_in_8023ad(pair):
     busy = make_uneven(made)
     leave_markers_unanswered(made.far, busy)
     assert waited_for_a_marker(made, busy, INTERVALS + ANSWER_TIME) > ANSWER_TIME - 0.5
+
+
+def test_tlb_dynamic_lb(pair):
+    """balance-tlb makes its links even every ten seconds while this is on. The far end hears all
+    links.
+    """
+    made = pair("balance-tlb", links=2, xmit_hash_policy="layer3+4",
+                far={"mode": "broadcast", "all_slaves_active": "on"})
+    near = made.near
+    near.ctl("set", "bond0", "tlb_dynamic_lb", "off", "rebalance_idle", 0)
+    make_uneven(made)
+    assert near.show()["rebalance"] is None
+    with unharmed(made):
+        assert not is_even(made)
+        near.ctl("set", "bond0", "tlb_dynamic_lb", "on")
+        wait_for(lambda: is_even(made), "both links to carry the same", TLB_INTERVAL + 3)
 
 
 # Half of the flows of stream().
