@@ -2,11 +2,15 @@
 and nothing overtakes anything. flowlet_gap: a flow changes its slave at a pause.
 """
 import contextlib
+import json
+
+import pytest
 
 from events import Monitor
 from lacp import leave_markers_unanswered, markers, wait_distributing
+from namespace import run
 from policies import compile_policy
-from traffic import Capture, Stream
+from traffic import Capture, Stream, send_packets
 from waiting import wait_for
 
 FLOWS, RATE, SIZE = 10, 4000, 500
@@ -213,6 +217,38 @@ def owners(host):
     """The slot of each bucket, as in force."""
     found = host.pinned("buckets")["bucket"]
     return found[host.pinned("table")["active"] & 1]
+
+
+def counted(host):
+    """Packets that the buckets have counted, by all CPUs."""
+    dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned",
+                          host.bpf_dir / "bond0/loads").stdout)
+    return sum(cpu["value"]["packets"] for bucket in dump for cpu in bucket["formatted"]["values"])
+
+
+DYNAMIC = {None: True, "off": False, "on": True}
+
+
+@pytest.mark.parametrize("mode, option, values", [
+    ("balance-xor", "rebalance_interval", {None: False, 3600: True, 0: False}),
+    ("balance-tlb", "tlb_dynamic_lb", DYNAMIC), ("balance-alb", "tlb_dynamic_lb", DYNAMIC)])
+def test_buckets_count_only_while_flows_move_by_load(lone, mode, option, values):
+    """By default in balance-tlb and balance-alb. What is not counted does not move, either."""
+    near = lone(2)
+    near.ctl("create", "bond0", "mode", mode)
+    near.ctl("add-slave", "bond0", *near.links)
+    near.ip("link", "set", "bond0", "up")
+    near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    near.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:09", "dev", "bond0")
+    near.wait_slaves(*near.links)
+    for value, counts in values.items():
+        if value is not None:
+            near.ctl("set", "bond0", option, value)
+        before = counted(near)
+        send_packets(near, count=200, flows=20)
+        now = counted(near) - before
+        assert now >= 200 if counts else now == 0, (value, now)
+        assert (near.show()["rebalance"] is not None) == counts
 
 
 def test_a_weight_moves_only_what_must(pair):
