@@ -1,5 +1,6 @@
-"""Which slave of active-backup is active: primary and primary_reselect, prio, and active_slave by
-hand; over losses of link and returns, changes of speed, and another bondd.
+"""Which slave of active-backup is active, or of balance-tlb and balance-alb: primary and
+primary_reselect, prio, and active_slave by hand; over losses of link and returns, changes of speed,
+and another bondd.
 """
 import pytest
 
@@ -7,6 +8,7 @@ from lab import Refused
 from tap import Tap
 from waiting import wait_for
 
+MODES = ["active-backup", "balance-tlb", "balance-alb"]  # that have an active slave
 FAR = {"mode": "broadcast", "all_slaves_active": "on"}
 
 
@@ -57,10 +59,12 @@ def prefer(host, **prios):
 
 @pytest.fixture
 def trio(pair):
-    """make(OPTION=VALUE...): three slaves; near is active-backup and has these options."""
+    """make(mode, OPTION=VALUE...): three slaves; near is active-backup or has this mode, and these
+    options.
+    """
 
-    def make(**options):
-        made = pair("active-backup", links=3, far=FAR)
+    def make(mode="active-backup", **options):
+        made = pair(mode, links=3, far=FAR)
         for option in options.items():
             made.near.ctl("set", "bond0", *option)
         return made
@@ -182,12 +186,13 @@ def test_a_primary_is_used_when_it_is_named_and_when_it_is_added(trio, policy):
     wait_active(near, "l2")
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("policy", ["always", "better", "failure"])
-def test_a_choice_by_hand(trio, policy):
+def test_a_choice_by_hand(trio, policy, mode):
     """It stays, over another bondd, too, until a slave that is preferred comes up and the policy
     lets it take over.
     """
-    made = trio(primary="l0", primary_reselect=policy)
+    made = trio(mode, primary="l0", primary_reselect=policy)
     near = made.near
     near.ctl("set", "bond0", "active_slave", "l1")
     stays(near, "l1")
