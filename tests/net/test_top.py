@@ -13,6 +13,7 @@ from waiting import wait_for
 
 SIZE, PACKETS = 1000, 2000  # a packet's payload; packets a second
 FRAME_BITS = (SIZE + 14 + 20 + 8) * 8
+FROM_PORT = 20000
 QUICK = ("--interval", "0.3")
 
 
@@ -112,3 +113,30 @@ def test_a_slave_that_is_not_to_receive_drops_and_nothing_is_wrong(pair, mode):
     found = wait_for(lambda: (said := once(made.near))["rx_dropped_per_s"] > 50 and said, "drops")
     assert found["problems"] == []
     stream.finish()
+
+
+def bucket_of(host, port):
+    """Of a stream to this port."""
+    said = host.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp",
+                         "sport", FROM_PORT, "dport", port)
+    return said["bucket"], said["slave"]
+
+
+def test_the_hottest_buckets(pair):
+    """Two streams, the busier one first, while flows move by load; the screen says it, too."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", hash_seed=1)
+    near = made.near
+    streams = [Stream(near, made.far, port=port, rate=rate, size=SIZE, from_port=FROM_PORT)
+               for port, rate in ((9001, PACKETS // 4), (9002, PACKETS))]
+    busy, idle = bucket_of(near, 9002), bucket_of(near, 9001)
+    assert once(near)["hottest"] == []
+    near.ctl("set", "bond0", "rebalance_interval", 3600)
+    hottest = wait_for(lambda: (found := once(near)["hottest"]) and
+                       found[0]["tx_bits_per_s"] == pytest.approx(PACKETS * FRAME_BITS, rel=0.25)
+                       and found, "the busier stream's rate", 20)
+    assert [(each["bucket"], each["slave"]) for each in hottest[:2]] == [busy, idle]
+    with Screen(*near.ctl_command("top", *QUICK)) as screen:
+        screen.wait(f"hottest buckets: {busy[0]} ({busy[1]}) ")
+        assert screen.end("q") == 0
+    for stream in streams:
+        stream.finish()
