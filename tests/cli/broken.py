@@ -79,6 +79,8 @@ BROKEN = [
     ("path counted of a team whose slaves keep their addresses",
      "[bond]\npath = counted\ndevice = team\nmac_policy = filter\n",
      ["path: a team that is made for mac_policy filter", "create the bond again"]),
+    ("balance-alb on a team", "[bond]\nmode = 6\ndevice = team\n",
+     ["mode: balance-alb gives the slaves addresses", "device veth"]),
     ("XDP on a netkit", "[bond]\ndevice = netkit\nrx_hook = xdp\n", ["netkit has no XDP", "veth"]),
     ("rx_silence below its limit", "[bond]\nrx_silence = 20\n", ["too short", "100 and more"]),
     ("rx_backlog off with mac_policy filter", "[bond]\nrx_backlog = off\nmac_policy = filter\n",
