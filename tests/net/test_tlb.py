@@ -303,8 +303,10 @@ def test_hosts_behind_a_bridge_are_learnt_elsewhere(lone, lab, mode, port, vlans
     near = lone(2)
     near.ctl("create", "bond0", "mode", mode, "primary", "l0", "lp_interval", 3600)
     near.ctl("add-slave", "bond0", *near.links)
-    near.ip("link", "set", "bond0", "up")
     near.wait_slaves(*near.links)
+    with Capture(near.far, "l0") as wire:
+        near.ip("link", "set", "bond0", "up")
+        wait_for(lambda: near.show()["mac"] in learnt(wire), "the first round, before the host")
     dev, there = bridged(near, lab, port)
     host, beyond = mac_of(there, "eth0"), "02:00:00:00:00:0b"
 
