@@ -280,7 +280,7 @@ def chatter(host, dev):
             thread.join()
 
 
-def test_another_aggregator_takes_over(pair):
+def test_another_aggregator_takes_over(pair, silent):
     """Two partners: a port of the aggregator that LACP would choose next is a way out, too."""
     both = pair("802.3ad", links=2, lacp_rate="slow")
     near, far = both.near, both.far
@@ -292,6 +292,7 @@ def test_another_aggregator_takes_over(pair):
              "the second partner")
     assert distributing(near) == distributing(far) == ["l0"]
     with chatter(far, "l1"):
+        silence(far, "l0", silent)  # the partner would answer when it hears that l0 is out
         near.ctl("set", "bond0", "rx_silence", 800)
         wait_held(near, "l0", "silence")
         wait_for(lambda: distributing(near) == distributing(far, "bond1") == ["l1"], "the other")
