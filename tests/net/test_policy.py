@@ -18,6 +18,7 @@ from traffic import Stream, send_packets
 from waiting import wait_for
 
 FLOWS = 32
+ALL_LINKS = {"mode": "broadcast", "all_slaves_active": "on"}
 
 
 @pytest.fixture(scope="module", name="made_dir")
@@ -279,10 +280,11 @@ def test_bondd_dies_while_it_changes_programs(pair, wanted, step):
     assert only(made, "l1")
 
 
-@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast"])
-def test_modes_without_a_hash(pair, wanted, mode):
-    """A policy is kept, has no effect, and show and doctor say so."""
-    made = pair(mode, links=2)
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-tlb",
+                                  "balance-alb"])
+def test_modes_without_a_policy(pair, wanted, mode):
+    """One that is loaded is kept, has no effect, and show and doctor say so."""
+    made = pair(mode, links=2, far=ALL_LINKS, xmit_hash_policy="layer3+4")
     shown = load(made.near, wanted)
     assert not shown["decides"] and "no effect in this mode" in shown["problem"]
     assert "policy to_wanted is not in use: it has no effect in this mode" in \
