@@ -12,7 +12,8 @@ NEWTABLE, DELTABLE, NEWCHAIN = NFT, NFT + 2, NFT + 3
 BEGIN, END = 16, 17
 REQUEST, ACK, CREATE = 1, 4, 0x400
 FAMILIES = {"netdev": (5, 0), "inet": (1, 5)}  # NFPROTO_*, the number of the ingress hook
-NAME, HOOK, TYPE = 3, 4, 7  # of a chain
+NAME, HOOK, POLICY, TYPE = 3, 4, 5, 7  # of a chain
+DROP, ACCEPT = 0, 1
 NESTED = 0x8000
 
 
@@ -25,15 +26,16 @@ def text(kind, value):
 
 
 class Chain:
-    """Accepts all; until remove()."""
+    """Accepts all, or drops all; until remove()."""
 
-    def __init__(self, namespace, dev, family="netdev"):
+    def __init__(self, namespace, dev, family="netdev", policy=ACCEPT):
         self.namespace, (self.family, hook) = namespace, FAMILIES[family]
         place = attribute(1, struct.pack("!I", hook)) + attribute(2, struct.pack("!i", 0))
         place += text(3, dev)
         self._send((NEWTABLE, CREATE, text(1, "xbt")),
                    (NEWCHAIN, CREATE, text(1, "xbt") + text(NAME, "in") +
-                    attribute(HOOK | NESTED, place) + text(TYPE, "filter")))
+                    attribute(HOOK | NESTED, place) + text(TYPE, "filter") +
+                    attribute(POLICY, struct.pack("!I", policy))))
 
     def remove(self):
         self._send((DELTABLE, 0, text(1, "xbt")))

@@ -14,6 +14,7 @@ import pytest
 
 from lab import Refused
 from namespace import kernel_makes, run
+from nft import DROP, Chain
 from test_netkit import kind
 from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
 from waiting import wait_for
@@ -359,6 +360,23 @@ def test_a_slave_that_does_not_receive(team_pair, path):
     near.wait_ping("10.0.0.2")
     near.ip("link", "set", "bond0", "carrier", "off")
     wait_for(lambda: "LOWER_UP" in near.link("bond0")["flags"], "bondd to put its carrier back")
+
+
+@team_only
+@pytest.mark.parametrize("family", ["netdev", "inet"])
+def test_nft_chains_on_a_slave_see_what_the_bond_receives(team_pair, family):
+    """So nobody is warned of them."""
+    made = team_pair("active-backup", links=2, far={"mode": "active-backup"})
+    near, far = made.near, made.far
+    for host in (near, far):
+        host.ctl("set", "bond0", "primary", "l0")
+    chain = Chain(near, "l0", family, DROP)
+    received = near.received("bond0")["packets"]
+    stream = Stream(far, near, to="10.0.0.1", count=500)
+    assert stream.finish()["lost"] == 500 and near.received("bond0")["packets"] == received
+    chain.remove()
+    near.wait_ping("10.0.0.2")
+    assert near.slave("l0")["problem"] is None and "nft" not in near.log()
 
 
 @team_only
