@@ -77,9 +77,9 @@ static __always_inline __u32 flowlet_slot(__u64 hash, __u64 mask, __u32 length)
 	__s64 silent_ns = now_ns - (word & ~XBOND_FLOWLET_SLOT);
 	__u32 slot = word & XBOND_FLOWLET_SLOT;
 
-	if (silent_ns > (__s64)FLOWLET_FORGOTTEN_NS)
-		slot = select_bucket(FLOW_BUCKET(hash));
 	if (silent_ns > (__s64)(gap_ns + gap_ns / 4) || !(mask >> slot & 1)) {
+		if (silent_ns > (__s64)FLOWLET_FORGOTTEN_NS)
+			slot = select_bucket(FLOW_BUCKET(hash));
 		slot = flowlet_choose(slot, mask, now_ns);
 		silent_ns = gap_ns;
 	}

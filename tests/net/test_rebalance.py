@@ -3,6 +3,7 @@ and nothing overtakes anything. flowlet_gap: a flow changes its slave at a pause
 """
 import contextlib
 import json
+import time
 
 import pytest
 
@@ -10,8 +11,8 @@ from events import Monitor
 from lacp import leave_markers_unanswered, markers, wait_distributing
 from namespace import run
 from policies import compile_policy
-from traffic import Capture, Stream, send_packets
-from waiting import wait_for
+from traffic import Capture, Stream, flows_by_link, send_packets
+from waiting import quiet_for, wait_for
 
 FLOWS, RATE, SIZE = 10, 4000, 500
 INTERVALS = 5  # of a second: so soon ten elephants are even
@@ -313,3 +314,28 @@ def test_flowlets(pair):
     flow = Stream(near, made.far, rate=4000, flows=20, size=1400)
     wait_for(lambda: 0.70 < shares(made, 3000000)[0] < 0.80, "three quarters on the heavier link")
     flow.finish()
+
+
+def test_a_pause_that_is_shorter_than_a_long_gap(pair):
+    """Flows stay where they are, on slaves that their buckets would not choose. A gap has ended for
+    certain after five quarters of it; whoever is too slow for that tries again.
+    """
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=1000000)
+    near = made.near
+    wires = [Capture(made.far, link) for link in made.links]
+
+    def links():
+        send_packets(near, count=16, flows=16)
+        return {link for (link,) in flows_by_link(wires)[0].values()}
+
+    def stay_on(drained, other):
+        near.ctl("set-slave", "bond0", drained, "drain", "on")
+        quiet_for(0.3, "a flow's time is not written more often")
+        began = time.monotonic()
+        assert links() == {other}
+        near.ctl("set-slave", "bond0", drained, "drain", "off")
+        quiet_for(max(began + 1.02 - time.monotonic(), 0), "the flows pause")
+        found = links()
+        return time.monotonic() - began < 1.25 and found == {other}
+    for drained, other in (made.links, made.links[::-1]):
+        assert any(stay_on(drained, other) for _ in range(5))
