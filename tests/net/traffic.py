@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
+from time import time as wall_clock
 
 from lab import BUILD
 from namespace import end
@@ -161,11 +162,15 @@ class Capture:
         return Frame(data, vlan, time)
 
     def frames(self, wait=0.0):
-        """All frames that are here; with wait, until none came for so many seconds."""
-        found = []
+        """All frames that are here, not those that come while they are read; with wait, until none
+        came for so many seconds.
+        """
+        found, began = [], wall_clock()
         while select.select([self.socket], [], [], wait)[0]:
             try:
                 found.append(self._read())
+                if not wait and found[-1].time > began:
+                    break
             except OSError as error:  # told once when the device goes down
                 if error.errno != errno.ENETDOWN:
                     raise
