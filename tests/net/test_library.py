@@ -71,7 +71,15 @@ class Router:
         near.ip("link", "set", "bond0", "up")
         near.wait_slaves(*links)
         near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
-        near.ip("neigh", "replace", "10.0.0.2", "lladdr", FAR_MAC, "dev", "bond0")
+        self.know_far("bond0")
+
+    def know_far(self, bond):
+        self.near.ip("neigh", "replace", "10.0.0.2", "lladdr", FAR_MAC, "dev", bond)
+
+    def rename(self, bond, name):
+        self.near.rename(bond, name)
+        wait_for(lambda: (self.near.bpf_dir / name).exists(), "bondd to follow")
+        self.know_far(name)  # if the bond was down for a moment, that was forgotten
 
     def bond_dir(self):
         return self.near.bpf_dir / "bond0"
@@ -344,8 +352,7 @@ def test_a_bond_with_another_name(router):
     """The program that runs goes on."""
     near = router.near
     with router.loaded() as loader:
-        near.rename("bond0", "bond1")
-        wait_for(lambda: (near.bpf_dir / "bond1").exists(), "bondd to follow")
+        router.rename("bond0", "bond1")
         before = near.sent("bond1")["packets"]
         wires = [Capture(near.far, link) for link in near.links]
         send_frames(near, "c0", list(router.frames()))
@@ -358,8 +365,7 @@ def test_a_bond_with_another_name(router):
             wire.close()
         assert near.sent("bond1")["packets"] - before < FLOWS, "they went around bond1"
         assert loader.poll() is None
-        near.rename("bond1", "bond0")
-        wait_for(lambda: (near.bpf_dir / "bond0").exists(), "bondd to follow again")
+        router.rename("bond1", "bond0")
         assert router.ways()
 
 
