@@ -96,10 +96,10 @@ static __always_inline int clients_note_own(const struct xbond_client_key *key, 
 {
 	struct xbond_client own = { .used_ns = now_ns };
 	struct xbond_client_key of_own = *key;
-	long r;
+	int r; /* before Linux 6.4 the upper half of what the call returns is no sign */
 
 	__builtin_memset(of_own.peer, 0, sizeof(of_own.peer));
-	r = bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+	r = (int)bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
 	return !r || r == -CLIENTS_IS_THERE;
 }
 
