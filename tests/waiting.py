@@ -8,7 +8,7 @@ import time
 # An emulated machine is slower, and so are programs with sanitizers. Where the machine's clock
 # follows instructions, that leaps forward by seconds whenever all the guest does is wait for a file
 # of this machine: there only the host can say what takes too long.
-IS_SLOW = os.environ.get("XBOND_VM") or os.environ.get("SAN")
+IS_SLOW = bool(os.environ.get("XBOND_VM") or os.environ.get("SAN"))
 PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if IS_SLOW else 1
 
 
