@@ -47,12 +47,10 @@ ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE) \
 	-ffile-prefix-map=$(CURDIR)=.
 
-# What bondd and bondctl are both made of: bondctl says by it what bondd does.
-shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,network view options rules common lacp bfd)))
-lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
-daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
-cni_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cni/*.c))
-cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
+folders := daemon daemon/* cli cli/* cni network view options rules common lacp bfd
+sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
+objects := $(sources:%.c=$(B)/%.o)
+mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c,$(wildcard tests/tools/*.c))) \
 	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c))
@@ -112,72 +110,68 @@ $(B)/common/version.o: $(B)/version
 $(B)/daemon/metrics/metrics_page.o: $(wildcard daemon/metrics/page/*)
 
 # Before the first time; after that the .d files say which objects need them.
-$(daemon_objects): | $(skeletons)
+$(filter $(B)/daemon/%,$(objects)): | $(skeletons)
 
-$(B)/bondd: $(daemon_objects) $(shared_objects)
-	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
+# Everything but the main files. Each program takes from it what it calls.
+$(B)/all.a: $(filter-out $(mains),$(objects))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsT $@ $^
 
-$(B)/bondctl: $(cli_objects) $(shared_objects)
+# LIBRARIES are pkg-config's. Of a function in WRAPPED the program has one of its own.
+link = $(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
+	-o $@ $(filter %.o %.a,$^) $(shell $(PKG_CONFIG) $(LIBRARIES) --libs) $(MORE_LIBRARIES) -lm
+LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
+
+$(B)/bondd: LIBRARIES = $(PACKAGES)
+$(B)/bondd: $(B)/daemon/bondd.o $(B)/all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES)) -lm
+	$(Q)$(link)
+
+$(B)/bondctl: LIBRARIES = $(CLI_PACKAGES)
+$(B)/bondctl: $(B)/cli/bondctl.o $(B)/all.a
+	$(call say,LD,$@)
+	$(Q)$(link)
 
 # Static, because it is copied to hosts that have none of its libraries (CNI_LDFLAGS= to link it as
-# the others are). From the archive it takes only what it calls.
+# the others are).
 CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)
-$(B)/cni/shared.a: $(shared_objects) $(B)/cli/base/client.o
-	$(call say,AR,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && $(AR) qc $@ $^
-$(B)/cni/xbond: $(cni_objects) $(B)/cni/shared.a
+$(B)/cni/xbond: LIBRARIES = $(if $(CNI_LDFLAGS),--static) libnl-3.0 jansson
+$(B)/cni/xbond: LDFLAGS += $(CNI_LDFLAGS)
+$(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(CNI_LDFLAGS) $(LDFLAGS) -o $@ $^ \
-		$(shell $(PKG_CONFIG) $(if $(CNI_LDFLAGS),--static) --libs libnl-3.0 jansson)
+	$(Q)$(link)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc <$< >$@
 
-# Each unit test is linked with everything but the two main files.
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
+$(B)/tests/unit/%: MORE_LIBRARIES = -lcmocka
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka -lm
+	$(Q)$(link)
 
 $(B)/tests/unit/test_bfd_thread: WRAPPED := ring_buffer__consume
 $(B)/tests/unit/test_link_list: WRAPPED := link_visit_once
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
-
-# Parts of bondctl, without its verbs and its screen.
-$(B)/tests/unit/test_since: $(B)/cli/monitor/since.o
-$(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
-$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o drops.o cells.o rows.o table.o problems.o ui.o) \
-	$(B)/cli/base/steer.o $(B)/cli/base/client.o
-$(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/base/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
-$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(lacp_objects) $(B)/daemon/lacp_thread/lacp_thread_hold.o
+$(B)/tests/sim/sim: LIBRARIES =
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(B)/all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^
+	$(Q)$(link)
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
-# Fuzz targets (tests/fuzz/README.md): with everything but the two main files in an archive, from
-# which a target takes what it calls, and with libFuzzer or, without it, with what feeds it files.
-# What is wrapped is in the target instead.
+# Fuzz targets (tests/fuzz/README.md): with libFuzzer or, without it, with what feeds them files.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o %/plugin.o,$(shared_objects) $(daemon_objects) $(cli_objects) $(cni_objects))
-	$(call say,AR,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)rm -f $@ && $(AR) qc $@ $^
-$(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/tests/fuzz/all.a
+$(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),-fsanitize=fuzzer)
+$(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --libs $(sort $(PACKAGES) $(CLI_PACKAGES))) -lm
+	$(Q)$(link)
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
@@ -196,20 +190,12 @@ $(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard library/*.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/tools/%: tests/tools/%.c
-	$(call say,CC,$<)
+$(B)/tools/%: $(B)/tests/tools/%.o $(B)/all.a
+	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
+	$(Q)$(link)
 
-$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
-$(B)/tools/balance: $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
-
-$(B)/tools/readconfig $(B)/tools/reconf: TOOL_OBJECTS = $(shared_objects)
-$(B)/tools/readconfig $(B)/tools/reconf: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
-$(B)/tools/readconfig $(B)/tools/reconf: $(shared_objects)
-
-$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h library/loader.h
-$(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+$(addprefix $(B)/tests/tools/,progcost.o picks.o): | $(skeletons)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
@@ -249,7 +235,7 @@ fuzz-targets: $(fuzz_targets)
 
 ## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=network one folder; takes minutes)
 CLANG_TIDY ?= clang-tidy
-tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli cli/* network view options rules common lacp bfd daemon daemon/*))))
+tidy_sources = $(if $(ONLY),$(wildcard $(ONLY)/*.c),$(sources))
 tidy: deps-test
 	$(Q)$(MAKE) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
