@@ -60,7 +60,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -205,10 +205,20 @@ demo: deps
 # Everything that tests run; what it needs must be there.
 build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 
-## test: all tests (root; installs what is missing; SAN=address,undefined or SAN=thread: with these sanitizers)
+## test: all tests, of those with many variants a sample (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
 	$(Q)$(MAKE) build-tests
-	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) tests/run.sh
+	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run
+
+## test-long: all tests with all variants (root)
+test-long: deps-test
+	$(Q)$(MAKE) build-tests
+	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run long
+
+## check: the tests that concern FILE=path,path, or what has changed since the last commit (root)
+check:
+	$(Q)$(MAKE) build-tests
+	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run check $(subst $(comma), ,$(FILE))
 
 ## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes, random operations (root; about 45 minutes)
 soak: deps-test

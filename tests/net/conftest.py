@@ -19,16 +19,36 @@ SOAK_DEADLINE = 1800
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers",
-                            "soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)")
+    for marker in ("soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)",
+                   "alone: needs the machine's CPUs for itself"):
+        config.addinivalue_line("markers", marker)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    keep_together(items)
     if os.environ.get("XBOND_SOAK"):
         return
     soak = [item for item in items if item.get_closest_marker("soak")]
     items[:] = [item for item in items if item not in soak]
     config.hook.pytest_deselected(items=soak)
+
+
+def keep_together(items):
+    """Tests that share a fixture of their file run one after another in one process, also where
+    pytest-xdist spreads the others. They come first, as they take longest.
+    """
+    shared = [item for item in items if shares_a_fixture(item)]
+    for item in shared:
+        item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items[:] = shared + [item for item in items if item not in shared]
+
+
+def shares_a_fixture(item):
+    of_file = item.nodeid.split("::")[0]
+    return any(fixture.scope != "function" and fixture.baseid == of_file
+               for fixtures in item._fixtureinfo.name2fixturedefs.values()  # no public way
+               for fixture in fixtures)
 
 
 def has_tcx():

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which tests concern a file: for `make check FILE=...`.
+
+Unit tests, fuzz targets and the simulator concern every object that they are linked with, and for a
+header every file that includes it. Of the other suites the table says it: of all lines whose first
+word a path begins with, the longest one counts. Names are those of files in tests, without test_;
+a name alone is a suite.
+"""
+import glob
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = os.environ.get("XBOND_BUILD", "build")
+FEW = 10  # files include a header: they are looked at, too
+NET = ["-n", str(2 * os.cpu_count()), "--dist", "loadgroup"]
+
+TABLE = """
+bfd/                        layout net/bfd
+bpf/                        bpf layout net/modes net/failover net/lacp_hold
+bpf/abi.h                   bpf cli layout net/upgrade net/restart
+bpf/linkwatch               net/carrier net/wake
+bpf/xdp                     bpf net/xdp net/library
+bpf/clients                 bpf/clients net/alb net/tlb
+bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
+bpf/drops                   bpf/drops cli/show net/slave_filters
+bpf/abi_drops               bpf/drops cli/show layout
+bpf/flow                    bpf/model bpf/fields bpf/policies bpf/garbage cli/explain net/policies
+bpf/flow_hook               net/fragments net/policies
+bpf/queue_id                net/queue_id
+bpf/neighbour               net/alb net/tlb
+bpf/failed                  net/carrier net/tell net/show_away
+bpf/team_path               net/team
+cli/                        layout manual cli/calls cli/show net/errors
+cli/base/                   cli net/explain net/packets
+cli/complete/               cli/complete cli/completions
+cli/config/                 cli/check net/apply
+cli/doctor/                 cli/doctor net/doctor manual
+cli/explain/                cli/explain cli/explain_pcap net/explain net/explain_random
+cli/import/                 import
+cli/monitor/                cli/calls net/monitor
+cli/packets/                cli/flows cli/explain_pcap net/packets
+cli/policy/                 net/policy net/policy_meanwhile
+cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys cli/calls
+cli/simulate/               cli/simulate
+cli/top/                    cli/top net/top
+cni/                        net/cni
+common/                     layout cli/calls cli/show net/lifecycle
+daemon/                     layout net/lifecycle net/restart net/iplink
+daemon/alb/                 net/alb net/tlb bpf/clients
+daemon/announce/            net/announce net/announce_counts
+daemon/base/                net/manager net/monitor net/loop net/restart
+daemon/bfd_thread/          net/bfd net/bfd_others
+daemon/bond/                net/modes net/failover net/restart net/reselect net/fail_over_mac
+daemon/bond/attach          net/attach_check
+daemon/bond/bond_bfd        net/bfd
+daemon/bond/bond_lacp       net/lacp net/lacp_hold
+daemon/bond/bond_rebalance  net/rebalance
+daemon/bond/bond_tell       net/monitor net/rebalance
+daemon/bond/bypass          net/bypass
+daemon/bond/rx_turn         net/rx_hook net/xdp
+daemon/bond/xdp             net/rx_hook net/xdp
+daemon/control/             net/errors net/group net/monitor cli/calls
+daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
+daemon/dataplane/migrate    net/upgrade
+daemon/dataplane/stray      net/slave_filters
+daemon/dataplane/xdp        net/xdp net/rx_hook
+daemon/device/              net/lifecycle net/iplink net/netkit net/stacking net/mac
+daemon/device/fail_over     net/fail_over_mac
+daemon/handover/            net/handover net/netconf
+daemon/lacp_thread/         net/lacp net/lacp_hold net/lacp_opening net/lacp_wire net/lacp_spread
+                            net/lacp_fallback net/lacp_ovs net/lacp_down
+daemon/manage/              net/apply net/service net/errors net/loops
+daemon/manage/policy        net/policy net/policy_meanwhile
+daemon/manage/team          net/team
+daemon/metrics/             net/metrics net/metrics_attack net/metrics_page net/metrics_prometheus
+daemon/monitor/             net/carrier net/wake net/quality
+daemon/monitor/arp          net/arp bpf/probes
+daemon/monitor/monitor_bfd  net/bfd
+daemon/slave/               net/slaves net/mac net/trouble net/restart net/loops
+daemon/slave/attach         net/attach_check
+daemon/slave/backlog        net/rx_backlog
+daemon/slave/slave_hooks    net/slave_filters net/slave_sockets
+daemon/slave/slave_multi    net/multicast
+daemon/slave/slave_team     net/team
+daemon/slave/rx             net/rx_hook net/slave_filters net/attach_check
+daemon/slave/xdp            net/xdp net/rx_hook
+lacp/                       layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
+                            net/lacp_junk net/multihoming
+library/                    layout bpf/model net/library
+network/                    layout net/iplink net/lifecycle net/slaves
+network/bonding             net/handover import
+network/filters             net/slave_filters net/bypass
+network/multicast           net/multicast
+network/netconf             net/netconf
+network/nft                 net/slave_filters
+network/team                net/team
+options/                    cli/check cli/option_values cli/calls cli/complete import manual
+rules/                      net/reselect net/resilience
+rules/active                net/reselect net/fail_over_mac
+rules/rebalance             net/rebalance
+rules/moves                 net/rebalance
+rules/flaps                 net/quality
+rules/silence               net/quality
+rules/error_rate            net/quality
+rules/hold_down             net/quality
+rules/marker                net/drain_markers
+rules/probing               net/arp
+view/                       cli/show cli/show_text cli/schema cli/top cli/doctor
+debian/                     packaging
+docs/                       manual report
+docs/json/                  cli/schema cli/show
+docs/hash.md                bpf/model
+man/                        manual
+packaging/                  packaging net/service
+packaging/completions/      cli/completions
+packaging/metrics/          packaging net/metrics_prometheus
+tests/bench/                layout
+tests/bpf/                  bpf
+tests/cli/                  cli
+tests/fuzz/                 layout
+tests/import/               import
+tests/layout/               layout
+tests/manual/               manual
+tests/net/                  net/modes net/restart net/lacp_wire
+tests/packaging/            packaging
+tests/report/               report
+tests/                      layout
+Makefile                    layout packaging
+.                           layout manual packaging
+"""
+
+
+def rows():
+    """{prefix: names}; a line that begins with a space continues the one before."""
+    lines = re.sub(r"\n +", " ", TABLE).strip().splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
+def by_table(path):
+    """Words for pytest."""
+    if re.fullmatch(r"tests/\w+/test_\w+\.py", path):
+        return [path]
+    table = rows()
+    best = max((prefix for prefix in table if path.startswith(prefix)), key=len, default=".")
+    return [path_of(name) for name in table[best].split()]
+
+
+def path_of(name):
+    suite, _, file = name.partition("/")
+    return f"tests/{suite}/test_{file}.py" if file else f"tests/{suite}"
+
+
+def changed():
+    """Files that differ from the last commit, or are new."""
+    lines = subprocess.run(["git", "status", "--porcelain", "-uall", "--no-renames"], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    return [line[3:] for line in lines if not line.startswith((" D", "D "))]
+
+
+def sources_of(path):
+    """The .c files that a file is compiled into; none for one that many include."""
+    if path.endswith(".c"):
+        return [path]
+    users = [str(each.relative_to(ROOT)) for each in ROOT.glob("*/**/*.c")
+             if f'#include "{path}"' in each.read_text()]
+    return users if len(users) <= FEW else []
+
+
+def exported(source):
+    """The functions and data that an object offers to others."""
+    lines = subprocess.run(["nm", "-g", "--defined-only", f"{BUILD}/{source[:-2]}.o"],
+                           capture_output=True, text=True, check=False).stdout.splitlines()
+    return {line.split()[-1] for line in lines} - {"main"}
+
+
+def linked(programs, sources):
+    """Those of the programs that hold any of the sources."""
+    wanted = set().union(*(exported(source) for source in sources if
+                           not source.endswith(".bpf.c")))
+    names = {source.rsplit("/", 1)[1][:-2] for source in sources}
+    return [program for program in programs
+            if program.rsplit("/", 1)[1] in names or wanted & symbols_of(program)]
+
+
+def symbols_of(program):
+    done = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True,
+                          check=True)
+    return {line.split()[-1] for line in done.stdout.splitlines()}
+
+
+def programs_of(kind):
+    return sorted(path for path in glob.glob(f"{BUILD}/tests/{kind}")
+                  if not path.endswith((".o", ".d", ".a", ".gcno", ".gcda")))
+
+
+def pytest_parts(words):
+    """A suite is one call; what is a part of a suite that is there anyway goes."""
+    words = sorted({word for word in words if word.rsplit("/", 1)[0] not in words})
+    for suite in sorted({word.split("/")[1] for word in words}):
+        mine = [word for word in words if word.split("/")[1] == suite]
+        yield suite, [*mine, *(NET if suite == "net" else [])]
+
+
+def parts(paths):
+    """(title, command) of each."""
+    paths = [os.path.relpath(path, ROOT) for path in paths] or changed()
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        sys.exit(f"check: {missing[0]}: no such file in this tree; FILE= takes paths as "
+                 "daemon/slave/lro.c")
+    if not paths:
+        sys.exit("check: nothing has changed since the last commit; FILE= names files")
+    sources = sorted({source for path in paths for source in sources_of(path)})
+    words = [word for path in paths for word in by_table(path)]
+    chosen = [(program, [program]) for program in linked(programs_of("unit/test_*"), sources)]
+    chosen += [(program, [program, f"tests/fuzz/corpus/{program.rsplit('fuzz_', 1)[1]}"])
+               for program in linked(programs_of("fuzz/fuzz_*"), sources)]
+    if linked(programs_of("sim/sim"), sources):
+        chosen.append(("tests/sim/run", ["tests/sim/run"]))
+    command = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider"]
+    chosen += [(f"tests/{suite}: {' '.join(mine)}", [*command, *mine])
+               for suite, mine in pytest_parts(words)]
+    print(f"check: {' '.join(paths)}\n  " + "\n  ".join(title for title, _ in chosen), flush=True)
+    return chosen
