@@ -127,8 +127,8 @@ def times(scale, join, options):
     with lab() as made:
         hosts = join(made, options)
         masks = {end: TxMask(host) for end, host in hosts.items() if hasattr(host, "bpf_dir")}
-        streams = [Stream(hosts["near"], hosts["far"], rate=RATE, flows=32),
-                   Stream(hosts["far"], hosts["near"], to="10.0.0.1", rate=RATE, flows=32)]
+        streams = [Stream(hosts["near"], hosts["far"], rate=RATE, flows=32, early=0),
+                   Stream(hosts["far"], hosts["near"], to="10.0.0.1", rate=RATE, flows=32, early=0)]
         found = {way: [] for way in WAYS}
         for _ in range(scale.losses):
             for way, ends in WAYS.items():

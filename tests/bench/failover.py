@@ -117,7 +117,7 @@ class Bed:
     def cut(self, number, state, noise):
         """The packets lost, and the rate."""
         link = self.victim(number)
-        stream = Stream(self.near, self.far, rate=RATE, flows=64, every=5)
+        stream = Stream(self.near, self.far, rate=RATE, flows=64, every=5, early=0)
         for process in (stream.sender, stream.receiver):  # whatever else runs here
             os.sched_setscheduler(process.pid, os.SCHED_FIFO, os.sched_param(1))
         stream.flow_on(RATE // 20)

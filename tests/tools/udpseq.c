@@ -42,6 +42,11 @@ struct options {
 	uint32_t rate, size, flows, source_port, port, priority;
 	/* The receiver looks so often. 0: each packet wakes it, which makes sending slow. */
 	uint32_t every_ms;
+	/*
+	 * So far ahead of its time a packet may be sent. 0: the sender sleeps before each of them,
+	 * which is most of what a packet costs.
+	 */
+	uint32_t early_us;
 	int cpu;
 };
 
@@ -165,7 +170,7 @@ static void send_packets(const struct options *options)
 					 .flow_sequence = sent / options->flows };
 
 		memcpy(data, &packet, sizeof(packet));
-		if (now_ns() < next_ns)
+		if (now_ns() + options->early_us * 1000ull < next_ns)
 			sleep_until(next_ns);
 		if (!send_one(fds[packet.flow], data, options->size))
 			failed++;
@@ -284,9 +289,10 @@ static void receive_packets(const struct options *options)
 		int ready = poll(&poller, 1, DRAIN_MS);
 
 		if (ready > 0) {
-			while (receive_one(&reception, poller.fd) && options->every_ms)
+			while (receive_one(&reception, poller.fd))
 				;
-			sleep_until(now_ns() + options->every_ms * 1000000ull);
+			if (options->every_ms)
+				sleep_until(now_ns() + options->every_ms * 1000000ull);
 		} else if (ready == 0 && stopped)
 			break;
 	}
@@ -306,6 +312,7 @@ static const struct option long_options[] = {
 	{ "priority", required_argument, NULL, 'q' },
 	{ "cpu", required_argument, NULL, 'u' },
 	{ "every", required_argument, NULL, 'e' },
+	{ "early", required_argument, NULL, 'y' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -314,6 +321,7 @@ static void usage(void)
 	fprintf(stderr, "usage: udpseq send --to ADDRESS [--port P] [--rate PACKETS/S] [--count N] "
 			"[--size BYTES]\n"
 			"                   [--flows N] [--from-port P] [--priority N] [--cpu N]\n"
+			"                   [--early US]\n"
 			"       udpseq recv [--port P] [--count N] [--cpu N] [--every MS]\n");
 	exit(2);
 }
@@ -334,6 +342,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 		case 'q': options->priority = strtoul(optarg, NULL, 0); break;
 		case 'u': options->cpu = atoi(optarg); break;
 		case 'e': options->every_ms = strtoul(optarg, NULL, 0); break;
+		case 'y': options->early_us = strtoul(optarg, NULL, 0); break;
 		default: usage();
 		}
 	}

@@ -246,7 +246,7 @@ def settle(near, state):
 
 
 def lost_at_a_cut(each, link, state):
-    stream = Stream(each.near, each.far, to=f"{each.subnet}.2", rate=RATE, flows=32)
+    stream = Stream(each.near, each.far, to=f"{each.subnet}.2", rate=RATE, flows=32, early=0)
     stream.flow_on(RATE // 5)
     disturb(each.near, state)
     each.far.ip("link", "set", link, "down")
