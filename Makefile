@@ -308,7 +308,7 @@ bench-vm: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/bench
 
-## report: the field's tools through xbond beside what was published, writes report/index.html (root; ONLY=1,3 some rows, QUICK=1 short, COMMIT=1 keeps it as docs/report)
+## report: the field's tools through xbond beside what was published, writes report/index.html (root; ONLY=1,3 some rows, QUICK=1 short, COMMIT=1 keeps the figures in docs/report)
 report:
 	$(Q)packaging/deps build report
 	$(Q)$(MAKE) all $(tools)

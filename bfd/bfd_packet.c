@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bfd/bfd_packet.h"
 
-#include <string.h>
-
 #include "bfd/bfd_state.h"
 
 static uint32_t bfd_packet_get(const uint8_t *at)

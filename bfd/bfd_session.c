@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bfd/bfd_session.h"
 
-#include <string.h>
-
 #define NS_PER_US 1000ull
 
 static uint32_t bfd_session_max(uint32_t a, uint32_t b)

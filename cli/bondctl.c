@@ -3,7 +3,6 @@
  * bondctl: takes the flags out of the words of the call, finds the verb and runs it. Global flags
  * come before or after the verb; a verb's own flags after it.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

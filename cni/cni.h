@@ -13,8 +13,6 @@
 #ifndef XBOND_CNI_CNI_H
 #define XBOND_CNI_CNI_H
 
-#include <stdbool.h>
-
 #include "cni/cni_config.h"
 #include "common/err.h"
 #include "common/paths.h"

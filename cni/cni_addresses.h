@@ -7,7 +7,6 @@
 #define XBOND_CNI_CNI_ADDRESSES_H
 
 #include <jansson.h>
-#include <stdint.h>
 
 #include "common/err.h"
 #include "network/address.h"

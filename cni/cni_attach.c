@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ADD, DEL and GC. The runtime does not run two of them at once for one container. */
-#include "cni/cni_attach.h"
-
 #include <net/if.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,10 +8,16 @@
 #include "cni/cni_bondd.h"
 #include "cni/cni_ipam.h"
 #include "cni/cni_links.h"
+#include "cni/cni_pod.h"
+#include "cni/cni_record.h"
 #include "cni/cni_result.h"
 
-int cni_attach_undo(const struct cni_record *record, const struct cni_call *call,
-		    struct cni_pod *pod, struct err *err)
+/*
+ * Deletes the bond, gives the links back and removes the record. What is not there any more is no
+ * error, so it can be repeated.
+ */
+static int cni_attach_undo(const struct cni_record *record, const struct cni_call *call,
+			   struct cni_pod *pod, struct err *err)
 {
 	int r = cni_bondd_delete(record, call, err);
 
@@ -30,8 +34,9 @@ static bool cni_attach_is_same(const struct cni_pod *pod, const struct cni_recor
 	return pod->inode == (uint64_t)json_integer_value(json_object_get(record->json, "inode"));
 }
 
-int cni_attach_undo_recorded(const struct cni_call *call, const struct cni_record *record,
-			     struct err *err)
+/* The same; finds the pod by the record. */
+static int cni_attach_undo_recorded(const struct cni_call *call, const struct cni_record *record,
+				    struct err *err)
 {
 	struct cni_pod pod;
 	int r = 0;

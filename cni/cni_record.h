@@ -8,7 +8,6 @@
 #define XBOND_CNI_CNI_RECORD_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "bpf/abi.h"
 #include "cni/cni.h"

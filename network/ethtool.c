@@ -6,7 +6,6 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>

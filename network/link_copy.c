@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "network/nl_attr.h"
-
 #define SYSCTL_SIZE 256
 
 bool link_copy_can(const struct link_info *link)

@@ -8,7 +8,6 @@
 #ifndef XBOND_RULES_HOLD_DOWN_H
 #define XBOND_RULES_HOLD_DOWN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"

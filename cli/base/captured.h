@@ -8,7 +8,6 @@
 #define XBOND_CLI_BASE_CAPTURED_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CAPTURED_HEAD 512 /* more than FLOW_HEADERS */

@@ -5,8 +5,6 @@
  */
 #include "cli/base/pairs.h"
 
-#include <string.h>
-
 #include "options/option_absent.h"
 #include "options/option_guess.h"
 

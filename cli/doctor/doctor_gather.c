@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>

@@ -18,7 +18,6 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/names.h"
-#include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_policy.h"
 

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/slots.h"
-
 #define MOST_FLOWS (1 << 18)
 
 static void explain_pcap_count(struct pcap_sum *sum, const struct pcap_packet *packet)

@@ -9,7 +9,6 @@
 #include "cli/explain/policy_answer.h"
 #include "cli/explain/predict_client.h"
 #include "common/slots.h"
-#include "options/values.h"
 #include "view/view_policy.h"
 
 const char *const prediction_why[PREDICT_KINDS] = {

@@ -4,7 +4,6 @@
  * and those of ifupdown2. Reads the stanzas first, because a slave may come before its bond.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/ifupdown_stanza.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bonds, slaves and options that were found. Knows the option table, and no source. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import.h"

@@ -4,7 +4,6 @@
  * other tool, or the kernel's driver below it, refuses or ignores and xbond would act on. With
  * these, xbond would do what the other tool never did.
  */
-#include <stdlib.h>
 
 #include "cli/import/import.h"
 

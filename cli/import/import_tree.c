@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
-
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3
 

@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/kernel_bond.h"
 
 /* Where iproute2 has other names than the kernel's files. */

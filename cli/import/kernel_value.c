@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The values in the kernel's files. */
-#include <string.h>
 
 #include "cli/import/kernel_bond.h"
 

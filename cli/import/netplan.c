@@ -3,8 +3,6 @@
  * netplan(5). Its files are one configuration: later ones add to lists and replace single values.
  * Interfaces have names of netplan's own, which need not be those of the devices.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"

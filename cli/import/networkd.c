@@ -3,7 +3,6 @@
  * systemd.netdev(5) says what a bond is, systemd.network(5) which devices are its slaves. Each file
  * has drop-ins, NAME.d/, and a file of an earlier directory replaces those of its name in others.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"

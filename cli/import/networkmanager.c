@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "cli/import/import_files.h"
-
 static const struct import_key nm_bond_keys[] = {
 	{ .name = "balance-slb",
 	  .why_lost = "xbond does not have this way to share traffic; without it the switch must "

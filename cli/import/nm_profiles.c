@@ -4,7 +4,6 @@
  * NetworkManager reads, too (nm-settings-ifcfg-rh(5)). The latter become the sections and keys that
  * a keyfile would have.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"

@@ -3,7 +3,6 @@
 #include "cli/import/teamd.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"

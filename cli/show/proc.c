@@ -12,7 +12,6 @@
 #include "cli/show/kernel_words.h"
 #include "common/mode.h"
 #include "common/version.h"
-#include "options/options.h"
 
 static void proc_print_mode(const json_t *bond)
 {

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/abi.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
 #include "common/mode.h"

@@ -7,7 +7,6 @@
 #define XBOND_CLI_SHOW_SYSFS_VALUES_H
 
 #include <jansson.h>
-#include <stddef.h>
 
 #define SYSFS_VALUE_SIZE 4096 /* a page, as in the kernel */
 

@@ -3,8 +3,6 @@
 #ifndef XBOND_CLI_SHOW_TEXT_UNITS_H
 #define XBOND_CLI_SHOW_TEXT_UNITS_H
 
-#include <stddef.h>
-
 #define UNITS_SIZE 24
 
 /* At most three digits and a prefix, which is a power of 1000: "12.3M". */

@@ -4,7 +4,6 @@
 #include <curses.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/top/top_drain.h"
 #include "cli/top/top_draw.h"

@@ -6,7 +6,6 @@
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_FRAMES_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_FRAMES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct announce_sender {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/base/capabilities.h"
 
-#include <errno.h>
 #include <linux/capability.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

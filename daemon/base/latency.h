@@ -6,9 +6,6 @@
 #ifndef XBOND_DAEMON_BASE_LATENCY_H
 #define XBOND_DAEMON_BASE_LATENCY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/loop_figures.h"
 
 /* How long one piece of work may go on that can be continued later. */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/bond.h"
 
-#include <net/if.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/utsname.h>
 
 #include "common/mode.h"
 #include "common/monitor.h"
 #include "common/slots.h"
-#include "daemon/bond/bond_lacp.h"
 #include "rules/carrier.h"
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)

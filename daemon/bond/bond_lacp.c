@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/bond_lacp.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "common/clock.h"

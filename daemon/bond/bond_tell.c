@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "common/clock.h"
 #include "common/monitor.h"
 #include "common/slots.h"
 #include "daemon/base/event.h"

@@ -3,7 +3,6 @@
  * Makes a decision from the verdicts on the slaves' links: delays, the active slave, shares, and
  * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
  */
-#include <string.h>
 
 #include "bpf/drain.h"
 #include "common/clock.h"

@@ -34,14 +34,11 @@ void dataplane_init(void);
 int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 		     const struct xbond_bond *bond, const struct xbond_settings *settings,
 		     struct err *err);
-/* Opens the pins of another bondd. */
-int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
-		   struct err *err);
 /* Nothing is open, so that dataplane_close() closes nothing. */
 void dataplane_clear(struct dataplane *ret_dataplane);
 /*
- * The same in two steps. Between them, pins of programs may be replaced, and missing pins may be
- * added.
+ * Opens the pins of another bondd, in two steps. Between them, pins of programs may be replaced,
+ * and missing pins may be added.
  */
 int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
 			struct err *err);

@@ -104,23 +104,6 @@ static int dataplane_pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
 	return r;
 }
 
-int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
-		     const struct xbond_bond *bond, const struct xbond_settings *settings,
-		     struct err *err)
-{
-	struct xbond_bpf *skeleton = dataplane_load(bond, settings, err);
-	int r;
-
-	if (!skeleton)
-		return -ENOEXEC;
-	r = dataplane_pin_staged(skeleton, bpf_dir, bond, err);
-	objects_close(skeleton);
-	if (r)
-		return r;
-	crashpoint("create-pinned");
-	return dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
-}
-
 struct program {
 	const char *pin;
 	int *fd;
@@ -213,8 +196,8 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 
-int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
-		   struct err *err)
+static int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+			  struct err *err)
 {
 	int r = dataplane_open_maps(ret_dataplane, bpf_dir, name, err);
 
@@ -223,6 +206,23 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 	if (r)
 		dataplane_close(ret_dataplane);
 	return r;
+}
+
+int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
+		     const struct xbond_bond *bond, const struct xbond_settings *settings,
+		     struct err *err)
+{
+	struct xbond_bpf *skeleton = dataplane_load(bond, settings, err);
+	int r;
+
+	if (!skeleton)
+		return -ENOEXEC;
+	r = dataplane_pin_staged(skeleton, bpf_dir, bond, err);
+	objects_close(skeleton);
+	if (r)
+		return r;
+	crashpoint("create-pinned");
+	return dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
 }
 
 void dataplane_close(struct dataplane *dataplane)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/device/device_values.h"
 
-#include <errno.h>
 #include <linux/if_ether.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/device/fail_over_mac.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "common/mac.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's bonds and teams as a side of a handover. */
-#include <errno.h>
-#include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 
 #include "common/mode.h"

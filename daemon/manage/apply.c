@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"

@@ -2,9 +2,7 @@
 #include "daemon/manage/config_wait.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/slots.h"
 #include "daemon/manage/plan_slaves.h"
 #include "daemon/manage/slave_find.h"
 #include "options/option_together.h"

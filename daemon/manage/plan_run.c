@@ -2,7 +2,6 @@
 #include "daemon/manage/plan_run.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/idle.h"

@@ -2,7 +2,6 @@
 #include "daemon/monitor/arp_paths.h"
 
 #include <errno.h>
-#include <linux/if_ether.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

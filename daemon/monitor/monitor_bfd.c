@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/monitor/monitor_bfd.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "bfd/bfd_packet.h"
 #include "daemon/base/event.h"
 #include "daemon/bfd_thread/bfd_thread.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "daemon/base/latency.h"
@@ -11,7 +10,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/sampler.h"
-#include "daemon/monitor/verdict.h"
 #include "rules/silence.h"
 
 #define QUALITY_ACCURACY_US 5000

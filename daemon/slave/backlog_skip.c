@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/backlog_skip.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "daemon/base/crashpoint.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/rx_turn_steps.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/slots.h"
 #include "daemon/base/idle.h"

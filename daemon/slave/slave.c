@@ -2,7 +2,6 @@
 /* Enslaves and releases. slave_follow.c has what a member does in between. */
 #include "daemon/slave/slave.h"
 
-#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,21 +5,14 @@ import pytest
 
 import packets
 from datapath import TC_REDIRECT, TC_UNSPEC, X
+from generate import shortest
 
 POLICIES = [X.POLICY_LAYER2, X.POLICY_LAYER34, X.POLICY_LAYER23, X.POLICY_VLAN_SRCMAC, 3, 99,
             0xffffffff]
 WHOLE = [packets.packet("udp4"), packets.packet("tcp6", vlan=3, outer_vlan=4),
          packets.packet("arp"),
          packets.extended6({}, "hDrd"), packets.fragments4({})[1], packets.fragments6({})[0]]
-SHORTEST = 15  # BPF_PROG_RUN refuses a bare Ethernet header
 TAG = bytes.fromhex("81000005")
-
-
-def shortest(packet):
-    """BPF_PROG_RUN also refuses less than an IP header behind that type; behind a tag it does not
-    look.
-    """
-    return {b"\x08\x00": 34, b"\x86\xdd": 54}.get(packet[12:14], SHORTEST)
 
 
 def tagged(packet):

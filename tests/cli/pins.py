@@ -202,3 +202,13 @@ class Pins:
         port.counters.lacpdu_rx, port.counters.lacpdu_tx = 10 + slot, 20 + slot
         port.counters.marker_rx, port.counters.marker_tx = 3, 4
         port.counters.illegal_rx, port.counters.stranger_rx = 5, 6
+
+
+def four_slaves(bpf_dir, seed):
+    """A bond with four slaves in balance-xor; bucket i belongs to slave i % 4."""
+    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
+    for bucket in range(X.BUCKETS):
+        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
+    made.settings.xmit_hash_policy = X.POLICY_LAYER34
+    made.table.hash_seed = seed
+    return made

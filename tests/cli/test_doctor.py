@@ -22,7 +22,6 @@ from pins import L, X, Pins, fill, mac_bytes
 from schema import check
 from test_calls import BONDCTL
 
-ABOVE_NOTE = {"warning": 4, "bad": 5}
 OTHER = "02:00:5e:20:00:99"
 
 

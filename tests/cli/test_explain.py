@@ -14,7 +14,7 @@ import pytest
 
 import schema
 from built import BUILD
-from pins import Pins, X, fill
+from pins import X, fill, four_slaves
 
 import abi  # of tests/bpf
 import model
@@ -29,12 +29,7 @@ DROPPED = "no slave may transmit now: dropped"
 
 @pytest.fixture
 def bond(bpf_dir):
-    """Four slaves in balance-xor; bucket i belongs to slave i % 4."""
-    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
-    for bucket in range(X.BUCKETS):
-        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
-    made.settings.xmit_hash_policy = X.POLICY_LAYER34
-    made.table.hash_seed = 77
+    made = four_slaves(bpf_dir, 77)
     made.bpf_dir = bpf_dir
     return made
 

@@ -14,7 +14,7 @@ import pytest
 import schema
 from built import BUILD
 from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
-from pins import HASH, NO_PREALLOC, Pins, X, fill, libbpf
+from pins import HASH, NO_PREALLOC, X, fill, four_slaves, libbpf
 
 import generate  # of tests/bpf
 import model
@@ -41,12 +41,7 @@ FLOWS = [datagram(port) for port in range(1000, 1040)]
 
 @pytest.fixture
 def bond(bpf_dir, tmp_path):
-    """Four slaves in balance-xor; bucket i belongs to slave i % 4."""
-    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
-    for bucket in range(X.BUCKETS):
-        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
-    made.settings.xmit_hash_policy = X.POLICY_LAYER34
-    made.table.hash_seed = SEED
+    made = four_slaves(bpf_dir, SEED)
     made.bpf_dir, made.file = bpf_dir, tmp_path / "capture"
     return made
 

@@ -11,7 +11,7 @@ import pytest
 import schema
 from built import BUILD
 from captures import pcap
-from pins import Pins, X
+from pins import Pins, X, four_slaves
 
 import abi  # of tests/bpf
 import generate
@@ -39,13 +39,7 @@ def by_name(slaves):
 
 @pytest.fixture
 def bond(bpf_dir):
-    """Four slaves in balance-xor; bucket i belongs to slave i % 4."""
-    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
-    for bucket in range(X.BUCKETS):
-        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
-    made.settings.xmit_hash_policy = X.POLICY_LAYER34
-    made.table.hash_seed = SEED
-    return made
+    return four_slaves(bpf_dir, SEED)
 
 
 @pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4"])

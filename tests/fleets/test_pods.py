@@ -10,7 +10,7 @@ import pytest
 
 from built import BUILD
 from cni import Pod, Runtime
-from namespace import run
+from namespace import memory_kb, run
 from podman import DEBIAN_PLUGINS, Podman
 from waiting import wait_for
 
@@ -162,11 +162,6 @@ def test_cnitool(lab, switch, version):
 
 def children(pid):
     return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-
-
-def memory_kb(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
 
 def test_fifty_pods_leave_nothing(lab, switch):

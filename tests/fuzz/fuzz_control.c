@@ -6,17 +6,8 @@
  */
 #include <errno.h>
 
-#include "daemon/slave/backlog_skip.h"
-#include "daemon/bond/bypass.h"
-#include "daemon/bond/evaluate.h"
 #include "daemon/control/control.h"
 #include "daemon/handover/handover.h"
-#include "daemon/manage/lifecycle.h"
-#include "daemon/monitor/poll.h"
-#include "daemon/slave/enslave_check.h"
-#include "daemon/slave/rx_turn_steps.h"
-#include "daemon/slave/slave.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "common/mode.h"
 #include "options/values.h"
 #include "tests/fuzz/input.h"

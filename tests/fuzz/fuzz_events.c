@@ -5,7 +5,6 @@
  * obeys.
  */
 #include <systemd/sd-journal.h>
-#include <unistd.h>
 
 #include "cli/monitor/history.h"
 #include "tests/fuzz/input.h"

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_sources.h"
 #include "cli/import/import_write.h"
 #include "tests/fuzz/input.h"

@@ -9,7 +9,6 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
-#include <stdarg.h>
 
 #include "network/address.h"
 #include "network/capture.h"

@@ -21,12 +21,10 @@
 #include "common/loop_figures.h"
 #include "common/pins.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
-#include "options/values.h"
 #include "rules/buckets.h"
 #include "rules/weights.h"
 #include "tests/fuzz/input.h"
 #include "view/view_bond.h"
-#include "view/view_lacp.h"
 
 #define MEMBERS 3
 #define FOUND_FD 1000000 /* of no file */

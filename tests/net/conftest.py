@@ -94,6 +94,14 @@ def tests_choose(monkeypatch):
 
 
 @pytest.fixture
+def on_veths(monkeypatch):
+    """For what a netkit lacks, such as XDP: tests run on a veth, unless they say which device they
+    want.
+    """
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+
+
+@pytest.fixture
 def lab(hook):
     made = Lab(hook)
     yield made

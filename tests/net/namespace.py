@@ -35,6 +35,17 @@ def compile_bpf(source, made):
         "-c", source, "-o", made, timeout=200 * PATIENCE)
 
 
+def children_of(pid):
+    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()]
+
+
+def memory_kb(pid):
+    """What is resident."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
 def mac_bytes(text):
     return bytes.fromhex(text.replace(":", ""))
 

@@ -30,6 +30,24 @@ XBOND_POLICY(to_wanted)
 char _license[] SEC("license") = "GPL";
 """
 
+# Five flows, by their source ports from 20000 on, take one slot.
+FIRST_FIVE = r"""
+#include <xbond/policy.bpf.h>
+
+XBOND_POLICY(first_five)
+{
+	__be16 port;
+
+	if (packet->type != ETH_P_IP ||
+	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
+		return XBOND_DEFAULT;
+	port = bpf_ntohs(port);
+	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
+}
+
+char _license[] SEC("license") = "GPL";
+"""
+
 
 def compile_policy(source, made, *words):
     """As docs/policy.md says; source is a path or C."""

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from namespace import mac_bytes
+from targets import checksum
 from traffic import Capture, send_frames
 from waiting import wait_for
 
@@ -202,13 +203,6 @@ def arp(source, operation, sender_mac, sender, target_mac, target, tags=b"", des
         ipaddress.ip_address(target).packed
     return mac_bytes(dest or target_mac) + mac_bytes(source) + tags + \
         struct.pack("!H", ARP) + body
-
-
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return total ^ 0xffff
 
 
 def advertisement(source, dest, own, peer, flags=0x60000000, tags=b"", mac=None):

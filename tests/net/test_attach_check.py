@@ -6,21 +6,15 @@ import time
 
 import pytest
 
-import lab as lab_module
 from namespace import run
 from test_rx_backlog import action_of
 from traffic import Stream
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")  # a netkit has one program less
 LINKS = {"link_rx_0": "l0", "link_port": "xb-bond0", "link_egress": "bond0"}
 tcx_only = pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 clsact_only = pytest.mark.parametrize("hook", ["clsact"], indirect=True)
-
-
-@pytest.fixture(autouse=True)
-def on_veths(monkeypatch):
-    """A netkit has one program less; test_netkit.py has its own test."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 def times(host, dev="bond0"):

@@ -11,6 +11,7 @@ import pytest
 from lab import Refused
 from lacp import distributing, ports, tx_slots, wait_distributing
 from namespace import mac_bytes
+from targets import checksum
 from traffic import Capture, send_frames
 from waiting import PATIENCE, moments, quiet_for, wait_for
 
@@ -145,13 +146,6 @@ def test_on_the_wire(speakers):
 def is_bfd(data):
     return data[12:14] == b"\x08\x00" and data[23] == 17 and \
         struct.unpack("!H", data[36:38])[0] == PORT
-
-
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
 
 
 def packet(state, mine, yours, flags=0, length=24, interval=INTERVAL * 1000):

@@ -5,11 +5,11 @@ import pytest
 
 from lab import Refused, is_team
 from test_announce import ARP, above, is_announcement
+from test_mac import USER_MAC, mac
 from traffic import Capture, send_packets
 from waiting import wait_for
 
 FAR = {"mode": "broadcast", "all_slaves_active": "on", "fail_over_mac": "none"}
-USER_MAC = "02:11:22:33:44:55"
 STEPS = ["mac-swap-begun", "mac-swap-recorded", "mac-swap-half"]
 
 
@@ -21,10 +21,6 @@ def start_announced(made, link, address):
         wait_for(lambda: heard.extend(wire.frames()) or any(
             is_announcement(frame) for frame in heard), "the announcement")
     assert {frame.src for frame in heard if is_announcement(frame)} == {address}
-
-
-def mac(host, dev="bond0"):
-    return host.link(dev)["address"]
 
 
 def macs(host):

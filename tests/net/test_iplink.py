@@ -15,7 +15,7 @@ def names(host, bond="bond0"):
     return [slave["name"] for slave in host.show(bond)["slaves"]]
 
 
-def delivers(made, bond="bond0"):
+def delivers(made):
     made.near.wait_ping("10.0.0.2")
     return Stream(made.near, made.far, count=500, flows=20).finish()["lost"] == 0
 

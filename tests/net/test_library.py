@@ -14,7 +14,6 @@ import subprocess
 
 import pytest
 
-import lab as lab_module
 from lab import ROOT
 from namespace import end, mac_bytes, run
 from policies import WANTED, compile_policy, slot, want
@@ -22,15 +21,11 @@ from test_xdp import takes_frames
 from traffic import Capture, send_frames
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")
 FLOWS = 64
 FAR_MAC = "02:00:00:00:00:02"
 SELECT_ABI = 88  # where it is in the table, for ever
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
-
-
-@pytest.fixture(autouse=True)
-def on_veths(monkeypatch):
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 @pytest.fixture(scope="module", name="installed")

@@ -5,14 +5,9 @@ import threading
 
 import pytest
 
-from namespace import groups, run
+from namespace import groups, memory_kb, run
 from traffic import Stream
 from waiting import wait_for
-
-
-def resident_kb(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
 
 def open_files(pid):
@@ -45,10 +40,10 @@ def cycle(host):
 
 
 def memory_grown_kb(host, cycles):
-    before = resident_kb(host.bondd.pid)
+    before = memory_kb(host.bondd.pid)
     for _ in range(cycles):
         cycle(host)
-    return resident_kb(host.bondd.pid) - before
+    return memory_kb(host.bondd.pid) - before
 
 
 @pytest.mark.parametrize("hook,cycles", [

@@ -8,13 +8,13 @@ holds on a busy machine, too.
 """
 import contextlib
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from namespace import children_of
 from waiting import wait_for
 
 LIMIT_MS = 50
@@ -105,11 +105,6 @@ class Many:
         return lost
 
 
-def children(pid):
-    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()]
-
-
 @contextlib.contextmanager
 def libxdp_stuck(host):
     """bond0 gets a slave by XDP, but who attaches the program is stopped."""
@@ -119,7 +114,7 @@ def libxdp_stuck(host):
 
     def stop_one():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            for child in children(host.bondd.pid):
+            for child in children_of(host.bondd.pid):
                 os.kill(child, signal.SIGSTOP)
                 return child
         return None

@@ -2,13 +2,13 @@
 nonsense. Others are answered all the same, and bondd does its work.
 """
 import contextlib
-import pathlib
 import random
 import re
 import socket
 
 import pytest
 
+from namespace import memory_kb
 from waiting import wait_for
 from webclient import Server, receive_all
 
@@ -137,11 +137,6 @@ def test_odd_ways_to_ask(server):
     assert server.answers()
 
 
-def resident_kb(server):
-    status = pathlib.Path(f"/proc/{server.host.bondd.pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-
-
 def mutated(chance, request):
     """With bytes changed, doubled, and left out."""
     made = bytearray(request)
@@ -159,9 +154,9 @@ def test_requests_of_any_content(server):
              b"application/openmetrics-text;version=1.0.0;q=0.5,text/plain\r\n\r\n")
     for _ in range(20):
         in_pieces(server, asked)
-    before = resident_kb(server)
+    before = memory_kb(server.host.bondd.pid)
     for _ in range(400):
         in_pieces(server, mutated(chance, asked))
     assert server.answers() and server.host.ping_bondd()
-    assert resident_kb(server) < before + 4096
+    assert memory_kb(server.host.bondd.pid) < before + 4096
     wait_for(lambda: not taken(server), "all to be closed")

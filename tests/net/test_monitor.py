@@ -12,7 +12,7 @@ import pytest
 from events import Monitor, assert_no_gap, numbers
 from lab import proc_state
 from lacp import wait_distributing
-from namespace import end, run
+from namespace import end, memory_kb, run
 from traffic import Stream
 from waiting import PATIENCE, wait_for
 
@@ -174,11 +174,6 @@ def told(monitor):
                 if int(event["options"]["miimon"]) >= 1000]) + missing(monitor)
 
 
-def memory_kb(host):
-    status = pathlib.Path(f"/proc/{host.bondd.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
-
-
 def follow_by_hand(host, said=b'{"method": "monitor"}\n'):
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(10 * PATIENCE)
@@ -215,9 +210,9 @@ def test_slow_dead_and_hostile_readers(followed):
     refused = followed.ctl_try("monitor")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
     storm(followed, STORM)
-    before = memory_kb(followed)
+    before = memory_kb(followed.bondd.pid)
     storm(followed, AGAIN)
-    assert memory_kb(followed) < before + 512
+    assert memory_kb(followed.bondd.pid) < before + 512
     wait_for(lambda: told(swift) == STORM + AGAIN, "the swift reader to have all", 15)
     stopped.child.send_signal(signal.SIGCONT)
     wait_for(lambda: told(stopped) >= STORM + AGAIN, "the other to have what is left", 15)

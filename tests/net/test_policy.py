@@ -10,13 +10,15 @@ import pytest
 import schema
 from lab import BUILD, ROOT
 from namespace import compile_bpf, run
-from policies import EXAMPLES, WANTED, compile_policy, gtp, hash_, slot, tagged, want, write_map
+from policies import (EXAMPLES, FIRST_FIVE, WANTED, compile_policy, gtp, hash_, slot, tagged, want,
+                      write_map)
 from tcx import TCX_INGRESS, Tcx
-from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
+from test_xdp import arrivals, rotating  # noqa: F401  pylint: disable=unused-import
 from test_rebalance import is_even
 from traffic import Stream, send_packets
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")
 FLOWS = 32
 ALL_LINKS = {"mode": "broadcast", "all_slaves_active": "on"}
 
@@ -237,28 +239,9 @@ def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
     accepted(made, wanted)
 
 
-# The first five of ten flows take one slot.
-HALF = """
-#include <xbond/policy.bpf.h>
-
-XBOND_POLICY(half)
-{
-	__be16 port;
-
-	if (packet->type != ETH_P_IP ||
-	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
-		return XBOND_DEFAULT;
-	port = bpf_ntohs(port);
-	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
-}
-
-char _license[] SEC("license") = "GPL";
-"""
-
-
 def test_flowlets_keep_away_from_what_it_sends(pair, made_dir):
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=500)
-    load(made.near, compile_policy(HALF, made_dir / "half.o"))
+    load(made.near, compile_policy(FIRST_FIVE, made_dir / "first_five.o"))
     stream = Stream(made.near, made.far, flows=10, rate=8000, size=1400, from_port=20000)
     stream.flow_on(100)
     wait_for(lambda: is_even(made), "both links to carry the same")

@@ -10,7 +10,7 @@ import pytest
 from events import Monitor
 from lacp import leave_markers_unanswered, markers, wait_distributing
 from namespace import run
-from policies import compile_policy
+from policies import FIRST_FIVE, compile_policy
 from traffic import Capture, Stream, flows_by_link, send_packets
 from waiting import IS_SLOW, quiet_for, wait_for
 
@@ -181,30 +181,11 @@ def test_tlb_dynamic_lb(pair):
         wait_for(lambda: is_even(made), "both links to carry the same", TLB_INTERVAL + 3)
 
 
-# Half of the flows of stream().
-PIN = r"""
-#include <xbond/policy.bpf.h>
-
-XBOND_POLICY(pin)
-{
-	__be16 port;
-
-	if (packet->type != ETH_P_IP ||
-	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
-		return XBOND_DEFAULT;
-	port = bpf_ntohs(port);
-	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
-}
-
-char _license[] SEC("license") = "GPL";
-"""
-
-
 def test_flows_that_a_policy_has_placed(pair, tmp_path):
     """Five of ten are on one link, and stay there. The others leave it, and stay, too."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
     near = made.near
-    near.ctl("policy", "load", "bond0", compile_policy(PIN, tmp_path / "pin.o"))
+    near.ctl("policy", "load", "bond0", compile_policy(FIRST_FIVE, tmp_path / "first_five.o"))
     assert make_uneven(made) == "l0"
     with unharmed(made):
         near.ctl("set", "bond0", *ON)

@@ -10,18 +10,12 @@ import struct
 
 import pytest
 
-import lab as lab_module
 from namespace import compile_bpf, mac_bytes
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")
 RTMGRP_LINK = 1
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
-
-
-@pytest.fixture(autouse=True)
-def on_veths(monkeypatch):
-    """A netkit has no XDP."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 def hooks(host):

@@ -4,12 +4,12 @@ restores its slaves. `make soak` has long histories by random seeds, and XBOND_T
 of them.
 """
 import os
-import pathlib
 import random
 
 import pytest
 
 from lab import IS_INSTRUMENTED
+from namespace import memory_kb
 from waiting import wait_for
 
 LONG = bool(os.environ.get("XBOND_SOAK"))
@@ -73,11 +73,6 @@ def state(near, dev):
 
 def descriptors(near):
     return len(os.listdir(f"/proc/{near.bondd.pid}/fd"))
-
-
-def memory_kb(near):
-    status = pathlib.Path(f"/proc/{near.bondd.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
 
 
 class Histories:
@@ -218,7 +213,7 @@ def test_random_operations(lone, seed):
         wait_restored(near, histories, before)
         assert near.pins() == [], seed
         assert descriptors(near) <= opened, seed
-        assert IS_INSTRUMENTED or memory_kb(near) < MOST_MEMORY_KB, seed
+        assert IS_INSTRUMENTED or memory_kb(near.bondd.pid) < MOST_MEMORY_KB, seed
 
 
 def wait_restored(near, histories, before):

@@ -12,10 +12,9 @@ import struct
 
 import pytest
 
-from lab import Refused
 from namespace import kernel_makes, run
 from nft import DROP, Chain
-from test_netkit import kind
+from test_netkit import kind, refused
 from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
 from waiting import wait_for
 
@@ -38,15 +37,6 @@ def team_pair(pair):
         policy = {"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}
         return pair(mode, **{**policy, "device": "team", **options})
     return make
-
-
-def refused(host, *words):
-    before = host.devices(), host.pins()
-    with pytest.raises(Refused) as refusal:
-        host.ctl(*words)
-    assert refusal.value.status == 1 and refusal.value.text.count("\n") == 1
-    assert (host.devices(), host.pins()) == before
-    return refusal.value.text
 
 
 def state(host, dev):

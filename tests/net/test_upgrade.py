@@ -8,7 +8,6 @@ import types
 import pytest
 
 import builds
-import lab as lab_module
 from lab import BONDD
 from namespace import run
 from lacp import tx_slots, wait_distributing
@@ -18,16 +17,11 @@ from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")
 SOAK = os.environ.get("XBOND_SOAK")
 UPGRADES = 20
 RATE = 300 if os.environ.get("XBOND_VM") else 10000 if SOAK else 5000  # each way
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-
-
-@pytest.fixture(autouse=True)
-def on_veths(monkeypatch):
-    """Unless a test asks for a netkit."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 @pytest.fixture(scope="session")

@@ -13,13 +13,13 @@ import time
 
 import pytest
 
-import lab as lab_module
 from lab import BUILD, ROOT, Refused
-from namespace import KERNEL, compile_bpf, mac_bytes, run
+from namespace import KERNEL, children_of, compile_bpf, mac_bytes, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_veths")
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
 XDPLIVE = BUILD / "tools/xdplive"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc020704020000000001") + bytes(40)
@@ -27,12 +27,6 @@ LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
 by_xdp = pytest.mark.skipif(KERNEL < (6, 8), reason="before Linux 6.8 no program sees a veth's "
                             "VLAN tags: it receives by TC")
-
-
-@pytest.fixture(autouse=True)
-def on_veths(monkeypatch):
-    """A netkit has no XDP."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 def whole_checksums(host, links):
@@ -657,11 +651,6 @@ def test_a_veth_is_never_shared_and_nothing_is_said(xdp_pair):
     assert "is not shared" not in xdp_pair(links=1).near.log()
 
 
-def children(pid):
-    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()]
-
-
 @contextlib.contextmanager
 def libxdp_locked():
     """By another of its users."""
@@ -698,7 +687,7 @@ def test_a_killed_bondd_leaves_no_child(tapped):
 
     def stop_one():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            for child in children(tapped.bondd.pid):
+            for child in children_of(tapped.bondd.pid):
                 if not has_sockets(child):
                     os.kill(child, signal.SIGSTOP)
                     return child

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""python3 -m tests.report.keep FROM TO: makes a finished report the one that is in the tree. A
+"""python3 -m tests.report.keep FROM TO: writes the figures of a finished report into TO/README.md,
+below its heading "Figures", as a table in Markdown, and keeps the plot that README.md shows. A
 report of some rows only, or with one that could not be measured, is refused; so is a brief one.
 """
 import json
@@ -7,7 +8,13 @@ import pathlib
 import shutil
 import sys
 
+from .page import number
+
 ROWS = 6
+PLOT = "modes.svg"
+HEADING = "\n## Figures\n"
+TOP = ("| row | figure | here | of the links | published (of the links) | bar | |\n"
+       "|---|---|---|---|---|---|---|\n")
 
 
 def refuse(report):
@@ -20,19 +27,51 @@ def refuse(report):
     return "it was made with QUICK=1" if report["brief"] else ""
 
 
-def main():
-    source, target = (pathlib.Path(word) for word in sys.argv[1:])
-    why = refuse(json.loads((source / "report.json").read_text()))
+def theirs(figure):
+    ratio = figure["published_ratio"]
+    return figure["published"] + ("" if ratio is None else f" ({number(ratio)})")
+
+
+def bar(figure):
+    """What must be reached, and whether it was."""
+    if figure["held"] is None:
+        return "", ""
+    return (f"{'≥' if figure['least'] else '≤'} {number(figure['bound'])}",
+            "held" if figure["held"] else "**missed**")
+
+
+def line(row, figure):
+    note = f" ({figure['note']})" if figure["note"] else ""
+    cells = (str(row["number"]), figure["what"] + note,
+             f"{number(figure['value'])} {figure['unit']}", number(figure["ratio"]),
+             theirs(figure), *bar(figure))
+    return "| " + " | ".join(cell.strip().replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def markdown(report):
+    """What stands below the heading: the rows, the machine, and one table of all figures."""
+    figures = [(row, figure) for row in report["rows"] for figure in row["figures"]]
+    held = [figure["held"] for _, figure in figures if figure["held"] is not None]
+    rows = "".join(f"{row['number']}. {row['title']}\n" for row in report["rows"])
+    machine = "".join(f"* {what}: {value}\n" for what, value in report["machine"].items())
+    table = TOP + "".join(line(row, figure) for row, figure in figures)
+    return f"\n{sum(held)} of {len(held)} bars were held. The rows:\n\n{rows}\n" \
+           f"The machine:\n\n{machine}\n{table}"
+
+
+def keep(source, target):
+    report = json.loads((source / "report.json").read_text())
+    why = refuse(report)
     if why:
         sys.exit(f"report: {source} is not kept: {why}")
-    target.mkdir(exist_ok=True)
-    for old in [*target.glob("*.svg"), *target.glob("*.html"), *target.glob("*.json")]:
-        old.unlink()
-    # Its plots are in the page; this one is also in README.md.
-    for name in ("index.html", "report.json", "modes.svg"):
-        shutil.copy(source / name, target / name)
-    print(f"report: kept as {target}")
+    readme = target / "README.md"
+    by_hand, heading, _ = readme.read_text().partition(HEADING)
+    if not heading:
+        sys.exit(f"report: {source} is not kept: {readme} lacks the heading {HEADING.strip()!r}")
+    readme.write_text(by_hand + heading + markdown(report))
+    shutil.copy(source / PLOT, target / PLOT)
+    print(f"report: kept in {target}")
 
 
 if __name__ == "__main__":
-    main()
+    keep(*(pathlib.Path(word) for word in sys.argv[1:]))

@@ -5,26 +5,21 @@ to what the links could carry. NetPIPE counts Mbit/s of 2^20 bits; the ratios he
 from .parse import NETPIPE_MEGABIT
 
 # 3 cards of 100 Mbit/s, round-robin, netperf, MTU 1500 (2000): Mbit/s
-NETPERF = "netperf, 2000"
 NETPERF_ONE = {"TCP": 94.09, "UDP": 95.82}
 NETPERF_BONDED = {"TCP": 279.55, "UDP": 266.15}
 NETPERF_LINK = 100
 NETPERF_LINKS = 3
 
 # 10 Mbit/s, one TCP connection, netio (2002): the best adapter's KB/s, and its CPU load
-NETIO = "netio, 2002"
 NETIO_KBYTES, NETIO_CPU = 1088, 24.5
 NETIO_RATIO = NETIO_KBYTES * 1024 * 8 / 10e6
 
 # Cards and a card of four ports of 100 Mbit/s, NetPIPE (2001): links: (us, NetPIPE's Mbps)
-NETPIPE = "NetPIPE, 2001"
 NETPIPE_TCP = {3: (45, 268), 4: (43, 215)}
 NETPIPE_UDP_PUSHED, NETPIPE_UDP_ARRIVED = 341, 89
 NETPIPE_LINK = 100
 
 # 4 links of 1 Gbit/s, MTU 9000, iperf (2017): {(mode, policy): (one connection, four), Mbit/s}
-IPERF = "iperf, 2017"
-IPERF_LINKS, IPERF_LINK = 4, 1000
 IPERF_TCP = {("balance-rr", ""): (3140, 3157),
              ("balance-xor", "layer2"): (719, 722),
              ("balance-xor", "layer3+4"): (661, 2107),

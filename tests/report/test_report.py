@@ -12,7 +12,8 @@ import xml.dom.minidom
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 # pylint: disable=wrong-import-position
 from tests.waiting import wait_for  # noqa: E402
 from tests.report import (file_copy, keep, machine, page, parse, plot, published,  # noqa: E402
@@ -194,6 +195,39 @@ def test_keep():
     assert "row 1" in keep.refuse({**whole, "rows": [{**row, "error": "x"}] * keep.ROWS})
 
 
+def test_kept(tmp_path):
+    """A report that is kept replaces the figures and the plot, not what was written by hand."""
+    source, target = tmp_path / "report", tmp_path / "docs"
+    source.mkdir()
+    target.mkdir()
+    (source / "report.json").write_text(page.as_json(
+        sections()[:1] + [Section(number, "x") for number in range(2, keep.ROWS + 1)],
+        [("kernel", "Linux 6")], False))
+    (source / keep.PLOT).write_text("<svg/>")
+    (target / "README.md").write_text(f"By hand.\n{keep.HEADING}\nOld figures.\n")
+    keep.keep(source, target)
+    made = (target / "README.md").read_text()
+    assert made.startswith("By hand.\n\n## Figures\n\n1 of 2 bars were held.")
+    assert "Old" not in made and "\n* kernel: Linux 6\n" in made
+    assert "\n| 1 | lost | 90 Mbit/s | 0.300 | 280 (0.930) | ≥ 0.930 | **missed** |\n" in made
+    assert "\n| 1 | only to read | 12346 ns |  |  |  |  |\n" in made
+    assert sorted(each.name for each in target.iterdir()) == ["README.md", keep.PLOT]
+
+
+def test_what_is_in_the_tree():
+    """One table, whose count of bars is right, and the plot that README.md shows."""
+    kept = ROOT / "docs/report"
+    assert sorted(each.name for each in kept.iterdir()) == ["README.md", keep.PLOT]
+    assert is_svg((kept / keep.PLOT).read_text())
+    text = (kept / "README.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert f"]({keep.PLOT})" in text and text.count("|---") == len(rows[0]) == 7
+    assert {len(row) for row in rows} == {7}
+    verdicts = [row[-1].strip(" |") for row in rows[1:]]
+    held, missed = verdicts.count("held"), verdicts.count("**missed**")
+    assert f"\n{held} of {held + missed} bars were held." in text
+
+
 def started_with(mark):
     """Processes that have it in their environment, but for those that have ended."""
     found = []
@@ -211,7 +245,7 @@ def test_who_ends_the_report_ends_what_it_has_started(tmp_path, number):
     mark = str(tmp_path / "report")
     report = subprocess.Popen([sys.executable, "-m", "tests.report"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, start_new_session=True,
-                              cwd=RECORDED.parents[2],
+                              cwd=ROOT,
                               env={**os.environ, "REPORT": mark, "ONLY": "1", "QUICK": "1"},
                               preexec_fn=lambda: signal.signal(signal.SIGINT,
                                                                signal.default_int_handler))

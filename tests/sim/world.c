@@ -348,7 +348,7 @@ static void drop_frames(struct world *world, struct end end)
 	}
 }
 
-void world_unplug(struct world *world, struct end end)
+static void unplug(struct world *world, struct end end)
 {
 	struct end peer = port_of(world, end)->peer;
 
@@ -365,8 +365,8 @@ void world_unplug(struct world *world, struct end end)
 
 void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns)
 {
-	world_unplug(world, a);
-	world_unplug(world, b);
+	unplug(world, a);
+	unplug(world, b);
 	port_of(world, a)->peer = b;
 	port_of(world, b)->peer = a;
 	port_of(world, a)->delay_ns = port_of(world, b)->delay_ns = delay_ns;

@@ -111,7 +111,6 @@ void world_port_remove(struct world *world, struct end end);
 void world_port_add(struct world *world, struct end end);
 /* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
 void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns);
-void world_unplug(struct world *world, struct end end);
 void world_cut(struct world *world, struct end end, bool cut);
 /* The next COUNT LACPDUs that are sent there get lost. */
 void world_lose(struct world *world, struct end end, unsigned int count);

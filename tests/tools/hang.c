@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static int thread_has_name(const char *process, const char *thread, const char *name)
 {

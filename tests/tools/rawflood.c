@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #define BATCH 64
 #define MAX_FRAME 1514
