@@ -90,7 +90,7 @@ def test_bpf_objects_are_freed(lone, hook):
     host.ctl("delete", "bond0")
     for kind, number in objects:
         wait_for(lambda: run("bpftool", kind, "show", "id", number, check=False).returncode,
-                 f"{kind} {number} to be freed")
+                 f"{kind} {number} to be freed", deadline=60)  # the kernel takes its time
 
 
 SLAVE_SHAPES = {"as it was made": [],
