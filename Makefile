@@ -37,11 +37,12 @@ PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
 CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0.1
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
-CFLAGS ?= $(if $(COVER),-O0,-O2) -g
+CFLAGS ?= $(if $(COVER),-O0,$(if $(SAN),-O1,-O2)) -g
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
-WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
+WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
+	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
 ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE) \
