@@ -120,7 +120,7 @@ $(B)/all.a: $(filter-out $(mains),$(objects))
 
 # LIBRARIES are pkg-config's. Of a function in WRAPPED the program has one of its own.
 link = $(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
-	-o $@ $(filter %.o %.a,$^) $(shell $(PKG_CONFIG) $(LIBRARIES) --libs) $(MORE_LIBRARIES) -lm
+	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
 $(B)/bondd: LIBRARIES = $(PACKAGES)
