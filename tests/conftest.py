@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For all suites. A program that was built with a sanitizer writes its report into a directory of
-this run, whoever started it. A test that leaves a report there has failed.
+"""For all suites. Of tests with many variants a sample runs (sample.py). A program that was built
+with a sanitizer writes its report into a directory of this run, whoever started it. A test that
+leaves a report there has failed.
 """
 import os
 import pathlib
@@ -8,6 +9,7 @@ import tempfile
 
 import pytest
 
+import sample
 from built import SANITIZERS
 
 # The leak checker stops the threads of a program that ends, and now and then waits for one of them
@@ -20,6 +22,7 @@ OPTIONS = {
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", sample.MARKER)
     if not SANITIZERS:
         return
     config.sanitizer_reports = tempfile.TemporaryDirectory(prefix="xbond-reports-")
@@ -27,6 +30,16 @@ def pytest_configure(config):
     directory.chmod(0o1777)  # some tests run programs as another user
     for variable, options in OPTIONS.items():
         os.environ[variable] = f"{options}:log_path={directory}/{variable.split('_')[0]}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    config.left_out_of_sample = sample.choose(config, items)
+
+
+def pytest_report_collectionfinish(config):
+    count = getattr(config, "left_out_of_sample", 0)
+    return f"a sample without {count} cases, by XBOND_TEST_SEED={sample.SEED}" if count else None
 
 
 @pytest.fixture(autouse=True)

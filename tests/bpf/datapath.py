@@ -165,9 +165,8 @@ class Datapath(Loaded):
         self.hold = self._mapped(".data.hold", btf.struct("xbond_hold") * X.MAX_SLAVES)
         self.probes = self._mapped(".data.probes", btf.struct("xbond_probes"))
         self.counters_fd = self._map_fd("counters")
-        stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
-        assert stride == ctypes.sizeof(btf.struct("xbond_counters"))
-        self.counters_type = btf.struct("xbond_counters") * self.cpus * X.MAX_SLAVES
+        self.counters_type = btf.struct("xbond_counters")
+        assert ctypes.sizeof(self.counters_type) % 8 == 0
         self.reset()
 
     def close(self):
@@ -225,13 +224,18 @@ class Datapath(Loaded):
 
     def counters(self, field):
         """Sum over CPUs of one counter, per slot."""
-        values, keys = self.counters_type(), (ctypes.c_uint32 * X.MAX_SLAVES)()
+        values = (self.counters_type * self.cpus * X.MAX_SLAVES)()
+        keys = (ctypes.c_uint32 * X.MAX_SLAVES)()
         count, batch = ctypes.c_uint32(X.MAX_SLAVES), ctypes.c_uint32()
         options = BatchOptions(sz=ctypes.sizeof(BatchOptions))
         libbpf.bpf_map_lookup_batch(self.counters_fd, None, ctypes.byref(batch), keys, values,
                                     ctypes.byref(count), ctypes.byref(options))
         assert count.value == X.MAX_SLAVES
-        return [sum(getattr(copy, field) for copy in values[slot]) for slot in range(X.MAX_SLAVES)]
+        words = memoryview(bytes(values)).cast("Q")  # ctypes is slow, field by field
+        size, first = ctypes.sizeof(self.counters_type) // 8, \
+            getattr(self.counters_type, field).offset // 8
+        copies = [words[first + cpu * size::self.cpus * size] for cpu in range(self.cpus)]
+        return [sum(slot) for slot in zip(*copies)]
 
     def changed(self, field, action):
         """(what action returns, {slot: by how much its counter rose})."""

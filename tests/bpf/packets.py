@@ -1,4 +1,5 @@
 """Packets for the datapath tests, built from named header fields (scapy)."""
+import functools
 import socket
 import struct
 
@@ -57,6 +58,7 @@ def layers(kind, fields):
     raise KeyError(kind)
 
 
+@functools.cache  # scapy takes a millisecond, and many tests want the same packets
 def packet(kind, **changes):
     """Bytes of a packet; kind is one of layers(), or "other" for a frame of another type."""
     fields = {**FIELDS, **changes}

@@ -8,6 +8,7 @@ layer3+4: IP addresses, and the ports of protocols that have them; ports of frag
 vlan+srcmac: VLAN id, source MAC.
 """
 import itertools
+import struct
 
 import pytest
 
@@ -70,6 +71,7 @@ def use_policy(datapath, policy):
     datapath.reset(slots=X.MAX_SLAVES, xmit_hash_policy=POLICIES[policy])
 
 
+@pytest.mark.variants(30, always=("layer3+4-tcp6", "vlan+srcmac-udp4", "layer2-other"))
 @pytest.mark.parametrize("policy,kind,field", CASES)
 def test_exactly_the_fields_of_the_manual_choose(datapath, policy, kind, field):
     use_policy(datapath, policy)
@@ -207,7 +209,8 @@ def test_the_seed_counts(datapath):
     over all there.
     """
     use_policy(datapath, "layer3+4")
-    flows = [packets.packet("udp4", src_port=port) for port in range(1, 3000)]
+    plain = packets.packet("udp4")
+    flows = [plain[:34] + struct.pack("!H", port) + plain[36:] for port in range(1, 3000)]
     flows = [flow for flow, slot in zip(flows, datapath.slots(flows)) if slot < 16]
     datapath.table.hash_seed = 0x9999
     share = datapath.share(flows)

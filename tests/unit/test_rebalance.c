@@ -11,6 +11,7 @@
 #include "rules/buckets.h"
 #include "rules/moves.h"
 #include "rules/rebalance.h"
+#include "tests/unit/sample.h"
 
 static struct xbond_buckets buckets;
 static struct xbond_moves moves;
@@ -93,6 +94,7 @@ static void elephants_are_evened_out(void **state)
 
 #define FLOWS 10
 #define INTERVALS 5
+#define ROUNDS 1600
 
 struct elephants {
 	int bucket[FLOWS];
@@ -184,29 +186,42 @@ static void let_send(const struct elephants *flows)
 			flows->rate[i] * (uint64_t)(970 + random() % 60) / 1000;
 }
 
+/* Returns whether they are even at last, and stay so from when they are. */
+static bool do_converge(unsigned int round)
+{
+	struct elephants flows;
+	bool even = false, was_even;
+	double best;
+
+	srandom(round);
+	make_elephants(&flows, round % 4, round / 4 % 2);
+	best = best_peak(&flows);
+	for (int interval = 0; interval < INTERVALS; interval++) {
+		let_send(&flows);
+		carry_out(rebalance_plan(&input, plan));
+		was_even = even;
+		even = is_even(&flows, best);
+		if (was_even && !even)
+			return false;
+	}
+	return even;
+}
+
 /*
  * Ten flows of equal or different rates on two slots: within five intervals they are within 10 % of
- * even, or no distribution is 10 % better. Then they stay.
+ * even, or no distribution is 10 % better. Then they stay. A sample is a part of these rounds, not
+ * of all that there could be: of 100000 there were two in which a distribution was hardly more than
+ * 10 % better, and found after seven intervals, because flows never send the same.
  */
 static void elephants_converge(void **state)
 {
-	(void)state;
-	srandom(11);
-	for (int round = 0; round < 1600; round++) {
-		struct elephants flows;
-		bool even = false;
-		double best;
+	unsigned int count = sample_size(200, ROUNDS);
+	unsigned int first = sample_seed() % (ROUNDS / count) * count;
 
-		make_elephants(&flows, round % 4, round / 4 % 2);
-		best = best_peak(&flows);
-		for (int interval = 0; interval < INTERVALS; interval++) {
-			let_send(&flows);
-			carry_out(rebalance_plan(&input, plan));
-			assert_true(!even || is_even(&flows, best));
-			even = is_even(&flows, best);
-		}
-		assert_true(even);
-	}
+	(void)state;
+	for (unsigned int round = first; round < first + count; round++)
+		if (!do_converge(round))
+			fail_msg("round %u", round);
 }
 
 static void all_on_one_slave_of_three(void **state)
@@ -377,7 +392,7 @@ static void nobody_owns_anything(void **state)
 static void random_loads(void **state)
 {
 	(void)state;
-	srandom(7);
+	srandom(sample_seed());
 	for (int round = 0; round < 100; round++) {
 		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
 		unsigned int slots = 2 + (unsigned int)random() % 6;

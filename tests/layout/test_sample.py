@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sample that tests/sample.py chooses: by the seed, in each process alike, always with what
+must be in it, and all if somebody wants all.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from built import ROOT
+
+TESTS = '''
+import pytest
+
+@pytest.mark.variants(3, always=("corner",))
+@pytest.mark.parametrize("case", [f"case{number}" for number in range(20)] + ["a corner"])
+def test_many(case):
+    pass
+
+@pytest.mark.parametrize("case", ["x", "y"])
+def test_few(case):
+    pass
+'''
+MISSPELT = TESTS.replace('always=("corner",)', 'always=("croner",)')
+FEW = {"test_few[x]", "test_few[y]"}
+ALL = FEW | {f"test_many[case{number}]" for number in range(20)} | {"test_many[a corner]"}
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """A folder with tests of its own under the hooks of all suites."""
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
+    (tmp_path / "test_it.py").write_text(TESTS)
+    return tmp_path
+
+
+def collect(suite, *words, **environment):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("XBOND_TEST")}
+    return subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p",
+                           "no:cacheprovider", "--strict-markers", *words], cwd=suite, check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
+
+
+def found(suite, *words, **environment):
+    return set(re.findall(r"^test_it\.py::(.*)$", collect(suite, *words, **environment).stdout,
+                          re.M))
+
+
+def seed(number, of="1"):
+    """PYTHONHASHSEED is another in each process."""
+    return {"XBOND_TEST_SEED": str(number), "PYTHONHASHSEED": of}
+
+
+def test_size_of_the_sample(suite):
+    names = found(suite)
+    assert FEW | {"test_many[a corner]"} < names <= ALL and len(names) == 2 + 1 + 3
+    assert names == found(suite, **seed(1))
+
+
+def test_the_seed_alone_chooses(suite):
+    names = found(suite, **seed(7))
+    assert names == found(suite, **seed(7, "2")) == found(suite, "test_it.py", **seed(7))
+    samples = {frozenset(names), *(frozenset(found(suite, **seed(other))) for other in (8, 9))}
+    assert len(samples) > 1
+
+
+@pytest.mark.parametrize("how", [{"words": ["-k", "case or x or y or corner"]},
+                                 {"environment": {"XBOND_TEST_LONG": "1"}}],
+                         ids=["-k", "long"])
+def test_all(suite, how):
+    assert found(suite, *how.get("words", []), **how.get("environment", {})) == ALL
+
+
+def test_a_case_that_is_named(suite):
+    for number in range(20):
+        name = f"test_many[case{number}]"
+        if name not in found(suite):
+            break
+    assert found(suite, f"test_it.py::{name}") == {name}
+
+
+def test_what_is_left_out_is_said_with_the_seed(suite):
+    text = collect(suite, **seed(7)).stdout
+    assert "a sample without 17 cases, by XBOND_TEST_SEED=7" in text and "17 deselected" in text
+    assert "SEED" not in collect(suite, "test_it.py::test_few", **seed(7)).stdout
+
+
+def test_a_corner_that_no_case_has(suite):
+    (suite / "test_it.py").write_text(MISSPELT)
+    done = collect(suite)
+    assert done.returncode != 0 and "'croner'" in done.stdout
