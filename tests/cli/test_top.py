@@ -18,6 +18,7 @@ from test_schema import MODES, assert_mutants_fail
 from waiting import quiet_for, wait_for
 
 QUICK = ("--interval", "0.1")
+F5 = "\x1b[15~"  # does nothing but wake it
 
 
 @pytest.fixture(name="call")
@@ -384,7 +385,7 @@ def test_a_drain_is_asked_about(bpf_dir, call, tmp_path):
 
         def has_ended(text):
             clock.move(interval)
-            screen.process.send_signal(signal.SIGWINCH)
+            screen.press(F5)
             return "eth1 is drained" not in text
         screen.wait_until(has_ended, "the message to end")
         screen.press("dy")
