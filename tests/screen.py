@@ -13,6 +13,9 @@ import pyte
 
 from waiting import PATIENCE, wait_for
 
+LOOK_MS = 20  # a condition may hold without new output
+WHOLE_MS = 3  # what is written at once comes within that
+
 
 class Screen:
     """The program is the leader of the terminal's session, as a shell's foreground job. What it
@@ -45,17 +48,20 @@ class Screen:
         self.emulator.resize(lines, columns)
         self._set_size(columns, lines)
 
-    def _has_output(self):
+    def _has_output(self, wait_ms=0):
         poll = select.poll()
         poll.register(self.master, select.POLLIN)
-        return any(events & select.POLLIN for _, events in poll.poll(0))
+        return any(events & select.POLLIN for _, events in poll.poll(wait_ms))
 
-    def text(self):
-        """The lines of the screen, with all that the program has written so far."""
-        while self._has_output():
+    def _read(self):
+        while self._has_output(WHOLE_MS):
             part = os.read(self.master, 65536)
             self.output += part
             self.stream.feed(part)
+
+    def text(self):
+        """The lines of the screen, with all that the program has written so far."""
+        self._read()
         return "\n".join(line.rstrip() for line in self.emulator.display)
 
     def wait(self, text, deadline=5.0):
@@ -68,9 +74,12 @@ class Screen:
 
         def holds():
             last[0] = self.text()
-            return condition(last[0]) or self.process.poll() is not None
+            if condition(last[0]) or self.process.poll() is not None:
+                return True
+            self._has_output(LOOK_MS)
+            return False
         try:
-            wait_for(holds, what, deadline)
+            wait_for(holds, what, deadline, interval=0)
         except AssertionError as error:
             raise AssertionError(f"no {what} on the screen:\n{last[0]}") from error
         last[0] = self.text()
@@ -88,9 +97,9 @@ class Screen:
             self.process.send_signal(number)
 
         def has_ended():
-            self.text()
+            self._read()
             return self.process.poll() is not None
-        wait_for(has_ended, "the program to end", 5)
+        wait_for(has_ended, "the program to end", 5, interval=0.005)
         self.text()
         return self.process.returncode
 

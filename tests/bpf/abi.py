@@ -2,6 +2,7 @@
 the built object, numbers read from the header's text.
 """
 import ctypes
+import functools
 import json
 import re
 import subprocess
@@ -55,6 +56,12 @@ class Btf:
         if kind == "UNION":
             return ctypes.c_uint64 * (described["size"] // 8)
         raise TypeError(f"BTF kind {kind}")
+
+
+@functools.cache
+def btf():
+    """One for all that read memory by it, because bpftool takes its time."""
+    return Btf()
 
 
 def constants():

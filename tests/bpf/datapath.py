@@ -128,7 +128,7 @@ class XdpDatapath(Loaded):
     """The XDP program of the port side, with maps of its own: a ready bond of one slave, lo."""
 
     def __init__(self):
-        btf = abi.Btf()
+        btf = abi.btf()
         self.load(XDP_OBJECT, ["xbond_xdp_tx"])
         self.table = self._mapped(".data.table", btf.struct("xbond_table"))
         self.table.selection, self.table.tx_mask, self.table.watched = X.SELECT_HASH, 1, 1
@@ -145,7 +145,7 @@ class Datapath(Loaded):
     devices = 4
 
     def __init__(self):
-        btf = abi.Btf()
+        btf = abi.btf()
         self.namespace = OwnNamespace()
         self.namespace.enter()
         add_device("bond0", BOND_INDEX)

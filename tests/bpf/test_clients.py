@@ -40,7 +40,7 @@ class Clients:
 
 @pytest.fixture
 def clients(datapath):
-    btf = abi.Btf()
+    btf = abi.btf()
     alb = datapath._mapped(".data.alb", btf.struct("xbond_alb"))
     receivers = datapath._mapped(".data.receivers", btf.struct("xbond_receivers"))
     datapath.reset(slots=2, flags=X.F_CARRIER | X.F_TLB | X.F_ALB)

@@ -21,7 +21,7 @@ OURS_BFD, THEIRS_BFD = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 
 def drops(datapath, slot):
     """[packets by reason], the sum over CPUs."""
-    values = (abi.Btf().struct("xbond_drops") * datapath.cpus)()
+    values = (abi.btf().struct("xbond_drops") * datapath.cpus)()
     key = ctypes.c_uint32(slot)
     assert libbpf.bpf_map_lookup_elem(datapath._map_fd("drops"), ctypes.byref(key), values) == 0
     return [sum(copy.packets[reason] for copy in values) for reason in range(X.DROPS)]
@@ -154,7 +154,7 @@ def bfd_packet(yours):
 @pytest.fixture(name="bfd")
 def _bfd(datapath):
     """The map of a bond whose third slave has a session that knows itself as 7."""
-    bfd = datapath._mapped(".data.bfd", abi.Btf().struct("xbond_bfd"))
+    bfd = datapath._mapped(".data.bfd", abi.btf().struct("xbond_bfd"))
     datapath.table.flags |= X.F_BFD
     bfd.ends.local[:4], bfd.ends.remote[:4] = OURS_BFD, THEIRS_BFD
     link = bfd.link[2]

@@ -65,8 +65,7 @@ class Pins:
     def __init__(self, bpf_dir, slaves=2, mode=None, name="bond0"):
         self.directory = bpf_dir / name
         self.directory.mkdir()
-        btf = abi.Btf()
-        struct = btf.struct
+        struct = abi.btf().struct
         self.settings = self.mapped("settings", struct("xbond_settings"))
         self.table = self.mapped("table", struct("xbond_table"))
         self.buckets = self.mapped("buckets", struct("xbond_buckets"))

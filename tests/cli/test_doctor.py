@@ -18,6 +18,7 @@ import time
 import pytest
 
 from built import ROOT
+from clock import impatient
 from pins import L, X, Pins, fill, mac_bytes
 from schema import check
 from test_calls import BONDCTL
@@ -33,8 +34,9 @@ class Doctor:
                             str(run_dir)]
 
     def call(self, *words, **kwargs):
-        return subprocess.run([BONDCTL, *self.directories, "doctor", *words], capture_output=True,
-                              text=True, timeout=60, **kwargs)
+        """It looks again at what is bad, after a while in which nothing changes here."""
+        return subprocess.run(impatient(BONDCTL, *self.directories, "doctor", *words),
+                              capture_output=True, text=True, timeout=60, **kwargs)
 
     def all(self, *words):
         done = self.call("-j", *words)

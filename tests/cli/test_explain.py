@@ -179,7 +179,7 @@ def test_the_other_copy_of_the_buckets(bond):
 
 def test_a_bucket_that_has_moved(bond):
     """bondd has not yet written down its new owner."""
-    moves = bond.mapped("moves", abi.Btf().struct("xbond_moves"))
+    moves = bond.mapped("moves", abi.btf().struct("xbond_moves"))
     bond.table.flags |= X.F_LOADS
     owners = [bucket % 4 for bucket in range(X.BUCKETS)]
     for port in range(1, 9):
@@ -199,7 +199,7 @@ def test_a_bucket_that_has_moved(bond):
 
 def test_what_becomes_of_a_bucket_that_has_moved(bond):
     """bondd writes down its new owner before it shares out what that one had."""
-    moves, found = bond.mapped("moves", abi.Btf().struct("xbond_moves")), set()
+    moves, found = bond.mapped("moves", abi.btf().struct("xbond_moves")), set()
     bond.table.flags |= X.F_LOADS
     for port in range(1, 17):
         flow = ("src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp", "sport", port, "dport", 9)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bondctl flows on maps that are made by hand: slaves and the bond leave while it measures."""
+"""bondctl flows on maps that are made by hand: slaves and the bond leave while it measures, which
+takes until the test moves the clock.
+"""
 import json
 import pathlib
 import subprocess
@@ -7,11 +9,13 @@ import subprocess
 import pytest
 
 import schema
+from clock import HURRY, Clock
 from pins import X, Pins, fill
 from test_calls import BONDCTL
 from waiting import quiet_for, wait_for
 
 LEFT = "left while it was measured"
+SECONDS = 3600  # longer than any test takes, by its clock
 FIRST_IFINDEX = 101  # of the slaves' devices
 DEVICES = ('for i in 0 1; do ip link add eth$i index $((%d + i)) type veth peer name port$i; '
            'ip link set eth$i up; done; exec "$@"' % FIRST_IFINDEX)
@@ -27,21 +31,32 @@ def _pins(bpf_dir):
     return pins
 
 
-def begun(pins, *words):
+@pytest.fixture(name="clock")
+def _clock(tmp_path):
+    return Clock(tmp_path, HURRY)
+
+
+def is_looking(process):
+    """It waits for packets, after it has opened its sockets and read the counters."""
+    directory = pathlib.Path(f"/proc/{process.pid}")
+    return (len((directory / "net/packet").read_text().splitlines()) == 3 and
+            "poll" in (directory / "wchan").read_text())
+
+
+def begun(pins, clock, *words):
     """flows, in a network with the slaves' devices, after it has begun to measure."""
-    process = subprocess.Popen(
-        ["unshare", "--net", "sh", "-ec", DEVICES, "sh", BONDCTL, "--bpf-dir",
-         str(pins.directory.parent), *words, "flows", "bond0", "--seconds", "2"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    sockets = pathlib.Path(f"/proc/{process.pid}/net/packet")
-    wait_for(lambda: len(sockets.read_text().splitlines()) == 3, "a socket for each slave", 20)
-    quiet_for(0.2, "the counters are read after the sockets were opened")
+    call = clock.command(BONDCTL, "--bpf-dir", pins.directory.parent, *words, "flows", "bond0",
+                         "--seconds", str(SECONDS))
+    process = subprocess.Popen(["unshare", "--net", "sh", "-ec", DEVICES, "sh", *call],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: is_looking(process), "flows to look for packets", 20)
     return process
 
 
-def measured(pins, change, words=("-j",)):
-    process = begun(pins, *words)
+def measured(pins, clock, change, words=("-j",)):
+    process = begun(pins, clock, *words)
     change(pins)
+    clock.move(SECONDS)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     return out
@@ -64,49 +79,49 @@ def to_lower_counters(pins):
 
 
 @pytest.mark.parametrize("change", [to_other_device, to_free_slot, to_lower_counters])
-def test_a_slave_that_leaves(pins, change):
+def test_a_slave_that_leaves(pins, clock, change):
     """It is named as it was, without a rate; the other one is as ever."""
-    stays, leaves = schema.check("flows", json.loads(measured(pins, change)))["slaves"]
+    stays, leaves = schema.check("flows", json.loads(measured(pins, clock, change)))["slaves"]
     assert (stays["name"], stays["bits_per_s"], stays["unseen"]) == ("eth0", 0, None)
     assert (leaves["name"], leaves["bits_per_s"], leaves["packets_per_s"]) == ("eth1", None, None)
     assert (leaves["unseen"], leaves["flows"]) == (LEFT, [])
 
 
-def test_a_slave_that_leaves_in_words(pins):
-    lines = measured(pins, to_other_device, ()).splitlines()
+def test_a_slave_that_leaves_in_words(pins, clock):
+    lines = measured(pins, clock, to_other_device, ()).splitlines()
     assert lines[-1] == f"eth1: {LEFT}"
     assert "eth0: 0.000 Mbit/s, 0 packets/s, 0 flows" in lines
 
 
-def test_a_slave_that_leaves_and_comes_back(pins):
+def test_a_slave_that_leaves_and_comes_back(pins, clock):
     """In between it has counted more than before."""
     def change(pins):
         pins.slaves[1].state = X.SLOT_FREE
-        quiet_for(0.5, "flows looks at the slots a few times a second")
+        quiet_for(0.1, "flows looks at the slots a few times a second, by its clock")
         pins.slaves[1].state = X.SLOT_MEMBER
         pins.count(1, tx_packets=2000, tx_bytes=2 * 10**6)
-    assert json.loads(measured(pins, change))["slaves"][1]["unseen"] == LEFT
+    assert json.loads(measured(pins, clock, change))["slaves"][1]["unseen"] == LEFT
 
 
-def test_one_that_joins_is_not_measured(pins):
+def test_one_that_joins_is_not_measured(pins, clock):
     def change(pins):
         pins.make_slave(2)
         pins.count(2, tx_packets=10**6, tx_bytes=10**9)
-    found = json.loads(measured(pins, change))["slaves"]
+    found = json.loads(measured(pins, clock, change))["slaves"]
     assert [slave["name"] for slave in found] == ["eth0", "eth1"]
 
 
 @pytest.mark.parametrize("words", [(), ("-j",)])
-def test_the_bond_is_deleted(pins, words):
-    process = begun(pins, *words)
+def test_the_bond_is_deleted(pins, clock, words):
+    process = begun(pins, clock, *words)
     pins.bond.state = X.BOND_DELETING
     assert process.communicate(timeout=60) == ("", "bondctl: bond0 was deleted while it was "
                                                "measured\n")
     assert process.returncode == 1
 
 
-def test_the_schema_knows_both(pins):
-    said = json.loads(measured(pins, to_free_slot))
+def test_the_schema_knows_both(pins, clock):
+    said = json.loads(measured(pins, clock, to_free_slot))
     for path, value in ((("slaves", 0, "bits_per_s"), None), (("slaves", 1, "unseen"), None),
                         (("slaves", 1, "packets_per_s"), 0)):
         place = said

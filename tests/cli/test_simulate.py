@@ -135,7 +135,7 @@ def test_a_bond_that_lacks_a_slave(bond, bpf_dir, tmp_path):
 
 def test_buckets_that_have_moved(bond, bpf_dir):
     """By load, and bondd has not written down their new owners yet. Others only wait for a gap."""
-    moves = bond.mapped("moves", abi.Btf().struct("xbond_moves"))
+    moves = bond.mapped("moves", abi.btf().struct("xbond_moves"))
     bond.table.flags |= X.F_LOADS
     before = simulate("bond0", bpf_dir=bpf_dir)
     for bucket in range(0, 4000, 4):

@@ -10,6 +10,7 @@ import pytest
 
 import schema
 from built import ROOT
+from clock import Clock, hurried
 from pins import L, X, Pins, fill
 from screen import Screen
 from test_calls import BONDCTL
@@ -17,6 +18,7 @@ from test_schema import MODES, assert_mutants_fail
 from waiting import quiet_for, wait_for
 
 QUICK = ("--interval", "0.1")
+F5 = "\x1b[15~"  # does nothing but wake it
 
 
 @pytest.fixture(name="call")
@@ -25,7 +27,7 @@ def _call(bpf_dir, tmp_path):
 
 
 def once(call, *words, status=0, **kwargs):
-    done = subprocess.run([*call, "--once", *QUICK, *words], capture_output=True, text=True,
+    done = subprocess.run(hurried(*call, "--once", *QUICK, *words), capture_output=True, text=True,
                           timeout=60, **kwargs)
     assert done.returncode == status, done.stderr
     return done.stderr if status else done.stdout
@@ -364,9 +366,10 @@ def test_keys(bpf_dir, call):
         assert screen.end("q") == 0
 
 
-def test_a_drain_is_asked_about(bpf_dir, call):
+def test_a_drain_is_asked_about(bpf_dir, call, tmp_path):
     pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
-    with Screen(*call, *QUICK) as screen:
+    clock, interval = Clock(tmp_path), 0.5
+    with Screen(*clock.command(*call, "--interval", interval)) as screen:
         screen.wait("eth1")
         screen.press("jjd")
         screen.wait("Drain eth1 of bond0?")
@@ -379,7 +382,12 @@ def test_a_drain_is_asked_about(bpf_dir, call):
         screen.press("y")
         screen.wait("eth1 is drained")
         assert pins.settings.drain_mask == 1 << 1
-        screen.wait_until(lambda text: "eth1 is drained" not in text, "the message to end", 20)
+
+        def has_ended(text):
+            clock.move(interval)
+            screen.press(F5)
+            return "eth1 is drained" not in text
+        screen.wait_until(has_ended, "the message to end")
         screen.press("dy")
         screen.wait("no longer drained")
         assert pins.settings.drain_mask == 0
@@ -417,7 +425,7 @@ def test_a_bond_that_is_administratively_down(bpf_dir, call):
              'if [ "$1" = up ]; then ip link set bond0 up; fi; shift; exec "$@"')
     told = "bond0: the bond is administratively down: 'ip link set bond0 up' brings it up"
     for state in ("down", "up"):
-        done = subprocess.run(["unshare", "--net", "sh", "-ec", setup, "sh", state, *call,
-                               "--once", *QUICK], capture_output=True, text=True, timeout=60,
-                              check=True)
+        done = subprocess.run(["unshare", "--net", "sh", "-ec", setup, "sh", state,
+                               *hurried(*call, "--once", *QUICK)], capture_output=True, text=True,
+                              timeout=60, check=True)
         assert (told in done.stdout.splitlines()) == (state == "down")

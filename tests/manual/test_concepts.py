@@ -49,7 +49,7 @@ def test_every_map_and_no_other():
 @pytest.mark.parametrize("name", STRUCTS)
 def test_fields_of_a_map(name):
     """Every field is there. Options of the bond are there by being options."""
-    fields = {field for field, _ in abi.Btf().struct(STRUCTS[name])._fields_}
+    fields = {field for field, _ in abi.btf().struct(STRUCTS[name])._fields_}
     fields = {field for field in fields if not re.match(r"pad\d|unnamed\d", field)}
     described = set(re.findall(r"\*(\w+)\*", entries(section("MAPS"))[name]))
     of_options = {field for field in fields if name == "bond" and
