@@ -256,16 +256,16 @@ cover: deps-test
 	$(Q)$(MAKE) COVER=1 build-tests
 	$(Q)XBOND_BUILD=build-cover tests/cover $(if $(NET),net)
 
-## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
+## test-vm: what changes with the kernel or the driver, in emulated machines (TIMES=1: how long its parts took)
 test-vm: deps-test
 	$(Q)$(MAKE) all $(tools)
-	$(Q)tests/vm/run
+	$(Q)TIMES=$(TIMES) tests/vm/run
 
 ## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd, the next Debian
 test-vm-full: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
+	$(Q)VM_SET=full TIMES=$(TIMES) tests/vm/run && tests/vm/systemd && tests/vm/debian
 
 ## test-team: all of tests/net with bonds that are teams of the kernel, in emulated machines (root; hours; ONLY=mac,modes some files)
 test-team: deps-test
