@@ -5,6 +5,7 @@ the commit; `make test-long` runs all. tests/unit/sample.h is the same in C.
 @pytest.mark.variants(n, always=("part of an id", ...)) of a parametrized test: the sample has the
 cases that `always` names, and n others. tests/conftest.py calls choose().
 """
+import collections
 import hashlib
 import itertools
 import os
@@ -12,7 +13,8 @@ import os
 import pytest
 
 SEED = int(os.environ.get("XBOND_TEST_SEED") or 1)
-IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1"
+# Whoever calls pytest himself, and a guest, wants all.
+IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1" or not os.environ.get("XBOND_TEST_SEED")
 MARKER = "variants(n, always=()): a sample of `make test` has those that `always` names, n others"
 
 
@@ -42,6 +44,16 @@ def _variants(item):
 def _is_named(item, args):
     """Has the user asked for this case?"""
     return any(arg.endswith("::" + item.name) for arg in args)
+
+
+def mark_all(items):
+    """For a suite whose tests hardly say themselves how many of their variants are enough: one, and
+    one more for every three.
+    """
+    of_function = collections.Counter(_function(item) for item in items)
+    for item in items:
+        if hasattr(item, "callspec") and not _variants(item):
+            item.add_marker(pytest.mark.variants(1 + of_function[_function(item)] // 3))
 
 
 def _function(item):

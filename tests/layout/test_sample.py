@@ -40,9 +40,9 @@ def suite(tmp_path):
 def collect(suite, *words, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("XBOND_TEST")}
     return subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p",
-                           "no:cacheprovider", "--strict-markers", *words], cwd=suite, check=False, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
+                           "no:cacheprovider", "--strict-markers", *words], cwd=suite,
+                          check=False, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
 
 
 def found(suite, *words, **environment):
@@ -56,7 +56,7 @@ def seed(number, of="1"):
 
 
 def test_size_of_the_sample(suite):
-    names = found(suite)
+    names = found(suite, **seed(1))
     assert FEW | {"test_many[a corner]"} < names <= ALL and len(names) == 2 + 1 + 3
     assert names == found(suite, **seed(1))
 
@@ -68,19 +68,18 @@ def test_the_seed_alone_chooses(suite):
     assert len(samples) > 1
 
 
-@pytest.mark.parametrize("how", [{"words": ["-k", "case or x or y or corner"]},
-                                 {"environment": {"XBOND_TEST_LONG": "1"}}],
-                         ids=["-k", "long"])
-def test_all(suite, how):
-    assert found(suite, *how.get("words", []), **how.get("environment", {})) == ALL
+def test_all(suite):
+    assert found(suite, "-k", "case or x or y or corner", **seed(1)) == ALL
+    assert found(suite, XBOND_TEST_LONG="1", **seed(1)) == ALL
+    assert found(suite) == ALL, "nobody has asked for a sample"
 
 
 def test_a_case_that_is_named(suite):
     for number in range(20):
         name = f"test_many[case{number}]"
-        if name not in found(suite):
+        if name not in found(suite, **seed(1)):
             break
-    assert found(suite, f"test_it.py::{name}") == {name}
+    assert found(suite, f"test_it.py::{name}", **seed(1)) == {name}
 
 
 def test_what_is_left_out_is_said_with_the_seed(suite):
@@ -91,5 +90,5 @@ def test_what_is_left_out_is_said_with_the_seed(suite):
 
 def test_a_corner_that_no_case_has(suite):
     (suite / "test_it.py").write_text(MISSPELT)
-    done = collect(suite)
+    done = collect(suite, **seed(1))
     assert done.returncode != 0 and "'croner'" in done.stdout

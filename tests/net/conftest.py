@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import lab as lab_module
+import sample
 from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab
 from namespace import run
 
@@ -27,6 +28,7 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     keep_together(items)
+    sample.mark_all(items)
     if os.environ.get("XBOND_SOAK"):
         return
     soak = [item for item in items if item.get_closest_marker("soak")]
