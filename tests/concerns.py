@@ -16,7 +16,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = os.environ.get("XBOND_BUILD", "build")
 FEW = 10  # files include a header: they are looked at, too
-NET = ["-n", str(2 * os.cpu_count()), "--dist", "loadgroup"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider"]
+# Tests of the network wait most of the time, for messages, timers and locks of the kernel.
+BESIDE = ["-n", str(3 * os.cpu_count()), "--dist", "loadgroup"]
 
 TABLE = """
 bfd/                        layout net/bfd
@@ -202,7 +204,7 @@ def pytest_parts(words):
     words = sorted({word for word in words if word.rsplit("/", 1)[0] not in words})
     for suite in sorted({word.split("/")[1] for word in words}):
         mine = [word for word in words if word.split("/")[1] == suite]
-        yield suite, [*mine, *(NET if suite == "net" else [])]
+        yield [*mine, *(BESIDE if suite == "net" else [])]
 
 
 def parts(paths):
@@ -221,8 +223,6 @@ def parts(paths):
                for program in linked(programs_of("fuzz/fuzz_*"), sources)]
     if linked(programs_of("sim/sim"), sources):
         chosen.append(("tests/sim/run", ["tests/sim/run"]))
-    command = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider"]
-    chosen += [(f"tests/{suite}: {' '.join(mine)}", [*command, *mine])
-               for suite, mine in pytest_parts(words)]
+    chosen += [(" ".join(mine), [*PYTEST, *mine]) for mine in pytest_parts(words)]
     print(f"check: {' '.join(paths)}\n  " + "\n  ".join(title for title, _ in chosen), flush=True)
     return chosen

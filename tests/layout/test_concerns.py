@@ -47,4 +47,4 @@ def test_units_by_what_they_are_linked_with():
 
 def test_what_a_suite_has_already_is_not_named_again():
     assert list(concerns.pytest_parts(["tests/cli", "tests/cli/test_top.py", "tests/manual"])) == \
-        [("cli", ["tests/cli"]), ("manual", ["tests/manual"])]
+        [["tests/cli"], ["tests/manual"]]

@@ -39,10 +39,11 @@ def suite(tmp_path):
 
 def collect(suite, *words, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("XBOND_TEST")}
-    return subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p",
-                           "no:cacheprovider", "--strict-markers", *words], cwd=suite,
-                          check=False, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+               "--strict-markers", *words]
+    return subprocess.run(command, cwd=suite, check=False, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
 
 
 def found(suite, *words, **environment):
