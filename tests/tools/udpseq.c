@@ -302,18 +302,12 @@ static void receive_packets(const struct options *options)
 }
 
 static const struct option long_options[] = {
-	{ "to", required_argument, NULL, 'a' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "rate", required_argument, NULL, 'r' },
-	{ "count", required_argument, NULL, 'c' },
-	{ "size", required_argument, NULL, 's' },
-	{ "flows", required_argument, NULL, 'f' },
-	{ "from-port", required_argument, NULL, 'o' },
-	{ "priority", required_argument, NULL, 'q' },
-	{ "cpu", required_argument, NULL, 'u' },
-	{ "every", required_argument, NULL, 'e' },
-	{ "early", required_argument, NULL, 'y' },
-	{ NULL, 0, NULL, 0 },
+	{ "to", required_argument, NULL, 'a' },	       { "port", required_argument, NULL, 'p' },
+	{ "rate", required_argument, NULL, 'r' },      { "count", required_argument, NULL, 'c' },
+	{ "size", required_argument, NULL, 's' },      { "flows", required_argument, NULL, 'f' },
+	{ "from-port", required_argument, NULL, 'o' }, { "priority", required_argument, NULL, 'q' },
+	{ "cpu", required_argument, NULL, 'u' },       { "every", required_argument, NULL, 'e' },
+	{ "early", required_argument, NULL, 'y' },     { NULL, 0, NULL, 0 },
 };
 
 static void usage(void)
