@@ -38,16 +38,19 @@ def suite(tmp_path):
 
 
 def collect(suite, *words, **environment):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("XBOND_TEST")}
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith("XBOND_TEST")}
     return subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p",
-                           "no:cacheprovider", "--strict-markers", *words], cwd=suite, check=False, text=True,
+                           "no:cacheprovider", "--strict-markers", *words],
+                          cwd=suite, check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**clean, "PYTHONPATH": str(ROOT / "tests"), **environment})
 
 
 def found(suite, *words, **environment):
-    return set(re.findall(r"^test_it\.py::(.*)$", collect(suite, *words, **environment).stdout,
-                          re.M))
+    done = collect(suite, *words, **environment)
+    assert done.returncode == 0, done.stdout
+    return set(re.findall(r"^test_it\.py::(.*)$", done.stdout, re.M))
 
 
 def seed(number, of="1"):
