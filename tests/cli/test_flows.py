@@ -81,7 +81,9 @@ def to_lower_counters(pins):
 @pytest.mark.parametrize("change", [to_other_device, to_free_slot, to_lower_counters])
 def test_a_slave_that_leaves(pins, clock, change):
     """It is named as it was, without a rate; the other one is as ever."""
-    stays, leaves = schema.check("flows", json.loads(measured(pins, clock, change)))["slaves"]
+    said = schema.check("flows", json.loads(measured(pins, clock, change)))
+    assert SECONDS <= said["seconds"] < 2 * SECONDS
+    stays, leaves = said["slaves"]
     assert (stays["name"], stays["bits_per_s"], stays["unseen"]) == ("eth0", 0, None)
     assert (leaves["name"], leaves["bits_per_s"], leaves["packets_per_s"]) == ("eth1", None, None)
     assert (leaves["unseen"], leaves["flows"]) == (LEFT, [])

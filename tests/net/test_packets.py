@@ -11,6 +11,7 @@ import sys
 
 import schema
 from captures import pcap
+from clock import Clock
 from namespace import run
 from traffic import PORT, Capture, Stream, send_frames
 from waiting import wait_for
@@ -253,22 +254,25 @@ def test_flows(pair):
     assert [len(slave["flows"]) for slave in few["slaves"]] == [1, 1]
 
 
-def test_slaves_and_the_bond_leave_while_flows_looks(pair):
+def test_slaves_and_the_bond_leave_while_flows_looks(pair, tmp_path):
     """What a slave has sent is not shown under the name of the next one in its slot."""
     made = pair("balance-rr", links=2)
     near, before = made.near, packet_sockets(made.near)
+    clock, seconds = Clock(tmp_path), 600
     stream = Stream(near, made.far, rate=2000)
     stream.flow_on()
 
     def flows(*words):
-        child = near.spawn(*near.ctl_command(*words, "flows", "bond0", "--seconds", 3),
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        call = near.ctl_command(*words, "flows", "bond0", "--seconds", seconds)
+        child = near.spawn(*clock.command(*call), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True)
         wait_for(lambda: packet_sockets(near) == before + 2, "its sockets")
         return child
     child = flows("-j")
     near.ip("link", "add", "other", "type", "veth", "peer", "name", "others")
     near.ctl("del-slave", "bond0", "l1")
     near.ctl("add-slave", "bond0", "other")
+    clock.move(seconds)
     stays, left = schema.check("flows", json.loads(child.communicate(timeout=60)[0]))["slaves"]
     assert stays["name"] == "l0" and stays["packets_per_s"] > 0
     assert (left["name"], left["packets_per_s"], left["flows"]) == ("l1", None, [])

@@ -41,10 +41,11 @@ needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"),
                                    reason="systemd-analyze is not installed")
 
 
-@pytest.fixture
-def installed(tmp_path):
-    make("install", tmp_path)
-    return tmp_path
+@pytest.fixture(scope="module", name="installed")
+def _installed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("installed")
+    make("install", directory)
+    return directory
 
 
 def unit_line(installed, key):
@@ -99,8 +100,9 @@ def test_unit_is_hardened(installed, capsys):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_uninstall(installed):
-    configuration = installed / "etc/xbond/bond0.conf"
+def test_uninstall(tmp_path):
+    make("install", tmp_path)
+    configuration = tmp_path / "etc/xbond/bond0.conf"
     configuration.write_text("[bond]\n")
-    make("uninstall", installed)
-    assert files(installed) == {"etc/xbond/bond0.conf"}
+    make("uninstall", tmp_path)
+    assert files(tmp_path) == {"etc/xbond/bond0.conf"}
