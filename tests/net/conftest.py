@@ -21,8 +21,7 @@ SOAK_DEADLINE = 1800
 
 def pytest_configure(config):
     for marker in ("soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)",
-                   "xdist_group(name): where pytest-xdist spreads the tests, these stay together",
-                   "alone: needs the machine's CPUs for itself"):
+                   "xdist_group(name): where pytest-xdist spreads the tests, these stay together"):
         config.addinivalue_line("markers", marker)
 
 
