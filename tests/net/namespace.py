@@ -40,7 +40,9 @@ def mac_bytes(text):
 
 
 class Namespace:
-    """A named network namespace; entered with nsenter, as `ip netns exec` hides bpffs."""
+    """A named network namespace. Programs begin where the thread is (inside()): `ip netns exec`
+    hides bpffs, and nsenter is one more program, which takes long in an emulated machine.
+    """
 
     def __init__(self, name):
         self.name = name
@@ -52,10 +54,12 @@ class Namespace:
         self.ip("link", "set", "lo", "up")
 
     def command(self, *words):
+        """For who starts it himself."""
         return ["nsenter", f"--net={self.path}", "--", *[str(word) for word in words]]
 
     def run(self, *words, check=True, **kwargs):
-        return run(*self.command(*words), check=check, **kwargs)
+        with self.inside():
+            return run(*words, check=check, **kwargs)
 
     def tc_del(self, *words):
         """The kernel refuses while somebody, as bondd, is just reading the filters."""
@@ -67,7 +71,8 @@ class Namespace:
         wait_for(is_deleted, "the filters to be idle")
 
     def spawn(self, *words, **kwargs):
-        child = subprocess.Popen(self.command(*words), **kwargs)
+        with self.inside():
+            child = subprocess.Popen([str(word) for word in words], **kwargs)
         self.children.append(child)
         return child
 
@@ -108,8 +113,11 @@ class Namespace:
 
     @contextlib.contextmanager
     def inside(self):
-        """This thread is in the namespace for the time of the block: for opening sockets."""
-        home, there = os.open("/proc/self/ns/net", os.O_RDONLY), os.open(self.path, os.O_RDONLY)
+        """This thread is in the namespace for the time of the block: for opening sockets, and for
+        starting programs.
+        """
+        home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        there = os.open(self.path, os.O_RDONLY)
         try:
             setns(there)
             yield
