@@ -6,7 +6,9 @@ import pytest
 from machine import promiscuous
 from waiting import wait_for
 
-MODES = ["active-backup", "balance-tlb", "balance-alb"]
+MODES = [pytest.param("active-backup", marks=pytest.mark.full),
+         pytest.param("balance-tlb", marks=pytest.mark.full),
+         pytest.param("balance-alb", marks=pytest.mark.once)]
 
 
 @pytest.fixture(params=MODES)

@@ -9,8 +9,8 @@ from traffic import Stream, send_frames
 from waiting import wait_for
 
 PEER = "bonding"
-MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small,
-         "balance-xor": pytest.mark.small, "broadcast": pytest.mark.once}
+MODES = {"balance-rr": pytest.mark.full, "active-backup": pytest.mark.once,
+         "balance-xor": pytest.mark.once, "broadcast": pytest.mark.full}
 POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
 BY_FLOW = "layer3+4"
 
@@ -118,7 +118,8 @@ def heard_at(namespace, bond, cable, sender):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("mode", ["balance-xor", "active-backup"])
+@pytest.mark.parametrize("mode", [pytest.param("balance-xor", marks=pytest.mark.full),
+                                  "active-backup"])
 def test_sockets_on_slaves(made, mode):
     """What is for the link they hear as with the kernel's driver; what is not, only the bond's, as
     the manual says.

@@ -8,7 +8,7 @@ def above_note(host):
     return [each for each in host.doctor() if each["severity"] != "note"]
 
 
-@pytest.mark.small
+@pytest.mark.once
 def test_nics_with_a_vlan_on_the_bond(bonded):
     near = bonded.near
     assert above_note(near) == []
@@ -23,6 +23,7 @@ def test_nics_with_a_vlan_on_the_bond(bonded):
     assert above_note(near) == []
 
 
+@pytest.mark.once
 def test_kernel_bonding_as_partner(keeper):
     options = ("802.3ad", "lacp_rate", "fast")
     made = keeper.get("kernel", lambda made: made.kernel_bond(*options).bond_alone(*options))

@@ -100,6 +100,7 @@ def openers(host):
     return [name for name in host.devices() if name.startswith("xbv")]
 
 
+@pytest.mark.full
 def test_lro_of_slaves_below_a_bridge(wired, shows):
     """As kernel bonding: what was put together on arrival cannot be sent on."""
     made = wired("vmxnet3")
@@ -157,7 +158,7 @@ def test_lro_of_slaves_with_vlans(wired, shows):
         assert lro_of(made) == ["on", "on"]
 
 
-@kinds("igb", "e1000e", "vmxnet3")
+@kinds("igb", "vmxnet3")
 def test_a_restart_changes_nothing(wired, shows, kind):
     made = wired(kind)
     with shows(kind, "bondd's restart changes nothing on a slave, with rx_hook auto"):
@@ -239,7 +240,8 @@ def test_lacp_one_at_a_time(wired, shows, kind):
 
 
 @kinds("igb")
-@pytest.mark.parametrize("order", ["hook first", "MTU first"])
+@pytest.mark.parametrize("order", ["hook first",
+                                   pytest.param("MTU first", marks=pytest.mark.full)])
 def test_auto_yields_to_the_mtu(wired, shows, kind, order):
     made = wired(kind)
     xdp = ["xdp"] * 2 if has_xdp(kind) else ["tc"] * 2
@@ -326,7 +328,7 @@ def test_modes(wired, shows, kind, mode):
             made.near.wait_ping("10.0.0.2", deadline=15)
 
 
-@kinds("igb")
+@kinds()
 def test_a_team(wired, shows, kind):
     """LACPDUs and VLANs past the team's receive handler, and everything is as before afterwards."""
     made = wired(kind)

@@ -228,6 +228,7 @@ def test_who_dies_is_undone(plain, verb):
     near.wait_ping("10.0.0.2")
 
 
+@pytest.mark.once
 def test_lacp_partner_keeps_the_aggregate(setting):
     made = setting(2)
     partner = KernelBond(made).start()
@@ -257,6 +258,7 @@ def test_lacp_partner_keeps_the_aggregate(setting):
                     show["ad_user_port_key"]) == ("802.3ad", "fast", "layer3+4", 5)
 
 
+@pytest.mark.once
 def test_what_cannot_be_handed_over(setting):
     made = setting(2)
     near = made.near

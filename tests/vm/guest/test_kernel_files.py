@@ -147,7 +147,8 @@ def both_of_sys(made):
 
 
 @pytest.mark.parametrize("mode", [
-    pytest.param(mode, marks=[] if mode in ("active-backup", "802.3ad") else pytest.mark.once)
+    pytest.param(mode, marks=[] if mode in ("active-backup", "802.3ad") else pytest.mark.once
+                 if mode in ("balance-xor", "balance-alb") else pytest.mark.full)
     for mode in MODES])
 def test_the_same_as_the_kernel(made, shows, mode):
     with shows(PEER, "what it says in /proc/net/bonding and in /sys, show --proc and sysfs-tree "

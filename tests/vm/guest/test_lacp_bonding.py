@@ -50,7 +50,7 @@ def second_bond(made, links):
     made.far.ip("link", "set", "kb1", "up")
 
 
-@pytest.mark.once
+@pytest.mark.full
 def test_ad_select_here(made, shows):
     with shows(PEER, "ad_select here: stable, bandwidth, count"):
         made = made(links=["eth1"])
@@ -100,6 +100,7 @@ def test_ad_select_there(made, shows, policy):
         check_traffic(made)
 
 
+@pytest.mark.once
 def test_keys_and_aggregate(made, shows):
     with shows(PEER, "ad_user_port_key, aggregator and churn in /proc/net/bonding"):
         made = made(ad_user_port_key=9)

@@ -82,7 +82,8 @@ def check_traffic(made, count=200):
         assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
-@pytest.mark.small
+@pytest.mark.small("bonding")
+@pytest.mark.once("team")
 def test_negotiates(made, kind, shows):
     with shows(kind, "802.3ad: system, keys, ports and states agree with `bondctl show`"):
         assert differences(made.near, made.partner, made.cables) == []
@@ -93,6 +94,7 @@ def test_negotiates(made, kind, shows):
 
 
 @pytest.mark.once
+@pytest.mark.full("team")
 @pytest.mark.parametrize("end", ["near", pytest.param("far", marks=pytest.mark.full)])
 def test_cut_and_back(made, kind, shows, end):
     with shows(kind, "cut of a link, and return"):
@@ -107,7 +109,8 @@ def test_cut_and_back(made, kind, shows, end):
         check_traffic(made)
 
 
-@pytest.mark.once("team")
+@pytest.mark.once
+@pytest.mark.full("team")
 def test_silent_partner(made, kind, shows):
     with shows(kind, "silent partner: ports leave, and return"):
         began = time.monotonic()
@@ -132,8 +135,7 @@ def test_one_silent_link(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_flapping(made, kind, shows):
     with shows(kind, "flapping link"):
         for _ in range(5):
@@ -146,8 +148,7 @@ def test_flapping(made, kind, shows):
         check_traffic(made)
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_replaced_partner(made, kind, shows):
     with shows(kind, "partner replaced by another system"):
         made.partner.start(mac=OTHER_MAC)
@@ -187,9 +188,8 @@ def all_arrived(streams):
         assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
-@pytest.mark.once
 @pytest.mark.full("team")
-@pytest.mark.parametrize("how", [pytest.param("stopped", marks=pytest.mark.small), "killed"])
+@pytest.mark.parametrize("how", [pytest.param("stopped", marks=pytest.mark.full), "killed"])
 def test_hold(made, kind, shows, how):
     """bondd is away for more than the partner's timeout, and comes back."""
     with shows(kind, f"LACP hold: bondd {how} for longer than the timeout"):
@@ -217,8 +217,7 @@ def rate_asked(made):
             "timeout" in show["slaves"][0]["lacp"]["partner_state"])
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_rates(made, kind, shows):
     with shows(kind, "lacp_rate fast and slow, at either end"):
         made.near.ctl("set", "bond0", "lacp_hold", "off", "lacp_rate", "slow")
@@ -235,8 +234,7 @@ def test_rates(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_passive(made, kind, shows):
     with shows(kind, "lacp_active off, at either end"):
         made.near.ctl("set", "bond0", "lacp_active", "off")
@@ -253,8 +251,7 @@ def test_passive(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_standby(made, kind, shows):
     with shows(kind, "standby by max_links, and takeover"):
         made.near.ctl("set", "bond0", "max_links", 1, "ad_actor_sys_prio", 100)
@@ -287,8 +284,7 @@ def test_independent_control(made, kind, shows):
         made.near.ctl("set", "bond0", "coupled_control", "on")
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 def test_actor_options(made, kind, shows):
     with shows(kind, "actor system, priority and key, at either end"):
         made.near.ctl("set", "bond0", "ad_user_port_key", 5, "ad_actor_sys_prio", 77,
@@ -314,7 +310,7 @@ def test_actor_options(made, kind, shows):
 
 # What others send beside the partner's LACPDUs: the partner's end of a link is where it comes from.
 
-SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=pytest.mark.full)])
+SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, 25])
 
 
 def heard(made):
@@ -340,9 +336,7 @@ def calm_beside(made, seconds, disturb=lambda number: None):
     assert min(after) >= seconds - 2, after
 
 
-@pytest.mark.once
-@pytest.mark.small("bonding")
-@pytest.mark.full("team")
+@pytest.mark.full
 @SHORT_AND_LONG
 def test_forged_lacpdus_beside(made, kind, shows, seconds):
     """1,000 a second on every link to our address, as many to the broadcast one."""
@@ -358,8 +352,7 @@ def test_forged_lacpdus_beside(made, kind, shows, seconds):
             assert sent >= 900 * seconds * len(made.near.links) and took >= sent
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 @SHORT_AND_LONG
 def test_oam_beside(made, kind, shows, seconds):
     """10 a second on every link."""
@@ -393,9 +386,8 @@ def test_oam_beside(made, kind, shows, seconds):
         print(f"LACPDUs sent and heard: {total}")
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
-@pytest.mark.parametrize("seconds", [5, pytest.param(10, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("seconds", [5, 10])
 def test_forged_lacpdus_while_bondd_is_dead(made, kind, shows, seconds):
     """One on every link."""
     with shows(kind, "LACP hold: forged LACPDUs while bondd is killed"):
@@ -426,9 +418,8 @@ def at_rate(made, kind, rate):
     wait_agreed(made, 40)
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
-@pytest.mark.parametrize("rate", ["fast", pytest.param("slow", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("rate", ["fast", "slow"])
 def test_bond_goes_down_and_up(made, kind, shows, rate):
     with shows(kind, "bond0 down: the partner's ports leave at once, at either rate"):
         at_rate(made, kind, rate)
@@ -448,9 +439,8 @@ def test_bond_goes_down_and_up(made, kind, shows, rate):
             at_rate(made, kind, "fast")
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
-@pytest.mark.parametrize("rate", ["fast", pytest.param("slow", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("rate", ["fast", "slow"])
 def test_new_mac_of_the_bond(made, kind, shows, rate):
     with shows(kind, "bond0 gets another MAC address: another system"):
         at_rate(made, kind, rate)
@@ -477,8 +467,7 @@ def in_fallback(made):
         len(tx_slots(made.near)) == 1
 
 
-@pytest.mark.once
-@pytest.mark.full("team")
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["silent", "deaf and silent", "a switch without LACP"])
 def test_fallback_keeps_the_carrier(made, kind, shows, how):
     """The default of lacp_fallback. A switch gets all that bond0 sends."""

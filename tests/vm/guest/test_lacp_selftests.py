@@ -125,6 +125,7 @@ def groups(namespace, dev):
             for line in namespace.run("bridge", "fdb", "show", "dev", dev).stdout.splitlines()}
 
 
+@pytest.mark.once
 def test_addresses_on_the_slaves(made, shows):
     """The group is on slaves only, and leaves with the slave and with the bond; so do addresses of
     what is on top.

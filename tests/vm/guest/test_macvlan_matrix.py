@@ -12,10 +12,9 @@ SWITCHED = ["active-backup", "balance-tlb", "balance-alb"]
 BONDED = ["balance-rr", "balance-xor", "broadcast", "802.3ad"]
 KINDS = [("macvlan", "bridge"), ("macvlan", "private"), ("macvlan", "vepa"),
          ("macvlan", "passthru"), ("ipvlan", "l2"), ("ipvlan", "l3"), ("ipvlan", "l3s")]
-IN_SELFTEST = [(mode, *kind) for mode in SWITCHED for kind in (("macvlan", "bridge"),
-                                                               ("ipvlan", "l2"))]  # 96 rows
+IN_CORE = [("active-backup", "ipvlan", "l2"), ("balance-alb", "macvlan", "bridge")]
 CASES = [pytest.param(mode, *kind, id="-".join((mode, *kind)),
-                      marks=() if (mode, *kind) in IN_SELFTEST else pytest.mark.full)
+                      marks=pytest.mark.once if (mode, *kind) in IN_CORE else pytest.mark.full)
          for mode in [*SWITCHED, *BONDED] for kind in KINDS]
 NETS = ("10.0.0.", "fd00::")
 NUMBERS = {"near": 1, "far": 2, "x1": 31, "x2": 32}  # the ends of their addresses

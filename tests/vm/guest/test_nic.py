@@ -13,7 +13,6 @@ from traffic import Capture, Stream
 from waiting import moments, wait_for
 
 
-@pytest.mark.small
 def test_the_hook_is_the_best_this_kernel_has(setting):
     made = setting(1)
     made.near.ctl("create", "bond0")
@@ -56,7 +55,7 @@ def test_original_state_is_restored(setting, mac_policy):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("mac_policy", ["set", "filter"])
+@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.full), "filter"])
 def test_mac_policy(setting, mac_policy):
     made = setting().switch().bond("active-backup", "mac_policy", mac_policy)
     near = made.near
@@ -119,7 +118,7 @@ def test_what_slaves_went_through_while_bondd_was_dead(setting):
 
 
 @pytest.mark.parametrize("order", [pytest.param("before", marks=pytest.mark.full),
-                                   pytest.param("after", marks=pytest.mark.small)])
+                                   "after"])
 def test_vlan_devices(setting, order):
     made = setting().switch()
     near, far = made.near, made.far
@@ -177,6 +176,7 @@ def test_vlans_live_on_without_bondd_and_in_another_namespace(setting):
     inside.wait_ping("10.0.100.2")
 
 
+@pytest.mark.once
 def test_unplugged_and_plugged_again_under_traffic(setting):
     made = setting().switch().bond("active-backup")
     near, far = made.near, made.far
@@ -232,6 +232,7 @@ def test_configured_slave_comes_back_under_any_name(setting):
     near.wait_ping("10.0.0.2")
 
 
+@pytest.mark.full
 def test_slave_renamed(setting):
     made = setting().switch().bond("active-backup", "primary", "eth0")
     near = made.near

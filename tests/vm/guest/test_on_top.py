@@ -12,7 +12,6 @@ from traffic import Stream
 from waiting import wait_for
 
 
-@pytest.mark.small
 def test_ipv6_neighbour_discovery_reaches_the_bond(bonded):
     made = bonded
     for _ in range(2):
@@ -22,6 +21,7 @@ def test_ipv6_neighbour_discovery_reaches_the_bond(bonded):
         "a slave has an IPv6 address"
 
 
+@pytest.mark.once
 def test_multicast_groups_joined_on_the_bond(bonded):
     made = bonded
     made.near.stop_bondd()  # a group joined while bondd is away must pass, too
@@ -50,6 +50,7 @@ def test_multicast_groups_joined_on_the_bond(bonded):
     made.near.start_bondd()
 
 
+@pytest.mark.once
 def test_bridge_on_top(bonded):
     made = bonded
     near = made.near
@@ -67,7 +68,7 @@ def test_bridge_on_top(bonded):
     near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.once
+@pytest.mark.full
 def test_macvlan_on_top(bonded):
     made = bonded
     near = made.near
@@ -103,6 +104,7 @@ def test_second_mac_on_the_bond(bonded):
     far.ip("neigh", "del", "10.0.0.1", "dev", "sw0")
 
 
+@pytest.mark.once
 def test_mtu_9000(bonded):
     made = bonded
     near, far = made.near, made.far
@@ -124,6 +126,7 @@ def flags_of(namespace):
             {("promiscuity", namespace.link(dev)["promiscuity"])} for dev in namespace.links]
 
 
+@pytest.mark.once
 def test_promiscuous_and_allmulti_and_off_again(bonded):
     near = bonded.near
     before = flags_of(near)
@@ -142,7 +145,6 @@ def failures_of(host):
     return {slave["name"]: slave["link_failures"] for slave in host.show()["slaves"]}
 
 
-@pytest.mark.small
 def test_carrier_loss_and_return_under_traffic(bonded):
     made = bonded
     near, far = made.near, made.far

@@ -72,7 +72,7 @@ def by_xdp(made):
     return made.near.show()["active_slave"]
 
 
-@pytest.mark.parametrize("first", [pytest.param("theirs", marks=pytest.mark.once),
+@pytest.mark.parametrize("first", ["theirs",
                                    pytest.param("ours", marks=pytest.mark.full)])
 def test_with_a_filter(switched, first):
     near = switched.near
@@ -231,6 +231,7 @@ def program_ids(host, dev):
     return found
 
 
+@pytest.mark.full
 def test_a_program_of_another_build_is_replaced(switched, tmp_path):
     """Among others, which stay. A restart of the same build changes nothing."""
     near, dev = switched.near, switched.near.links[0]
@@ -281,6 +282,7 @@ def test_a_program_without_dispatcher_stays_alone(switched):
     assert "it has an XDP program already; libxdp's dispatcher cannot extend it" in near.log()
 
 
+@pytest.mark.full
 def test_a_dispatcher_that_has_lost_its_pins(switched):
     near, dev = switched.near, switched.near.links[1]
     add_filter(near, dev)
