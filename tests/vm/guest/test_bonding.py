@@ -31,6 +31,8 @@ def made(keeper):
         made.near.ctl("set", "bond0", "mode", mode)
         made.near.ctl("set", "bond0", "xmit_hash_policy", policy)
         made.near.wait_slaves(*made.near.links)
+        if mode == "active-backup":  # a new bond of the kernel begins with its first slave
+            made.near.ctl("set", "bond0", "active_slave", made.near.links[0])
         wait_for(lambda: len(kernel_slaves_up(made)) == 2, "the kernel's slaves")
         made.near.wait_ping("10.0.0.2")
         return made

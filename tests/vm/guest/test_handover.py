@@ -273,6 +273,7 @@ def test_what_cannot_be_handed_over(setting):
     assert "neither a kernel bond nor a team" in refused("takeover", "eth0")
     assert "not an xbond bond" in refused("handback", "eth0")
     kernel_bond(near, "balance-alb")
+    wait_for(lambda: near.link("bond0")["operstate"] == "UP", "its carrier")
     before = near.ip("-d", "link")
     assert "handed over to a bond that is made of a team" in \
         refused("takeover", "bond0", "mode", "active-backup", "device", "team")
