@@ -32,10 +32,12 @@ class Doctor:
     def __init__(self, bpf_dir, run_dir):
         self.directories = ["--run-dir", str(run_dir), "--bpf-dir", str(bpf_dir), "--config-dir",
                             str(run_dir)]
+        self.is_impatient = True
 
     def call(self, *words, **kwargs):
         """It looks again at what is bad, after a while in which nothing changes here."""
-        return subprocess.run(impatient(BONDCTL, *self.directories, "doctor", *words),
+        command = [BONDCTL, *self.directories, "doctor", *words]
+        return subprocess.run(impatient(*command) if self.is_impatient else command,
                               capture_output=True, text=True, timeout=60, **kwargs)
 
     def all(self, *words):
@@ -280,15 +282,18 @@ def test_a_hold_down_that_is_over(plain, doctor):
 
 
 @pytest.fixture
-def at_second_look(bondd):
-    """Something happens when doctor begins its second look, for which it calls on bondd again."""
+def at_second_look(bondd, doctor):
+    """Something happens when doctor begins its second look, for which it calls on bondd again, and
+    waits for an answer.
+    """
+    doctor.is_impatient = False
     threads = []
 
     def begin(what):
         def wait():
             bondd.accept()[0].close()
             call = bondd.accept()[0]
-            what()  # doctor waits for an answer
+            what()
             call.close()
         threads.append(threading.Thread(target=wait, daemon=True))
         threads[0].start()

@@ -40,6 +40,7 @@ def monitor(host, dev, name):
 def flap(made, dev, times, host=None):
     """So many losses of carrier, each seen by the kernel of both ends."""
     host = host or made.far
+    wait_for(lambda: monitor(made.near, dev, "flaps"), "the monitor to begin to count")
     for _ in range(times):
         before = made.near.carrier_changes(dev)
         host.ip("link", "set", dev, "down")
