@@ -308,12 +308,13 @@ def test_flowlets(router):
 
     def shares():
         before = {link: near.far.received(link)["packets"] for link in ("l0", "l1")}
-        for _ in range(bursts):  # the kernel may take each without a pause
-            send_frames(near, "c0", burst)
 
         def found():
             return [near.far.received(link)["packets"] - count for link, count in before.items()]
-        wait_for(lambda: sum(found()) >= len(burst) * bursts, "the packets")
+        for number in range(1, bursts + 1):  # the kernel may take each without a pause
+            send_frames(near, "c0", burst)
+            wait_for(lambda number=number: sum(found()) >= len(burst) * number, "the packets",
+                     interval=0)
         return found()
 
     with router.loaded():
