@@ -4,7 +4,8 @@
 Unit tests, fuzz targets and the simulator concern every object that they are linked with, and for a
 header every file that includes it. Of the other suites the table says it: of all lines whose first
 word a path begins with, the longest one counts. Names are those of files in tests, without test_;
-a name alone is a suite.
+a name alone is a suite. "users" stands for what concerns the files that include the header, if
+these are few.
 """
 import glob
 import os
@@ -50,7 +51,7 @@ cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys c
 cli/simulate/               cli/simulate
 cli/top/                    cli/top net/top
 cni/                        net/cni
-common/                     layout cli/calls cli/show net/lifecycle
+common/                     layout cli/calls cli/show users
 daemon/                     layout net/lifecycle net/restart net/iplink
 daemon/alb/                 net/alb net/tlb bpf/clients
 daemon/announce/            net/announce net/announce_counts
@@ -88,12 +89,13 @@ daemon/slave/backlog        net/rx_backlog
 daemon/slave/slave_hooks    net/slave_filters net/slave_sockets
 daemon/slave/slave_multi    net/multicast
 daemon/slave/slave_team     net/team
+daemon/slave/slave_trouble  net/trouble net/multihoming
 daemon/slave/rx             net/rx_hook net/slave_filters net/attach_check
 daemon/slave/xdp            net/xdp net/rx_hook
 lacp/                       layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
 library/                    layout bpf/model net/library
-network/                    layout net/iplink net/lifecycle net/slaves
+network/                    layout net/iplink net/lifecycle users
 network/bonding             net/handover import
 network/filters             net/slave_filters net/bypass
 network/multicast           net/multicast
@@ -142,13 +144,20 @@ def rows():
     return dict(line.split(maxsplit=1) for line in lines)
 
 
+def names_of(path):
+    table = rows()
+    best = max((prefix for prefix in table if path.startswith(prefix)), key=len, default=".")
+    return table[best].split()
+
+
 def by_table(path):
     """Words for pytest."""
     if re.fullmatch(r"tests/\w+/test_\w+\.py", path):
         return [path]
-    table = rows()
-    best = max((prefix for prefix in table if path.startswith(prefix)), key=len, default=".")
-    return [path_of(name) for name in table[best].split()]
+    names = names_of(path)
+    if "users" in names:
+        names += [name for user in users_of(re.sub(r"c$", "h", path)) for name in names_of(user)]
+    return [path_of(name) for name in dict.fromkeys(names) if name != "users"]
 
 
 def path_of(name):
@@ -165,10 +174,14 @@ def changed():
 
 def sources_of(path):
     """The .c files that a file is compiled into; none for one that many include."""
-    if path.endswith(".c"):
-        return [path]
-    users = [str(each.relative_to(ROOT)) for each in ROOT.glob("*/**/*.c")
-             if f'#include "{path}"' in each.read_text()]
+    return [path] if path.endswith(".c") else users_of(path)
+
+
+def users_of(header):
+    """The .c files that include it; none, if they are many."""
+    users = [path for path in glob.glob("*/**/*.c", root_dir=ROOT, recursive=True)
+             if f'#include "{header}"' in (ROOT / path).read_text() and
+             not path.startswith(("tests/", "build"))]
     return users if len(users) <= FEW else []
 
 

@@ -8,7 +8,7 @@ import concerns
 from built import BUILD, ROOT
 from test_ladder import FILES
 
-NAMES = {name for names in concerns.rows().values() for name in names.split()}
+NAMES = {name for names in concerns.rows().values() for name in names.split()} - {"users"}
 # They take too long, or prove what others prove, for a check of one file.
 NEVER = {"net/soak", "net/hitless"}
 
@@ -36,6 +36,10 @@ def test_every_folder_has_a_line_of_its_own(folder):
     ("tests/net/test_top.py", "tests/net/test_top.py"), ("man/bondctl.8.scd", "tests/manual")])
 def test_the_longest_prefix_counts(path, expected):
     assert concerns.by_table(path) == [expected]
+
+
+def test_who_uses_a_file_is_concerned():
+    assert "tests/net/test_arp.py" in concerns.by_table("network/route.c")
 
 
 def test_units_by_what_they_are_linked_with():
