@@ -33,6 +33,11 @@ def impatient(*words):
     return _command(words, f"FAKETIME=+0 x{HURRY}", "FAKETIME_DONT_FAKE_MONOTONIC=1")
 
 
+def patient(*words):
+    """The command, whose waits are ten times longer, so that a test can do something meanwhile."""
+    return _command(words, "FAKETIME=+0 x0.1", "FAKETIME_DONT_FAKE_MONOTONIC=1")
+
+
 class Clock:
     """Leaps ahead when the test says so. What a program began to wait for before is not ended by
     that: wake the program, or let its time pass HURRY times as fast.

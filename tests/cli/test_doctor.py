@@ -12,16 +12,16 @@ import re
 import shutil
 import socket
 import subprocess
-import threading
 import time
 
 import pytest
 
 from built import ROOT
-from clock import impatient
+from clock import impatient, patient
 from pins import L, X, Pins, fill, mac_bytes
 from schema import check
 from test_calls import BONDCTL
+from waiting import wait_for
 
 OTHER = "02:00:5e:20:00:99"
 
@@ -32,13 +32,22 @@ class Doctor:
     def __init__(self, bpf_dir, run_dir):
         self.directories = ["--run-dir", str(run_dir), "--bpf-dir", str(bpf_dir), "--config-dir",
                             str(run_dir)]
-        self.is_impatient = True
+        self.between = None
 
     def call(self, *words, **kwargs):
-        """It looks again at what is bad, after a while in which nothing changes here."""
+        """It looks again at what is bad, after a while in which nothing changes here, or what the
+        test has between() do.
+        """
         command = [BONDCTL, *self.directories, "doctor", *words]
-        return subprocess.run(impatient(*command) if self.is_impatient else command,
-                              capture_output=True, text=True, timeout=60, **kwargs)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        if not self.between:
+            return subprocess.run(impatient(*command), check=False, timeout=60, **pipes, **kwargs)
+        with subprocess.Popen(patient(*command), **pipes, **kwargs) as child:
+            wait_for(lambda: "nanosleep" in pathlib.Path(f"/proc/{child.pid}/wchan").read_text(),
+                     "doctor to have looked once")
+            self.between()
+            out, err = child.communicate(timeout=60)
+        return subprocess.CompletedProcess(command, child.returncode, out, err)
 
     def all(self, *words):
         done = self.call("-j", *words)
@@ -281,45 +290,24 @@ def test_a_hold_down_that_is_over(plain, doctor):
     assert doctor.found("hold-down") == []
 
 
-@pytest.fixture
-def at_second_look(bondd, doctor):
-    """Something happens when doctor begins its second look, for which it calls on bondd again, and
-    waits for an answer.
-    """
-    doctor.is_impatient = False
-    threads = []
-
-    def begin(what):
-        def wait():
-            bondd.accept()[0].close()
-            call = bondd.accept()[0]
-            what()
-            call.close()
-        threads.append(threading.Thread(target=wait, daemon=True))
-        threads[0].start()
-    yield begin
-    threads[0].join(10)
-    assert not threads[0].is_alive(), "doctor looked once only"
-
-
-def test_what_is_bad_for_a_moment_is_not_told(plain, doctor, at_second_look):
+def test_what_is_bad_for_a_moment_is_not_told(plain, doctor):
     def mend():
         plain.bond.min_links = 0
     plain.bond.min_links = 7
-    at_second_look(mend)
+    doctor.between = mend
     assert doctor.found("min_links") == []
 
 
-def test_a_bond_that_is_deleted_meanwhile(plain, doctor, bpf_dir, at_second_look):
+def test_a_bond_that_is_deleted_meanwhile(plain, doctor, bpf_dir):
     made = Pins(bpf_dir, slaves=2, mode=X.MODE_BALANCE_XOR, name="bond1")
     made.bond.min_links = 7
-    at_second_look(lambda: shutil.rmtree(bpf_dir / "bond1"))
+    doctor.between = lambda: shutil.rmtree(bpf_dir / "bond1")
     assert [each for each in doctor.all() if each["bond"] == "bond1"] == []
 
 
-def test_the_bond_that_was_asked_for_is_deleted_meanwhile(plain, doctor, bpf_dir, at_second_look):
+def test_the_bond_that_was_asked_for_is_deleted_meanwhile(plain, doctor, bpf_dir):
     plain.bond.min_links = 7
-    at_second_look(lambda: shutil.rmtree(bpf_dir / "bond0"))
+    doctor.between = lambda: shutil.rmtree(bpf_dir / "bond0")
     done = doctor.call("bond0")
     assert (done.returncode, done.stdout) == (1, "") and "no such bond" in done.stderr
 
