@@ -137,7 +137,7 @@ $(B)/bondctl: $(B)/cli/bondctl.o $(B)/all.a
 # the others are).
 CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)
 $(B)/cni/xbond: LIBRARIES = $(if $(CNI_LDFLAGS),--static) libnl-3.0 jansson
-$(B)/cni/xbond: LDFLAGS += $(CNI_LDFLAGS)
+$(B)/cni/xbond: MORE_LIBRARIES = $(CNI_LDFLAGS)
 $(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
 	$(call say,LD,$@)
 	$(Q)$(link)
@@ -207,7 +207,7 @@ demo: deps
 # Everything that tests run; what it needs must be there.
 build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 
-## test: all tests, of those with many variants a sample (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
+## test: all tests; where one has many variants, a sample of them (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
 	$(Q)$(MAKE) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run

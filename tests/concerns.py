@@ -2,10 +2,10 @@
 """Which tests concern a file: for `make check FILE=...`.
 
 Unit tests, fuzz targets and the simulator concern every object that they are linked with, and for a
-header every file that includes it. Of the other suites the table says it: of all lines whose first
-word a path begins with, the longest one counts. Names are those of files in tests, without test_;
-a name alone is a suite. "users" stands for what concerns the files that include the header, if
-these are few.
+header, if few files include it, each of these. Of the other suites the table says it: of all lines
+whose first word a path begins with, the longest one counts. Names are those of files in tests,
+without test_; a name alone is a suite. "users" stands for what concerns the files that include the
+header, if these are few.
 """
 import glob
 import os
@@ -19,7 +19,7 @@ BUILD = os.environ.get("XBOND_BUILD", "build")
 FEW = 10  # files include a header: they are looked at, too
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider"]
 # Tests of the network wait most of the time, for messages, timers and locks of the kernel.
-BESIDE = ["-n", str(3 * os.cpu_count()), "--dist", "loadgroup"]
+BESIDE = ["-n", str(min(3 * len(os.sched_getaffinity(0)), 24)), "--dist", "loadgroup"]
 
 TABLE = """
 bfd/                        layout net/bfd
@@ -122,6 +122,8 @@ man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
 packaging/metrics/          packaging net/metrics_prometheus
+tests/clock.py              cli/flows cli/top cli/doctor
+tests/screen.py             cli/top
 tests/bench/                layout
 tests/bpf/                  bpf
 tests/cli/                  cli
@@ -169,7 +171,10 @@ def changed():
     """Files that differ from the last commit, or are new."""
     lines = subprocess.run(["git", "status", "--porcelain", "-uall", "--no-renames"], check=True,
                            capture_output=True, text=True).stdout.splitlines()
-    return [line[3:] for line in lines if not line.startswith((" D", "D "))]
+    gone = [line[3:] for line in lines if line.startswith((" D", "D "))]
+    if gone:
+        print(f"check: without {' '.join(gone)}, which is gone; make test has all tests")
+    return [line[3:] for line in lines if line[3:] not in gone]
 
 
 def sources_of(path):
@@ -180,8 +185,7 @@ def sources_of(path):
 def users_of(header):
     """The .c files that include it; none, if they are many."""
     users = [path for path in glob.glob("*/**/*.c", root_dir=ROOT, recursive=True)
-             if f'#include "{header}"' in (ROOT / path).read_text() and
-             not path.startswith(("tests/", "build"))]
+             if f'#include "{header}"' in (ROOT / path).read_text()]
     return users if len(users) <= FEW else []
 
 
@@ -221,7 +225,7 @@ def pytest_parts(words):
 
 
 def parts(paths):
-    """(title, command) of each."""
+    """(title, command, what it is: a unit test's program, one that reads inputs, or pytest)"""
     paths = [os.path.relpath(path, ROOT) for path in paths] or changed()
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
@@ -231,11 +235,12 @@ def parts(paths):
         sys.exit("check: nothing has changed since the last commit; FILE= names files")
     sources = sorted({source for path in paths for source in sources_of(path)})
     words = [word for path in paths for word in by_table(path)]
-    chosen = [(program, [program]) for program in linked(programs_of("unit/test_*"), sources)]
-    chosen += [(program, [program, f"tests/fuzz/corpus/{program.rsplit('fuzz_', 1)[1]}"])
+    chosen = [(program, [program], "program")
+              for program in linked(programs_of("unit/test_*"), sources)]
+    chosen += [(program, [program, f"tests/fuzz/corpus/{program.rsplit('fuzz_', 1)[1]}"], "input")
                for program in linked(programs_of("fuzz/fuzz_*"), sources)]
     if linked(programs_of("sim/sim"), sources):
-        chosen.append(("tests/sim/run", ["tests/sim/run"]))
-    chosen += [(" ".join(mine), [*PYTEST, *mine]) for mine in pytest_parts(words)]
-    print(f"check: {' '.join(paths)}\n  " + "\n  ".join(title for title, _ in chosen), flush=True)
+        chosen.append(("tests/sim/run", ["tests/sim/run"], "program"))
+    chosen += [(" ".join(mine), [*PYTEST, *mine], "pytest") for mine in pytest_parts(words)]
+    print(f"check: {' '.join(paths)}\n  " + "\n  ".join(title for title, *_ in chosen), flush=True)
     return chosen

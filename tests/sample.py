@@ -33,7 +33,8 @@ def choose(config, items):
                 and not _is_named(item, config.args)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
     return len(left_out)
 
 

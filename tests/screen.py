@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 
 import pyte
 
@@ -54,7 +55,9 @@ class Screen:
         return any(events & select.POLLIN for _, events in poll.poll(wait_ms))
 
     def _read(self):
-        while self._has_output(WHOLE_MS):
+        """Until there is a pause; a program that never pauses is read for a second."""
+        end = time.monotonic() + 1
+        while time.monotonic() < end and self._has_output(WHOLE_MS):
             part = os.read(self.master, 65536)
             self.output += part
             self.stream.feed(part)

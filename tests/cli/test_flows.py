@@ -49,7 +49,11 @@ def begun(pins, clock, *words):
                          "--seconds", str(SECONDS))
     process = subprocess.Popen(["unshare", "--net", "sh", "-ec", DEVICES, "sh", *call],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: is_looking(process), "flows to look for packets", 20)
+    try:
+        wait_for(lambda: is_looking(process), "flows to look for packets", 20)
+    except AssertionError:
+        process.kill()
+        raise
     return process
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`make check` finds tests for every file, and every test is found by some file."""
 import pathlib
+import re
 
 import pytest
 
@@ -47,6 +48,12 @@ def test_units_by_what_they_are_linked_with():
     found = {pathlib.Path(path).name for path in concerns.linked(units, ["lacp/marker.c"])}
     assert "test_lacp_system" in found and "test_names" not in found, BUILD
     assert concerns.sources_of("cli/top/top_series.h") and not concerns.sources_of("bpf/abi.h")
+
+
+def test_the_guests_have_the_kernels_that_are_named():
+    kernels = re.findall(r"^([\d.]+)\s", (ROOT / "tests/vm/kernels").read_text(), re.M)
+    named = re.findall(r"^tests/\S+ +(\S+)$", (ROOT / "tests/vm/net-core").read_text(), re.M)
+    assert kernels and set(named) <= set(kernels)
 
 
 def test_what_a_suite_has_already_is_not_named_again():

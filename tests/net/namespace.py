@@ -127,15 +127,15 @@ class Namespace:
         """This thread is in the namespace for the time of the block: for opening sockets, and for
         starting programs.
         """
-        home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-        there = os.open(self.path, os.O_RDONLY)
+        with undisturbed():
+            home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+            enter(self.path)
         try:
-            setns(there)
             yield
         finally:
-            setns(home)
-            os.close(home)
-            os.close(there)
+            with undisturbed():
+                enter(f"/proc/self/fd/{home}")
+                os.close(home)
 
     def ping(self, address, dev=None, size=56, timeout=0.3):
         """One ICMP echo, never fragmented here; True when it is answered."""
@@ -167,9 +167,24 @@ class Namespace:
         run("ip", "netns", "del", self.name, check=False)
 
 
-def setns(fd):
-    if libc.setns(fd, CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), "setns")
+def enter(path):
+    """This thread, for good."""
+    there = os.open(path, os.O_RDONLY)
+    try:
+        if libc.setns(there, CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
+    finally:
+        os.close(there)
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """The alarm by which a test ends that takes too long waits until the block is left."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end(child, number=signal.SIGTERM):
