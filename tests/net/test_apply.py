@@ -598,6 +598,7 @@ def test_two_that_wait_swap_their_names(bonds):
     host.bondd.send_signal(signal.SIGCONT)
     wait_for(lambda: host.show("bond1")["options"]["miimon"] == 70, "bondd to follow")
     wait_for(lambda: host.show("bond0")["options"]["miimon"] == 71, "bondd to follow")
+    assert host.ping_bondd(), "the pins come first, the records of the rollback afterwards"
     host.kill_bondd()
     host.start_bondd()
     host.ctl("rollback")
