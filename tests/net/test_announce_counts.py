@@ -139,7 +139,7 @@ def test_nothing_is_announced(pair):
 
 def test_another_failover_begins_again(pair):
     """The rest of the series before is dropped; else it would be heard on the other link, too."""
-    made = pair("active-backup", links=2, far=FAR, num_grat_arp=4, peer_notif_delay=200,
+    made = pair("active-backup", links=2, far=FAR, num_grat_arp=4, peer_notif_delay=500,
                 resend_igmp=6)
     near, mac = made.near, made.near.show()["mac"]
     fail_over(near, "l0")
@@ -149,7 +149,7 @@ def test_another_failover_begins_again(pair):
 
         def is_begun():
             seen.extend(second.frames())
-            return count(seen, is_announcement) == 1
+            return count(seen, is_announcement) >= 1
 
         def is_over():
             back.extend(first.frames())
