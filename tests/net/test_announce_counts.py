@@ -153,12 +153,13 @@ def test_another_failover_begins_again(pair):
 
         def is_over():
             back.extend(first.frames())
-            return count(back, lambda frame: is_report(frame, mac)) == 6
+            return (count(back, lambda frame: is_report(frame, mac)) == 6 and
+                    count(back, is_announcement) >= 4)
 
         wait_for(is_begun, "the first announcement")
         first.frames()
         fail_over(near, "l0")
-        wait_for(is_over, "the last report", 15)
+        wait_for(is_over, "both series to end", 15)
         assert count(back, is_announcement) == 4
         assert count([*seen, *second.frames()], is_announcement) < 4
 
