@@ -28,13 +28,11 @@ def choose(config, items):
     """
     if IS_LONG or config.option.keyword:
         return 0
-    chosen = set(_chosen([item for item in items if not _is_named(item, config.args)]))
-    left_out = [item for item in items if _variants(item) and item not in chosen
-                and not _is_named(item, config.args)]
+    variants = [item for item in items if _variants(item) and not _is_named(item, config.args)]
+    left_out = set(variants) - set(_chosen(variants))
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        gone = set(left_out)
-        items[:] = [item for item in items if item not in gone]
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
     return len(left_out)
 
 
@@ -63,9 +61,8 @@ def _function(item):
 
 def _chosen(items):
     for function, cases in itertools.groupby(sorted(items, key=_function), key=_function):
-        cases = [case for case in cases if _variants(case)]
-        if cases:
-            yield from _chosen_of(function, cases, *_words_of(_variants(cases[0])))
+        cases = list(cases)
+        yield from _chosen_of(function, cases, *_words_of(_variants(cases[0])))
 
 
 def _words_of(marker):

@@ -40,10 +40,10 @@ def keep_together(items):
     """Tests that share a fixture of their file run one after another in one process, also where
     pytest-xdist spreads the others. They come first, as they take longest.
     """
-    shared = [item for item in items if shares_a_fixture(item)]
-    for item in shared:
-        item.add_marker(pytest.mark.xdist_group(item.path.name))
-    items[:] = shared + [item for item in items if item not in shared]
+    for item in items:
+        if shares_a_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def shares_a_fixture(item):

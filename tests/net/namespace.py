@@ -129,12 +129,14 @@ class Namespace:
         """
         with undisturbed():
             home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-            enter(self.path)
+            there = os.open(self.path, os.O_RDONLY)
+            setns(there)
+            os.close(there)
         try:
             yield
         finally:
             with undisturbed():
-                enter(f"/proc/self/fd/{home}")
+                setns(home)
                 os.close(home)
 
     def ping(self, address, dev=None, size=56, timeout=0.3):
@@ -167,14 +169,9 @@ class Namespace:
         run("ip", "netns", "del", self.name, check=False)
 
 
-def enter(path):
-    """This thread, for good."""
-    there = os.open(path, os.O_RDONLY)
-    try:
-        if libc.setns(there, CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "setns")
-    finally:
-        os.close(there)
+def setns(fd):
+    if libc.setns(fd, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
 
 
 @contextlib.contextmanager
