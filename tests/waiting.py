@@ -13,7 +13,9 @@ PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if IS_SLOW else 1
 
 
 def wait_for(condition, what, deadline=5.0, interval=0.02):
-    """Returns the first true value of condition(); fails after deadline seconds."""
+    """Returns the first true value of condition(); fails after deadline seconds and says what it
+    waited for, a text or a function that returns one.
+    """
     deadline *= PATIENCE
     end = time.monotonic() + deadline
     while True:
@@ -21,7 +23,8 @@ def wait_for(condition, what, deadline=5.0, interval=0.02):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"waited {deadline} s in vain for {what}; last: {value!r}")
+            text = what() if callable(what) else what
+            raise AssertionError(f"waited {deadline} s in vain for {text}; last: {value!r}")
         time.sleep(interval)
 
 

@@ -19,7 +19,8 @@ class Monitor:
         self.host, self.events, self.errors = host, [], []
         self.child = host.spawn(*before, *host.ctl_command("-j", "monitor", *words),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
         if ready:
             self.wait_follows()
 
@@ -50,6 +51,7 @@ class Monitor:
 
     def wait_end(self):
         status = self.child.wait(timeout=10 * PATIENCE)
+        self.reader.join(timeout=10 * PATIENCE)
         for event in self.events:
             schema.check("monitor", event)
         return status

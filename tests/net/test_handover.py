@@ -8,6 +8,7 @@ import os
 import pytest
 
 from lab import ROOT, Refused
+from waiting import wait_for
 
 
 def dress(near):
@@ -54,7 +55,12 @@ def dressed(pair):
 
 def test_back_as_it_was(dressed):
     near = dressed.near
+    wait_for(lambda: "fe80" in near.ip("addr", "show", "dev", "bond0"), "a link-local address")
     before = picture(near)
+
+    def wait_as_before():
+        wait_for(lambda: picture(near) == before, lambda: f"{before}, not {picture(near)}")
+
     with pytest.raises(Refused) as refusal:
         near.ctl("handback", "bond0")
     text = str(refusal.value)
@@ -83,7 +89,7 @@ def test_back_as_it_was(dressed):
     near.ip("link", "set", "bond0", "name", device["old_name"])
     near.start_bondd()
     near.wait_ping("10.0.0.2")
-    assert picture(near) == before
+    wait_as_before()
     assert not list(journals.iterdir()) and near.show()["name"] == "bond0"
     # One that makes no sense is reported, and nothing is done.
     near.stop_bondd()
