@@ -55,6 +55,8 @@ void attach_remove_clsact(struct nl *nl, int ifindex);
 uint32_t attach_program(const struct attach_point *point);
 /* The same of the pinned link, whatever the hook is. */
 uint32_t attach_linked_program(const struct attach_point *point);
+/* Is our program on that very device? 1 or 0; -errno if that cannot be found out. */
+int attach_is_there(const struct attach_point *point);
 /* Replaces the program by another; every packet meets one of them. */
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
 /* The kernel's number of a program; 0: unknown. */
