@@ -6,9 +6,9 @@
 
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
+#include "cli/base/picture.h"
 #include "cli/show/going_back.h"
-#include "cli/show/unwatched.h"
 #include "common/mac.h"
 #include "common/set_down.h"
 #include "view/view_bond.h"
@@ -26,10 +26,14 @@ static const struct loop_figures *see_loop(const struct cli *cli, const struct p
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	bool bondd = pins_bondd_alive(pins) && client_present(cli->paths.run_dir);
+	struct picture *picture = picture_take(pins, bondd);
 	struct loop_figures loop;
+	json_t *view = NULL;
 
-	return bondd ? view_bond(pins, name, true, see_loop(cli, pins, &loop))
-		     : unwatched_view(pins, name, see_loop(cli, pins, &loop));
+	if (picture)
+		view = view_bond(picture_pins(picture), name, bondd, see_loop(cli, pins, &loop));
+	picture_free(picture);
+	return view;
 }
 
 static json_t *see_stats(const struct cli *cli, const struct pins *pins, const char *name)

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "cli/show/kernel_words.h"
-#include "cli/show/news.h"
-#include "cli/show/style.h"
+#include "cli/base/news.h"
+#include "cli/base/style.h"
 #include "cli/show/text_options.h"
-#include "cli/show/text_units.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/text_units.h"
+#include "cli/base/text_wrap.h"
 
 static size_t text_used_slaves(const json_t *bond)
 {

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/show/fields.h"
-#include "cli/show/news.h"
+#include "cli/base/fields.h"
+#include "cli/base/news.h"
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_monitors.h"
 #include "cli/show/text_options.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/text_wrap.h"
 #include "common/mode.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"

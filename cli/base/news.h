@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is wrong with a bond, in sentences, from its JSON object. */
-#ifndef XBOND_CLI_SHOW_NEWS_H
-#define XBOND_CLI_SHOW_NEWS_H
+#ifndef XBOND_CLI_BASE_NEWS_H
+#define XBOND_CLI_BASE_NEWS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,15 +3,15 @@
  * Backups, standby ports and drained slaves are not news while their links work. What the bond says
  * is not said again of its slaves.
  */
-#include "cli/show/news.h"
+#include "cli/base/news.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/show/fields.h"
-#include "cli/show/kernel_words.h"
-#include "cli/show/text_units.h"
+#include "cli/base/fields.h"
+#include "cli/base/text_units.h"
+#include "common/mode.h"
 #include "common/monitor.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"
@@ -41,7 +41,8 @@ static bool news_has_link(const json_t *slave)
 
 const char *news_role(const json_t *bond, const json_t *slave)
 {
-	bool one_is_active = kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP);
+	bool one_is_active =
+		!strcmp(field_text(bond, "mode"), mode_name(XBOND_MODE_ACTIVE_BACKUP));
 
 	if (field_is_true(slave, "active"))
 		return one_is_active ? "active" : "in use";
