@@ -6,17 +6,21 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "view/view_problem.h"
+
 /*
- * An array of texts, the most important first; empty if the bond is in order. A new reference.
- * is_down: the bond is administratively down, which its object does not have.
+ * An array of texts, the most important first; empty if nothing is known to be wrong. A new
+ * reference. is_down: the bond is administratively down. bondd: whether it serves the bond. Its
+ * object has neither.
  */
-json_t *news_bad(const json_t *bond, bool is_down);
+json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd);
 
-/* What it means that bondd is away. */
-const char *news_no_bondd(const json_t *bond);
-
+/* The state of the slave's link, in a word or two. */
+const char *news_link(const json_t *slave);
 /* What the bond uses the slave for, in a word or two. */
 const char *news_role(const json_t *bond, const json_t *slave);
+/* The one of them that says more: what it is used for while its link works. */
+const char *news_state(const json_t *bond, const json_t *slave);
 /* Not in use, although nobody has asked for that. */
 bool news_is_unused(const json_t *bond, const json_t *slave);
 

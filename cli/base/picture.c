@@ -98,9 +98,16 @@ static void picture_avoid(struct picture *copy, uint64_t lost)
 	picture_succeed(copy);
 }
 
-struct picture *picture_take(const struct pins *pins, bool bondd)
+enum view_bondd picture_bondd(const struct pins *pins, bool has_socket)
 {
-	uint64_t lost = bondd ? 0 : picture_lost(pins);
+	if (!has_socket)
+		return VIEW_BONDD_IS_STOPPED;
+	return pins_bondd_alive(pins) ? VIEW_BONDD_IS_HERE : VIEW_BONDD_IS_SILENT;
+}
+
+struct picture *picture_take(const struct pins *pins, enum view_bondd bondd)
+{
+	uint64_t lost = bondd == VIEW_BONDD_IS_HERE ? 0 : picture_lost(pins);
 	struct picture *copy = picture_copy(pins);
 
 	if (copy && lost)

@@ -9,11 +9,15 @@
 #define XBOND_CLI_BASE_PICTURE_H
 
 #include "common/pins.h"
+#include "view/view_problem.h"
 
 struct picture;
 
-/* bondd: it serves the bond, so its maps are right. NULL: out of memory. */
-struct picture *picture_take(const struct pins *pins, bool bondd);
+/* has_socket: bondd accepts connections. */
+enum view_bondd picture_bondd(const struct pins *pins, bool has_socket);
+
+/* NULL: out of memory. */
+struct picture *picture_take(const struct pins *pins, enum view_bondd bondd);
 /* As the pins that were copied; what is not copied is theirs. */
 const struct pins *picture_pins(const struct picture *picture);
 /* NULL is allowed. */

@@ -23,15 +23,21 @@ static const struct loop_figures *see_loop(const struct cli *cli, const struct p
 	return pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, room) ? room : NULL;
 }
 
+static enum view_bondd see_bondd(const struct cli *cli, const struct pins *pins)
+{
+	return picture_bondd(pins, client_present(cli->paths.run_dir));
+}
+
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	bool bondd = pins_bondd_alive(pins) && client_present(cli->paths.run_dir);
+	enum view_bondd bondd = see_bondd(cli, pins);
 	struct picture *picture = picture_take(pins, bondd);
 	struct loop_figures loop;
 	json_t *view = NULL;
 
 	if (picture)
-		view = view_bond(picture_pins(picture), name, bondd, see_loop(cli, pins, &loop));
+		view = view_bond(picture_pins(picture), name, bondd == VIEW_BONDD_IS_HERE,
+				 see_loop(cli, pins, &loop));
 	picture_free(picture);
 	return view;
 }
@@ -93,12 +99,14 @@ static int see_by_pins(const struct cli *cli, const struct sight *sight, const c
 	if (r == -EPROTO && sight->foreign) {
 		ret_seen->view = sight->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));
 		ret_seen->forced_counted = false;
+		ret_seen->bondd = VIEW_BONDD_IS_HERE;
 		return 0;
 	}
 	if (r)
 		return r;
 	ret_seen->view = sight->view(cli, &pins, name);
 	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
+	ret_seen->bondd = see_bondd(cli, &pins);
 	pins_close(&pins);
 	return ret_seen->view
 		       ? 0
@@ -123,6 +131,7 @@ static int see_by_bondd(const struct cli *cli, const struct sight *sight, const 
 	int r;
 
 	ret_seen->forced_counted = false;
+	ret_seen->bondd = VIEW_BONDD_IS_HERE;
 	if (!sight->method) {
 		ret_seen->view = json_string(name);
 		return 0;
