@@ -73,9 +73,24 @@ const struct sight sight_stats = { "stats", see_stats, NULL };
 const struct sight sight_list = { NULL, see_name, see_foreign_name };
 const struct sight sight_known = { "show", see_show, NULL };
 
-static bool see_is_forbidden(int r)
+/* Only bondd can tell then. */
+static bool see_is_blind(const struct cli *cli, int r)
 {
-	return r == -EPERM || r == -EACCES;
+	return r == -EPERM || r == -EACCES ||
+	       ((!r || r == -ENOENT) && !pins_on_bpffs(cli->paths.bpf_dir));
+}
+
+/* That bondd could not be asked is said by what is missing here. */
+static int see_say_hidden(const struct cli *cli, int r, struct err *err)
+{
+	const char *bondd = r == -ENOTCONN ? VIEW_BONDD_STOPPED
+			    : r == -EACCES ? "this user may not ask bondd"
+					   : VIEW_BONDD_SILENT;
+
+	if (!r || r == -EREMOTEIO || r == -EPROTO || pins_on_bpffs(cli->paths.bpf_dir))
+		return r;
+	return err_set(err, ENOTCONN, "cannot see the bonds: " PINS_HIDDEN ", and %s",
+		       cli->paths.bpf_dir, bondd);
 }
 
 /* A bond that is just being made or deleted has some of its pins. */
@@ -154,8 +169,8 @@ int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
 {
 	int r = see_by_pins(cli, sight, name, ret_seen, err);
 
-	if (see_is_forbidden(r))
-		r = see_by_bondd(cli, sight, name, ret_seen, err);
+	if (see_is_blind(cli, r))
+		r = see_say_hidden(cli, see_by_bondd(cli, sight, name, ret_seen, err), err);
 	if (r)
 		return r;
 	ret_seen->is_down = see_is_down(ret_seen->view, name);
@@ -167,5 +182,9 @@ int see_names(const struct cli *cli, char ***ret_names, struct err *err)
 {
 	int r = pins_names(ret_names, cli->paths.bpf_dir, err);
 
-	return see_is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
+	if (!see_is_blind(cli, r))
+		return r;
+	if (!r)
+		pins_names_free(*ret_names);
+	return see_say_hidden(cli, ask_names(cli->paths.run_dir, ret_names, err), err);
 }

@@ -198,8 +198,11 @@ static void top_read_drop_absent(struct top *top)
 static int top_read_all(struct top *top, struct err *err)
 {
 	char **names;
-	int r = pins_names(&names, top->bpf_dir, err);
+	int r;
 
+	if (!pins_on_bpffs(top->bpf_dir))
+		return err_set(err, ENODEV, "cannot see the bonds: " PINS_HIDDEN, top->bpf_dir);
+	r = pins_names(&names, top->bpf_dir, err);
 	if (r)
 		return r;
 	for (char **name = names; *name && (!r || r == -ENOENT); name++)
