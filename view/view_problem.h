@@ -11,7 +11,7 @@ struct view_problem {
 	const char *sentence;
 };
 
-/* Says of bondd that it is not there, and that it is there or was a moment ago, but is silent. */
+/* It is not there; and: it is there, or was within 3 s, but is stuck or serves other bonds. */
 #define VIEW_BONDD_STOPPED "bondd is not running"
 #define VIEW_BONDD_SILENT "bondd does not answer"
 

@@ -100,9 +100,11 @@ static void picture_avoid(struct picture *copy, uint64_t lost)
 
 enum view_bondd picture_bondd(const struct pins *pins, bool has_socket)
 {
-	if (!has_socket)
-		return VIEW_BONDD_IS_STOPPED;
-	return pins_bondd_alive(pins) ? VIEW_BONDD_IS_HERE : VIEW_BONDD_IS_SILENT;
+	bool beats = pins_bondd_alive(pins);
+
+	if (has_socket && beats)
+		return VIEW_BONDD_IS_HERE;
+	return has_socket || beats ? VIEW_BONDD_IS_SILENT : VIEW_BONDD_IS_STOPPED;
 }
 
 struct picture *picture_take(const struct pins *pins, enum view_bondd bondd)

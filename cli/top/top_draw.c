@@ -26,7 +26,7 @@ static const struct {
 	{ "p, space", "pause" },
 	{ "+, -", "longer or shorter interval" },
 	{ "q", "quit" },
-	{ "OUT, IN", "bits a second" },
+	{ "OUT, IN", "bits a second (b/s)" },
 	{ "SHARE", "of the bond's bytes out" },
 	{ "DUE", "the share that its weight gives" },
 	{ "BUCKETS", "of 4096 that a hash may choose" },

@@ -100,7 +100,8 @@ def test_top_beside_traffic(flow):
     check_drain(flow.near)
     assert once(flow.near)["problems"] == []
     flow.near.kill_bondd()
-    wait_for(lambda: "bondd is not running" in str(once(flow.near)["problems"]), "bondd to be missed")
+    wait_for(lambda: "bondd is not running" in str(once(flow.near)["problems"]),
+             "bondd to be missed")
     check_drain(flow.near)
 
 
