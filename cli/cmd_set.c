@@ -10,6 +10,7 @@
 #include "cli/base/steer.h"
 #include "common/slots.h"
 #include "options/names.h"
+#include "view/view_problem.h"
 
 struct change {
 	const char *bond;
@@ -91,7 +92,8 @@ static void set_tell_bondd(const struct cli *cli, const struct change *change)
 		return;
 	}
 	if (pairs_find(&change->pairs, OPT_WEIGHT))
-		cli_say("bondd is away: the new weight is stored and takes effect when bondd is "
+		cli_say(VIEW_BONDD_SILENT
+			": the new weight is stored and takes effect when bondd is "
 			"back");
 }
 

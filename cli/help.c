@@ -94,8 +94,8 @@ void help_print(void)
 		help_print_entry(call, CALL_WIDTH, verb->help);
 	}
 	help_print_global_flags();
-	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is\n"
-	     "away or was lost; doctor: 4 warnings, 5 something bad; load, apply: 6 changed.");
+	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd, which\n"
+	     "does not answer; doctor: 4 warnings, 5 something bad; load, apply: 6 changed.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,

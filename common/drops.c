@@ -13,7 +13,7 @@ static const struct {
 	[XBOND_DROP_INACTIVE] = { "inactive", "received on a slave that was not to take them" },
 	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "received while the bond had no carrier" },
 	[XBOND_DROP_LACP_REFUSED] = { "lacp_refused",
-				      "LACPDUs and markers that were wrong, while bondd was away" },
+				      "LACPDUs and markers that were wrong, without bondd" },
 	[XBOND_DROP_LACP_QUEUE] = { "lacp_queue", "LACPDUs that bondd did not read in time" },
 	[XBOND_DROP_BFD_REFUSED] = { "bfd_refused", "packets of BFD that were wrong" },
 	[XBOND_DROP_BFD_QUEUE] = { "bfd_queue", "packets of BFD that bondd did not read in time" },

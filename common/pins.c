@@ -114,10 +114,7 @@ bool pins_on_bpffs(const char *path)
 static int pins_no_such_bond(const char *bpf_dir, const char *name, struct err *err)
 {
 	if (!pins_on_bpffs(bpf_dir))
-		return err_set(err, ENOENT,
-			       "no such bond: %s (%s is not on a BPF file system; mount it with "
-			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' lists the bonds)",
-			       name, bpf_dir);
+		return err_set(err, ENOENT, "cannot see %s: " PINS_HIDDEN, name, bpf_dir);
 	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", name);
 }
 

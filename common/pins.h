@@ -23,6 +23,11 @@
 	"takes "                                                                                  \
 	"XDP programs off them that were left there"
 
+/* That bonds cannot be seen from here, whether there are any or not; %s is bpf_dir. */
+#define PINS_HIDDEN                                                               \
+	"%s is not on a BPF file system here ('ip netns exec' hides the host's; " \
+	"'nsenter --net=/run/netns/NAME' does not)"
+
 #define PINS_NO_FILES .counters_fd = -1, .loads_fd = -1, .drops_fd = -1, .clients_fd = -1
 
 struct pins {

@@ -218,7 +218,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(lacp_hold),
 		.initial = "on",
 		.needs = MODE_LACP,
-		.help = "the BPF programs keep the ports up while bondd is away",
+		.help = "the BPF programs keep the ports up without bondd",
 	},
 	[OPT_DRAIN_MARKERS - OPT_LACP_RATE] = {
 		.id = OPT_DRAIN_MARKERS,

@@ -20,7 +20,7 @@ static const struct view_bfd_end {
 	[XBOND_BFD_TURNED_OFF] = { "unknown", NULL, BFD_DIAG_NEIGHBOR_DOWN },
 };
 
-/* How the programs have ended the session while bondd is away; NULL: they have not. */
+/* How the programs have ended the session without bondd; NULL: they have not. */
 static const struct view_bfd_end *view_bfd_end_of(const struct pins *pins, unsigned int slot)
 {
 	uint32_t ended;
@@ -58,7 +58,7 @@ json_t *view_bfd_why(const struct pins *pins, unsigned int slot)
 	const struct view_bfd_end *end = view_bfd_end_of(pins, slot);
 
 	return end && end->why
-		       ? json_sprintf("its BFD session has ended while bondd is away: %s", end->why)
+		       ? json_sprintf("its BFD session has ended without bondd: %s", end->why)
 		       : NULL;
 }
 

@@ -147,16 +147,16 @@ static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_
 	};
 
 	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
-		snprintf(ret_text, WHY_SIZE, "%s: %s; bondd is away",
+		snprintf(ret_text, WHY_SIZE, "%s without bondd: %s",
 			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
 	} else if (held) {
-		snprintf(ret_text, WHY_SIZE, "held by the kernel%s: bondd is away, %u answer%s",
+		snprintf(ret_text, WHY_SIZE, "held by the kernel without bondd%s: %u answer%s",
 			 hold->withheld ? ", collecting only, as the partner does not" : "",
 			 hold->answers, hold->answers == 1 ? "" : "s");
 	} else {
 		lacp_why(sys, slot, view_lacp_last_known_ns(pins, &sys->port[slot]),
 			 view_lacp_slave_name, pins, before);
-		snprintf(ret_text, WHY_SIZE, "not held: bondd is away; when it went: %s", before);
+		snprintf(ret_text, WHY_SIZE, "not held without bondd; before: %s", before);
 	}
 }
 

@@ -5,8 +5,20 @@
 
 #include "bpf/abi.h"
 
-const char view_problem_no_bondd[] =
-	"bondd is away: traffic continues, but changes of carrier may go unnoticed";
+#define CONTINUES ": traffic continues, and avoids slaves that lose carrier"
+
+const char *view_problem_bondd(enum view_bondd bondd, bool has_carrier)
+{
+	switch (bondd) {
+	case VIEW_BONDD_IS_HERE: break;
+	case VIEW_BONDD_IS_STOPPED:
+		return has_carrier ? VIEW_BONDD_STOPPED CONTINUES : VIEW_BONDD_STOPPED;
+	case VIEW_BONDD_IS_SILENT:
+		return has_carrier ? VIEW_BONDD_SILENT CONTINUES : VIEW_BONDD_SILENT;
+	}
+	return NULL;
+}
+
 const char view_problem_detached_bond[] =
 	"the bond's own programs were taken off: it sends nothing, or not as it should";
 const char view_problem_detached_slave[] = "its receive program was taken off: it receives nothing";

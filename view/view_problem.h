@@ -3,6 +3,7 @@
 #ifndef XBOND_VIEW_VIEW_PROBLEM_H
 #define XBOND_VIEW_VIEW_PROBLEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct view_problem {
@@ -10,8 +11,17 @@ struct view_problem {
 	const char *sentence;
 };
 
+/* It is not there; and: it is there, or was within 3 s, but is stuck or serves other bonds. */
+#define VIEW_BONDD_STOPPED "bondd is not running"
+#define VIEW_BONDD_SILENT "bondd does not answer"
+
+/* Whether bondd serves a bond, as far as others can tell. */
+enum view_bondd { VIEW_BONDD_IS_HERE, VIEW_BONDD_IS_STOPPED, VIEW_BONDD_IS_SILENT };
+
+/* What is told of a bond that bondd does not serve; NULL: it does. has_carrier: the bond has. */
+const char *view_problem_bondd(enum view_bondd bondd, bool has_carrier);
+
 /* The same sentence for every verb that shows bonds to people. */
-extern const char view_problem_no_bondd[];
 extern const char view_problem_detached_bond[];
 extern const char view_problem_detached_slave[];
 

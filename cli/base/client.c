@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/paths.h"
+#include "view/view_problem.h"
 
 #define MAX_REPLY_BYTES (1024 * 1024)
 
@@ -51,7 +52,7 @@ static int client_connect_failed(const char *run_dir, int code, struct err *err)
 			       "the path %s/%s is too long for a socket; give a shorter --run-dir",
 			       run_dir, PATHS_SOCKET_NAME);
 	return err_set(err, ENOTCONN,
-		       "bondd is not running at %s/%s (%s); start it or give the right --run-dir",
+		       VIEW_BONDD_STOPPED " at %s/%s (%s); start it or give the right --run-dir",
 		       run_dir, PATHS_SOCKET_NAME, strerror(code));
 }
 

@@ -83,6 +83,10 @@ static json_t *live_bonds(const struct cli *cli)
 	struct err err;
 	int r = pins_names(&names, cli->paths.bpf_dir, &err);
 
+	if (!r && !pins_on_bpffs(cli->paths.bpf_dir)) { /* they are hidden here */
+		pins_names_free(names);
+		r = -EACCES;
+	}
 	if (r == -EPERM || r == -EACCES)
 		return live_ask(cli, "list", NULL);
 	if (r)

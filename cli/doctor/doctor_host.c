@@ -3,6 +3,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "common/clock.h"
+#include "view/view_problem.h"
 
 /* A turn of the main loop that still runs, or that once took so long. */
 #define HOST_STUCK_NS (2 * NS_PER_S)
@@ -65,14 +66,14 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 {
 	if (host_find_beating(facts, true)) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "bondd does not answer at %s/" PATHS_SOCKET_NAME
-			     ", but was there less than 3 s ago",
+			     VIEW_BONDD_SILENT " at %s/" PATHS_SOCKET_NAME
+					       ", but was there less than 3 s ago",
 			     facts->host.paths.run_dir);
 		doctor_advise(report, "if this goes on, give bondctl the --run-dir of that bondd");
 		return;
 	}
 	doctor_found(report, facts->bond_count ? DOCTOR_BAD : DOCTOR_NOTE, NULL,
-		     "bondd is not running%s",
+		     VIEW_BONDD_STOPPED "%s",
 		     facts->bond_count
 			     ? ": traffic continues, but nothing is repaired and LACP only answers"
 			     : "");
@@ -88,7 +89,8 @@ void doctor_check_bondd(const struct doctor_facts *facts, struct doctor_report *
 		host_check_absent(facts, report);
 	else if (host->loop_is_known && host->loop.began_ns &&
 		 host->loop.began_ns + HOST_STUCK_NS < host->now_ns) {
-		doctor_found(report, DOCTOR_BAD, NULL, "bondd has been stuck for %llu s",
+		doctor_found(report, DOCTOR_BAD, NULL,
+			     VIEW_BONDD_SILENT ": it has been stuck for %llu s",
 			     (unsigned long long)((host->now_ns - host->loop.began_ns) / NS_PER_S));
 		doctor_advise(report, "see its log; if it stays stuck, restart it, which does not "
 				      "disturb traffic");

@@ -17,6 +17,7 @@
 #include "cli/monitor/history.h"
 #include "cli/monitor/since.h"
 #include "options/names.h"
+#include "view/view_problem.h"
 
 #define AWAY_MS 250
 #define COUNT_MAX (1ULL << 62)
@@ -95,7 +96,8 @@ static bool monitor_begin_away(struct monitor *monitor)
 {
 	monitor->away = away_new(monitor->cli->paths.bpf_dir);
 	return monitor->away &&
-	       monitor_tell_bondd(monitor, "away", "bondd is away; the bonds continue without it",
+	       monitor_tell_bondd(monitor, "away",
+				  VIEW_BONDD_SILENT "; the bonds continue without it",
 				  event_now_us());
 }
 

@@ -54,6 +54,10 @@ static int capture_open_source(struct capture *capture, const struct xbond_slave
 	if (!source)
 		return err_set(err, ENOMEM, "out of memory");
 	r = tap_open(&source->tap, &options, err);
+	if (!r && tap_start(&source->tap, &options)) {
+		r = err_set(err, ENOMEM, "cannot filter the packets of %s", slave->name);
+		tap_close(&source->tap);
+	}
 	if (r) {
 		free(source);
 		return r;

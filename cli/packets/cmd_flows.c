@@ -68,10 +68,28 @@ static bool flows_is_deleted(const struct flows *flows)
 	return __atomic_load_n(&flows->pins->bond->state, __ATOMIC_RELAXED) == XBOND_BOND_DELETING;
 }
 
-/* From now on the slave's counters count from here. */
+static struct tap_options flows_tap_options(const struct flows *flows, unsigned int slot)
+{
+	const struct flows_slave *slave = &flows->slave[slot];
+
+	return (struct tap_options){ .device = slave->name,
+				     .ifindex = (int)slave->ifindex,
+				     .direction = flows->direction,
+				     .one_of = flows->one_of,
+				     .snaplen = SNAPLEN,
+				     .room = ROOM };
+}
+
+/*
+ * Opening the sockets of many slaves takes a while, so they have let nothing in yet. First the
+ * counters, then the samples: what is sampled is counted, too.
+ */
 static void flows_begin_slave(struct flows *flows, unsigned int slot)
 {
+	const struct tap_options options = flows_tap_options(flows, slot);
+
 	flows_count(flows, slot, &flows->slave[slot].packets, &flows->slave[slot].bytes);
+	tap_start(&flows->slave[slot].tap, &options);
 }
 
 /* What its device sends after it has left is not the bond's. */
@@ -86,14 +104,17 @@ static void flows_follow_slave(struct flows *flows, unsigned int slot)
 	tap_stop(&slave->tap);
 }
 
-/* Counted first: what is counted before the slave is seen to be there is its own. */
+/*
+ * Sampled, then counted, so that what is sampled is counted; then looked for: what was counted
+ * before the slave is seen to be there is its own.
+ */
 static void flows_end_slave(struct flows *flows, unsigned int slot)
 {
 	struct flows_slave *slave = &flows->slave[slot];
 	uint64_t packets, bytes;
 
-	flows_count(flows, slot, &packets, &bytes);
 	tap_stop(&slave->tap);
+	flows_count(flows, slot, &packets, &bytes);
 	flows_follow_slave(flows, slot);
 	slave->has_left |= packets < slave->packets || bytes < slave->bytes;
 	slave->packets = packets - slave->packets;
@@ -103,17 +124,13 @@ static void flows_end_slave(struct flows *flows, unsigned int slot)
 static int flows_open_slave(struct flows *flows, unsigned int slot, struct err *err)
 {
 	struct flows_slave *slave = &flows->slave[slot];
-	const struct tap_options options = { .device = slave->name,
-					     .ifindex = (int)flows->pins->slaves[slot].ifindex,
-					     .direction = flows->direction,
-					     .one_of = flows->one_of,
-					     .snaplen = SNAPLEN,
-					     .room = ROOM };
+	struct tap_options options;
 	int r;
 
-	slave->ifindex = (uint32_t)options.ifindex;
+	slave->ifindex = flows->pins->slaves[slot].ifindex;
 	snprintf(slave->name, sizeof(slave->name), "%.*s", XBOND_NAME_SIZE - 1,
 		 flows->pins->slaves[slot].name);
+	options = flows_tap_options(flows, slot);
 	r = tap_open(&slave->tap, &options, err);
 	slave->open = !r;
 	return r;
@@ -147,6 +164,7 @@ static void flows_take(void *context, const struct tap_packet *packet)
 	tuple_of(&captured, &tuple);
 	flow_counts_add(&flows->counts, &tuple, reading->slot, captured.length, flows->one_of);
 	flows->slave[reading->slot].samples++;
+	flows->slave[reading->slot].sampled_bytes += captured.length;
 }
 
 static void flows_read(struct flows *flows)
@@ -182,6 +200,22 @@ static void flows_close_slave(struct flows *flows, unsigned int slot)
 	tap_close(&flows->slave[slot].tap);
 }
 
+/*
+ * Packets on their way to the place where they are sampled were counted before, and frames that
+ * others send are not counted at all. If every packet was sampled, the slave has sent those.
+ */
+static void flows_settle_slave(struct flows *flows, unsigned int slot)
+{
+	struct flows_slave *slave = &flows->slave[slot];
+
+	if (flows->one_of > 1 || slave->has_left)
+		return;
+	if (slave->packets < slave->samples)
+		slave->packets = slave->samples;
+	if (slave->bytes < slave->sampled_bytes)
+		slave->bytes = slave->sampled_bytes;
+}
+
 /* Ctrl-C ends the looking, and what was seen is shown. A second one ends the process. */
 static void flows_look(struct flows *flows, double seconds)
 {
@@ -200,6 +234,7 @@ static void flows_look(struct flows *flows, double seconds)
 	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;
 	usleep(3 * TAP_RETIRE_MS * 1000);
 	flows_read(flows);
+	flows_each(flows, flows_settle_slave);
 }
 
 static int flows_measure(struct flows *flows, double seconds, struct err *err)

@@ -16,8 +16,9 @@ struct flows_slave {
 	char name[XBOND_NAME_SIZE]; /* when it began; another slave may get the slot */
 	uint32_t ifindex;
 	struct tap tap;
-	uint64_t packets, bytes; /* counted by the programs in that time; exact */
-	uint64_t samples;
+	/* Counted by the programs in that time; exact, but for frames of others (LACPDUs). */
+	uint64_t packets, bytes;
+	uint64_t samples, sampled_bytes;
 };
 
 struct flows {

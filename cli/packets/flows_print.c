@@ -47,6 +47,26 @@ static double flows_estimate(const struct flows *flows, const struct flows_slave
 	return (double)slave->samples * flows->one_of * flows_scale(slave);
 }
 
+/* An estimate of the whole slave is at most what was counted. */
+static double flows_at_most(double estimate, uint64_t counted)
+{
+	return estimate > (double)counted ? (double)counted / estimate : 1;
+}
+
+/* The factors from the samples of a flow to what the flow sent, in packets and in bytes. */
+static double flows_packets_scale(const struct flows *flows, const struct flows_slave *slave)
+{
+	return flows_scale(slave) * flows_at_most(flows_estimate(flows, slave), slave->packets);
+}
+
+static double flows_bytes_scale(const struct flows *flows, const struct flows_slave *slave)
+{
+	double scale = flows_scale(slave);
+
+	return scale *
+	       flows_at_most((double)slave->sampled_bytes * flows->one_of * scale, slave->bytes);
+}
+
 /* Half the width of the range in which the true rate of packets is with 95 % probability. */
 static double flows_uncertainty(const struct flows *flows, const struct flows_slave *slave,
 				uint64_t samples)
@@ -87,11 +107,12 @@ static double flows_bytes_of(const struct flow_count *flow, size_t count)
 static json_t *flows_flow_json(const struct flows *flows, const struct flows_slave *slave,
 			       const struct flow_count *flow, double all)
 {
-	double scale = flows_scale(slave) / flows->seconds;
+	double packets = flow->packets * flows_packets_scale(flows, slave) / flows->seconds;
+	double bytes = flow->bytes * flows_bytes_scale(flows, slave) / flows->seconds;
 
 	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:I}", "flow", tuple_json(&flow->tuple),
-			 "bits_per_s", 8 * flow->bytes * scale, "packets_per_s",
-			 flow->packets * scale, "share", flow->bytes / all, "uncertainty",
+			 "bits_per_s", 8 * bytes, "packets_per_s", packets, "share",
+			 flow->bytes / all, "uncertainty",
 			 flows_uncertainty(flows, slave, flow->samples), "samples",
 			 (json_int_t)flow->samples);
 }
@@ -125,11 +146,13 @@ static json_t *flows_slave_json(const struct flows *flows, unsigned int slot,
 static void flows_print_flows(const struct flows *flows, const struct flows_slave *slave,
 			      const struct flow_count *flow, size_t count)
 {
-	double scale = flows_scale(slave) / flows->seconds, all = flows_bytes_of(flow, count);
+	double packets = flows_packets_scale(flows, slave) / flows->seconds;
+	double bytes = flows_bytes_scale(flows, slave) / flows->seconds;
+	double all = flows_bytes_of(flow, count);
 	char text[TUPLE_TEXT];
 
 	for (size_t i = 0; i < count && i < flows->top; i++, flow++) {
-		printf("%12.3f %10.0f %6.1f%%", 8e-6 * flow->bytes * scale, flow->packets * scale,
+		printf("%12.3f %10.0f %6.1f%%", 8e-6 * flow->bytes * bytes, flow->packets * packets,
 		       100 * flow->bytes / all);
 		if (flows->one_of > 1 || slave->tap.dropped)
 			printf(" %4.0f%%", 100 * flows_uncertainty(flows, slave, flow->samples));

@@ -43,7 +43,7 @@ static size_t tap_put_prefix(struct sock_filter *code, const struct tap_options 
 	return (size_t)(at - code);
 }
 
-static int tap_attach_filter(const struct tap *tap, const struct tap_options *options)
+int tap_start(const struct tap *tap, const struct tap_options *options)
 {
 	const struct sock_filter all = RETURN(options->snaplen);
 	const struct sock_filter *rest = options->filter.len ? options->filter.filter : &all;
@@ -61,6 +61,20 @@ static int tap_attach_filter(const struct tap *tap, const struct tap_options *op
 	r = r ? -errno : 0;
 	free(code);
 	return r;
+}
+
+static int tap_attach_none(const struct tap *tap)
+{
+	struct sock_filter none = RETURN(0);
+	const struct sock_fprog program = { .len = 1, .filter = &none };
+
+	return setsockopt(tap->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ? -errno
+											    : 0;
+}
+
+void tap_stop(const struct tap *tap)
+{
+	tap_attach_none(tap);
 }
 
 static int tap_make_ring(struct tap *tap, const struct tap_options *options)
@@ -120,7 +134,7 @@ int tap_open(struct tap *ret_tap, const struct tap_options *options, struct err 
 			       "give bondctl CAP_NET_RAW");
 	if (tap->fd < 0)
 		return err_set(err, errno, "cannot open a packet socket: %m");
-	r = tap_attach_filter(tap, options);
+	r = tap_attach_none(tap);
 	if (!r)
 		r = tap_make_ring(tap, options);
 	if (!r)
@@ -137,14 +151,6 @@ void tap_close(struct tap *tap)
 		munmap(tap->ring, tap->ring_size);
 	close(tap->fd);
 	tap->ring = NULL;
-}
-
-void tap_stop(struct tap *tap)
-{
-	struct sock_filter none = RETURN(0);
-	const struct sock_fprog program = { .len = 1, .filter = &none };
-
-	setsockopt(tap->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
 static void tap_describe(const struct tpacket3_hdr *header, struct tap_packet *ret_packet)

@@ -49,11 +49,13 @@ struct tap_packet {
 	uint8_t packet_type; /* PACKET_HOST and others of linux/if_packet.h */
 };
 
-/* The device must be in this network namespace. */
+/* The device must be in this network namespace. Nothing comes in before tap_start(). */
 int tap_open(struct tap *ret_tap, const struct tap_options *options, struct err *err);
+/* From now on packets come in. The options are those of tap_open(). Returns 0 or -errno. */
+int tap_start(const struct tap *tap, const struct tap_options *options);
 void tap_close(struct tap *tap);
 /* From now on nothing comes in. What is in the ring can be read after 2 * TAP_RETIRE_MS. */
-void tap_stop(struct tap *tap);
+void tap_stop(const struct tap *tap);
 /* Calls `take` with each packet that is there. */
 void tap_read(struct tap *tap, void (*take)(void *context, const struct tap_packet *packet),
 	      void *context);

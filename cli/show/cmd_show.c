@@ -8,7 +8,7 @@
 
 #include "cli/show/proc.h"
 #include "cli/show/see.h"
-#include "cli/show/style.h"
+#include "cli/base/style.h"
 #include "cli/show/text.h"
 #include "cli/show/text_details.h"
 #include "cli/show/text_stats.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "common/mode.h"
 #include "lacp/lacp.h"
 

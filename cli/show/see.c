@@ -6,9 +6,9 @@
 
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
+#include "cli/base/picture.h"
 #include "cli/show/going_back.h"
-#include "cli/show/unwatched.h"
 #include "common/mac.h"
 #include "common/set_down.h"
 #include "view/view_bond.h"
@@ -23,13 +23,23 @@ static const struct loop_figures *see_loop(const struct cli *cli, const struct p
 	return pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, room) ? room : NULL;
 }
 
+static enum view_bondd see_bondd(const struct cli *cli, const struct pins *pins)
+{
+	return picture_bondd(pins, client_present(cli->paths.run_dir));
+}
+
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	bool bondd = pins_bondd_alive(pins) && client_present(cli->paths.run_dir);
+	enum view_bondd bondd = see_bondd(cli, pins);
+	struct picture *picture = picture_take(pins, bondd);
 	struct loop_figures loop;
+	json_t *view = NULL;
 
-	return bondd ? view_bond(pins, name, true, see_loop(cli, pins, &loop))
-		     : unwatched_view(pins, name, see_loop(cli, pins, &loop));
+	if (picture)
+		view = view_bond(picture_pins(picture), name, bondd == VIEW_BONDD_IS_HERE,
+				 see_loop(cli, pins, &loop));
+	picture_free(picture);
+	return view;
 }
 
 static json_t *see_stats(const struct cli *cli, const struct pins *pins, const char *name)
@@ -63,9 +73,24 @@ const struct sight sight_stats = { "stats", see_stats, NULL };
 const struct sight sight_list = { NULL, see_name, see_foreign_name };
 const struct sight sight_known = { "show", see_show, NULL };
 
-static bool see_is_forbidden(int r)
+/* Only bondd can tell then. */
+static bool see_is_blind(const struct cli *cli, int r)
 {
-	return r == -EPERM || r == -EACCES;
+	return r == -EPERM || r == -EACCES ||
+	       ((!r || r == -ENOENT) && !pins_on_bpffs(cli->paths.bpf_dir));
+}
+
+/* That bondd could not be asked is said by what is missing here. */
+static int see_say_hidden(const struct cli *cli, int r, struct err *err)
+{
+	const char *bondd = r == -ENOTCONN ? VIEW_BONDD_STOPPED
+			    : r == -EACCES ? "this user may not ask bondd"
+					   : VIEW_BONDD_SILENT;
+
+	if (!r || r == -EREMOTEIO || r == -EPROTO || pins_on_bpffs(cli->paths.bpf_dir))
+		return r;
+	return err_set(err, ENOTCONN, "cannot see the bonds: " PINS_HIDDEN ", and %s",
+		       cli->paths.bpf_dir, bondd);
 }
 
 /* A bond that is just being made or deleted has some of its pins. */
@@ -89,12 +114,14 @@ static int see_by_pins(const struct cli *cli, const struct sight *sight, const c
 	if (r == -EPROTO && sight->foreign) {
 		ret_seen->view = sight->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));
 		ret_seen->forced_counted = false;
+		ret_seen->bondd = VIEW_BONDD_IS_HERE;
 		return 0;
 	}
 	if (r)
 		return r;
 	ret_seen->view = sight->view(cli, &pins, name);
 	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
+	ret_seen->bondd = see_bondd(cli, &pins);
 	pins_close(&pins);
 	return ret_seen->view
 		       ? 0
@@ -119,6 +146,7 @@ static int see_by_bondd(const struct cli *cli, const struct sight *sight, const 
 	int r;
 
 	ret_seen->forced_counted = false;
+	ret_seen->bondd = VIEW_BONDD_IS_HERE;
 	if (!sight->method) {
 		ret_seen->view = json_string(name);
 		return 0;
@@ -141,8 +169,8 @@ int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
 {
 	int r = see_by_pins(cli, sight, name, ret_seen, err);
 
-	if (see_is_forbidden(r))
-		r = see_by_bondd(cli, sight, name, ret_seen, err);
+	if (see_is_blind(cli, r))
+		r = see_say_hidden(cli, see_by_bondd(cli, sight, name, ret_seen, err), err);
 	if (r)
 		return r;
 	ret_seen->is_down = see_is_down(ret_seen->view, name);
@@ -154,5 +182,9 @@ int see_names(const struct cli *cli, char ***ret_names, struct err *err)
 {
 	int r = pins_names(ret_names, cli->paths.bpf_dir, err);
 
-	return see_is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
+	if (!see_is_blind(cli, r))
+		return r;
+	if (!r)
+		pins_names_free(*ret_names);
+	return see_say_hidden(cli, ask_names(cli->paths.run_dir, ret_names, err), err);
 }

@@ -10,11 +10,13 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
+#include "view/view_problem.h"
 
 struct seen {
 	json_t *view;
-	bool forced_counted;	/* something forbids `path direct` at present */
-	bool is_down;		/* administratively */
+	bool forced_counted; /* something forbids `path direct` at present */
+	bool is_down;	     /* administratively */
+	enum view_bondd bondd;
 	unsigned int back_in_s; /* it goes back then unless it is confirmed; 0: it does not */
 };
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "cli/show/sysfs_values.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"

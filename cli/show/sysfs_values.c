@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "cli/show/kernel_words.h"
 #include "common/mode.h"
 

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "cli/show/kernel_words.h"
-#include "cli/show/news.h"
-#include "cli/show/style.h"
+#include "cli/base/news.h"
+#include "cli/base/style.h"
 #include "cli/show/text_options.h"
-#include "cli/show/text_units.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/text_units.h"
+#include "cli/base/text_wrap.h"
 
 static size_t text_used_slaves(const json_t *bond)
 {
@@ -37,8 +37,14 @@ static void text_print_speed(const json_t *bond)
 		printf(", %lld Mbit/s", mbps);
 }
 
-/* "2 of 3 slaves in use", or the active slave. */
-static void text_print_use(const json_t *bond)
+static void text_print_all_used(void)
+{
+	printf(", ");
+	style_print(STYLE_GOOD, 0, "all slaves in use");
+}
+
+/* "2 of 3 slaves in use", or the active slave. all_is_well: no more will be said. */
+static void text_print_use(const json_t *bond, bool all_is_well)
 {
 	const char *active = field_text_or(bond, "active_slave", NULL);
 	size_t count = json_array_size(json_object_get(bond, "slaves"));
@@ -47,12 +53,14 @@ static void text_print_use(const json_t *bond)
 		printf(", no slaves");
 	else if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP) && active)
 		printf(", active slave %s of %zu", active, count);
+	else if (all_is_well && text_used_slaves(bond) == count)
+		text_print_all_used();
 	else
 		printf(", %zu of %zu slave%s in use", text_used_slaves(bond), count,
 		       count == 1 ? "" : "s");
 }
 
-static void text_print_headline(const struct seen *seen, bool in_order)
+static void text_print_headline(const struct seen *seen, bool all_is_well)
 {
 	const json_t *bond = seen->view;
 	bool is_up = field_is_true(bond, "carrier") && !seen->is_down;
@@ -65,11 +73,7 @@ static void text_print_headline(const struct seen *seen, bool in_order)
 	printf(": %s, ", field_text(bond, "mode"));
 	style_print(is_up ? STYLE_GOOD : STYLE_BAD, 0, is_up ? "up" : "down");
 	text_print_speed(bond);
-	text_print_use(bond);
-	if (in_order) {
-		printf(": ");
-		style_print(STYLE_GOOD, 0, "in order");
-	}
+	text_print_use(bond, all_is_well);
 	printf("\n");
 }
 
@@ -169,14 +173,9 @@ static void text_print_share(double bytes, double all)
 
 static void text_print_state(const json_t *slave)
 {
-	const char *state = field_text(slave, "mii_status");
-	bool up = !strcmp(state, "up");
+	const char *link = news_link(slave);
 
-	if (!strcmp(state, "going_up"))
-		state = "going up";
-	else if (!strcmp(state, "going_down"))
-		state = "going down";
-	style_print(up ? STYLE_GOOD : STYLE_BAD, STATE_WIDTH, state);
+	style_print(strcmp(link, "up") ? STYLE_BAD : STYLE_GOOD, STATE_WIDTH, link);
 }
 
 static void text_print_row(const json_t *bond, const json_t *slave, int width, double all_bytes)
@@ -222,7 +221,7 @@ static void text_print_table(const json_t *bond)
 void text_bond(const struct seen *seen)
 {
 	const json_t *bond = seen->view;
-	json_t *news = news_bad(bond, seen->is_down);
+	json_t *news = news_bad(bond, seen->is_down, seen->bondd);
 	const json_t *slave;
 	size_t at;
 

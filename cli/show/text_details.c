@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/show/fields.h"
-#include "cli/show/news.h"
+#include "cli/base/fields.h"
+#include "cli/base/news.h"
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_monitors.h"
 #include "cli/show/text_options.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/text_wrap.h"
 #include "common/mode.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"
@@ -166,8 +166,8 @@ void text_details_bond(const struct seen *seen)
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
 	if (seen->is_down)
 		printf("    " SET_DOWN_BOND "\n", field_text(bond, "name"));
-	if (!json_is_true(json_object_get(bond, "bondd")))
-		printf("    %s\n", news_no_bondd(bond));
+	if (seen->bondd != VIEW_BONDD_IS_HERE)
+		printf("    %s\n", view_problem_bondd(seen->bondd, field_is_true(bond, "carrier")));
 	if (json_is_false(json_object_get(bond, "attached")))
 		text_wrap_item("not attached", view_problem_detached_bond);
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/show/fields.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/fields.h"
+#include "cli/base/text_wrap.h"
 
 static void text_lacp_print_value(const json_t *value)
 {

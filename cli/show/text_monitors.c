@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "cli/show/fields.h"
-#include "cli/show/text_units.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/fields.h"
+#include "cli/base/text_units.h"
+#include "cli/base/text_wrap.h"
 
 static const char *text_monitors_words(long long number, const char *one, const char *many)
 {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/show/fields.h"
-#include "cli/show/style.h"
-#include "cli/show/text_wrap.h"
+#include "cli/base/fields.h"
+#include "cli/base/style.h"
+#include "cli/base/text_wrap.h"
 #include "common/mode.h"
 
 #define NOTE_SIZE 128

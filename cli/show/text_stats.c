@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 #include "common/drops.h"
 
 #define INDENT "  "

@@ -72,7 +72,9 @@ static enum cli_exit top_run(const struct cli *cli, const struct verb *verb, str
 
 enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	struct top top = { .bpf_dir = cli->paths.bpf_dir, .only = argc ? argv[0] : NULL };
+	struct top top = { .bpf_dir = cli->paths.bpf_dir,
+			   .run_dir = cli->paths.run_dir,
+			   .only = argc ? argv[0] : NULL };
 	unsigned int interval_ms;
 	enum cli_exit status;
 	struct err err;

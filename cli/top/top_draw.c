@@ -26,7 +26,7 @@ static const struct {
 	{ "p, space", "pause" },
 	{ "+, -", "longer or shorter interval" },
 	{ "q", "quit" },
-	{ "OUT, IN", "bits a second" },
+	{ "OUT, IN", "bits a second (b/s)" },
 	{ "SHARE", "of the bond's bytes out" },
 	{ "DUE", "the share that its weight gives" },
 	{ "BUCKETS", "of 4096 that a hash may choose" },
@@ -77,7 +77,7 @@ static void top_draw_title(const struct top_ui *ui, const struct top *top)
 
 static attr_t top_draw_row_attributes(const struct top_row *row, bool is_picked)
 {
-	static const char *const bad[] = { "down", "failing", "unused", "?" };
+	static const char *const bad[] = { "down", "going down", "not used", "?" };
 	const char *state = top_table_state(row);
 	attr_t attributes = row->slave ? A_NORMAL : A_BOLD;
 
@@ -86,7 +86,7 @@ static attr_t top_draw_row_attributes(const struct top_row *row, bool is_picked)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (!strcmp(bad[i], state))
 			return attributes | top_draw_colour(PAIR_BAD);
-	if (strcmp(state, "up"))
+	if (strcmp(state, "up") && strcmp(state, "in use") && strcmp(state, "active"))
 		attributes |= top_draw_colour(PAIR_WAITING);
 	return attributes;
 }
@@ -166,13 +166,20 @@ static void top_draw_lines(const json_t *lines, int y, size_t room, const char *
 			      attributes);
 }
 
+/* Although nobody has asked for that: a backup's own sentence says it. */
+static bool top_draw_is_unused(const struct top_slave *slave)
+{
+	return !slave->is_active &&
+	       (slave->link != XBOND_LINK_UP || !strcmp(slave->state, "not used"));
+}
+
 static void top_draw_say_picked(const struct top_ui *ui, char *ret_text, size_t size)
 {
 	const struct top_row *row = top_ui_picked(ui);
 
 	if (row && row->slave && row->slave->why[0])
 		snprintf(ret_text, size, "%s of %s: %s%s", row->slave->name, row->bond->name,
-			 row->slave->is_active ? "" : "not used: ", row->slave->why);
+			 top_draw_is_unused(row->slave) ? "not used: " : "", row->slave->why);
 	else if (row && !row->slave && row->bond->hot_count && !row->bond->error.text[0])
 		top_hot_words(row->bond, ret_text, size);
 	else

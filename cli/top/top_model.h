@@ -6,6 +6,7 @@
 #ifndef XBOND_CLI_TOP_TOP_MODEL_H
 #define XBOND_CLI_TOP_TOP_MODEL_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,14 +20,6 @@
 #define TOP_WORDS 512
 #define TOP_MESSAGE 1152 /* an error line, and some words before it */
 
-/* Why a slave does not transmit although its link works and nothing is wrong. */
-enum top_rest {
-	TOP_REST_NOT, /* it transmits, or there is another reason */
-	TOP_REST_BACKUP,
-	TOP_REST_DRAINED,
-	TOP_REST_STANDBY, /* other ports of its LAG have a better priority */
-};
-
 struct top_slave {
 	unsigned int slot;
 	uint32_t ifindex;
@@ -35,7 +28,8 @@ struct top_slave {
 	enum xbond_link link;
 	bool is_active; /* in use for transmission */
 	bool is_drained;
-	enum top_rest rest;
+	const char *state;	 /* as show says it: of its link, or what it is used for */
+	bool is_unused;		 /* although nobody has asked for that */
 	const char *lacp;	 /* the state of its Mux machine; NULL: the mode is not 802.3ad */
 	double due;		 /* the share that it should carry, of 1 */
 	int buckets;		 /* TOP_UNKNOWN: the mode does not hash */
@@ -66,7 +60,7 @@ struct top_bond {
 	bool has_carrier;
 	bool is_down; /* administratively */
 	bool has_bondd;
-	bool is_detached; /* its own programs were taken off */
+	json_t *problems; /* as show says them, but for drops */
 	struct top_series series;
 	struct top_slave *slaves;
 	size_t slave_count;
@@ -78,8 +72,9 @@ struct top_bond {
 };
 
 struct top {
-	const char *bpf_dir;
+	const char *bpf_dir, *run_dir;
 	const char *only; /* the one bond to show; NULL: all */
+	bool has_socket;  /* bondd accepts connections */
 	struct top_bond **bonds;
 	size_t bond_count;
 };

@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/base/client.h"
+#include "cli/base/news.h"
+#include "cli/base/picture.h"
 #include "cli/top/top_hot.h"
 #include "cli/top/top_read_slave.h"
-#include "common/attached.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/set_down.h"
+#include "view/view_bond.h"
 #include "view/view_lacp.h"
 
 /* In a shorter time single packets would look like high rates. */
@@ -28,6 +31,7 @@ static void top_read_free(struct top_bond *bond)
 {
 	top_read_close(bond);
 	top_hot_free(bond);
+	json_decref(bond->problems);
 	free(bond->slaves);
 	free(bond);
 }
@@ -49,28 +53,51 @@ static int top_read_open(struct top_bond *bond, const char *bpf_dir, struct err 
 	return pins_open(&bond->pins, bpf_dir, bond->name, err);
 }
 
-static void top_read_state(struct top_bond *bond)
+static void top_read_state(struct top_bond *bond, const struct pins *pins, enum view_bondd bondd,
+			   const json_t *view)
 {
-	const struct pins *pins = &bond->pins;
-
 	bond->mode = mode_name(pins->bond->mode);
 	bond->has_lacp = mode_has(pins->bond->mode, MODE_LACP);
 	bond->is_down = set_down_is(bond->name, pins->bond->mac);
 	bond->has_carrier = pins->bond->carrier;
-	bond->has_bondd = pins_bondd_alive(pins);
-	bond->is_detached = attached_pair(pins) == ATTACHED_NOT;
+	bond->has_bondd = bondd == VIEW_BONDD_IS_HERE;
+	json_decref(bond->problems);
+	bond->problems = news_bad(view, bond->is_down, bondd);
 }
 
-static int top_read_slaves(struct top_bond *bond, bool with_rates, struct err *err)
+static int top_read_slaves(struct top_bond *bond, const struct pins *pins, const json_t *view,
+			   bool with_rates, struct err *err)
 {
-	struct top_source source = { .pins = &bond->pins, .with_rates = with_rates };
+	struct top_source source = { .pins = pins, .view = view, .with_rates = with_rates };
 	struct lacp_system lacp;
 
 	if (bond->has_lacp) {
-		view_lacp_read(&bond->pins, &lacp);
+		view_lacp_read(pins, &lacp);
 		source.lacp = &lacp;
 	}
 	return top_read_slaves_of(&source, &bond->slaves, &bond->slave_count, err);
+}
+
+/* States and sentences are those of show, which reads the same picture. */
+static int top_read_maps(struct top_bond *bond, bool has_socket, bool with_rates, struct err *err)
+{
+	enum view_bondd bondd = picture_bondd(&bond->pins, has_socket);
+	struct picture *picture = picture_take(&bond->pins, bondd);
+	json_t *view = NULL;
+	int r = -EIO;
+
+	if (picture)
+		view = view_bond(picture_pins(picture), bond->name, bondd == VIEW_BONDD_IS_HERE,
+				 NULL);
+	if (view) {
+		top_read_state(bond, picture_pins(picture), bondd, view);
+		r = top_read_slaves(bond, picture_pins(picture), view, with_rates, err);
+	} else {
+		err_set(err, EIO, "its counters cannot be read");
+	}
+	json_decref(view);
+	picture_free(picture);
+	return r;
 }
 
 /* The sum of the slaves, so a slave that comes or leaves makes no leap. */
@@ -92,16 +119,14 @@ static void top_read_rates(struct top_bond *bond)
 	top_hot_read(bond);
 }
 
-static int top_read_bond(struct top_bond *bond, const char *bpf_dir)
+static int top_read_bond(struct top_bond *bond, const struct top *top)
 {
 	struct err err = { "" };
 	bool with_rates = clock_now_ns() - bond->rates_ns >= RATES_MIN_NS;
-	int r = top_read_open(bond, bpf_dir, &err);
+	int r = top_read_open(bond, top->bpf_dir, &err);
 
-	if (!r) {
-		top_read_state(bond);
-		r = top_read_slaves(bond, with_rates, &err);
-	}
+	if (!r)
+		r = top_read_maps(bond, top->has_socket, with_rates, &err);
 	if (r)
 		top_read_close(bond);
 	else if (with_rates)
@@ -150,7 +175,7 @@ static int top_read_named(struct top *top, const char *name, struct err *err)
 		bond = top_read_add(top, name);
 	if (!bond)
 		return err_set(err, ENOMEM, "out of memory");
-	r = top_read_bond(bond, top->bpf_dir);
+	r = top_read_bond(bond, top);
 	bond->is_there = r != -ENOENT;
 	if (r == -ENOENT)
 		*err = bond->error;
@@ -173,8 +198,11 @@ static void top_read_drop_absent(struct top *top)
 static int top_read_all(struct top *top, struct err *err)
 {
 	char **names;
-	int r = pins_names(&names, top->bpf_dir, err);
+	int r;
 
+	if (!pins_on_bpffs(top->bpf_dir))
+		return err_set(err, ENODEV, "cannot see the bonds: " PINS_HIDDEN, top->bpf_dir);
+	r = pins_names(&names, top->bpf_dir, err);
 	if (r)
 		return r;
 	for (char **name = names; *name && (!r || r == -ENOENT); name++)
@@ -187,6 +215,7 @@ int top_read(struct top *top, struct err *err)
 {
 	int r;
 
+	top->has_socket = client_present(top->run_dir);
 	for (size_t i = 0; i < top->bond_count; i++)
 		top->bonds[i]->is_there = false;
 	r = top->only ? top_read_named(top, top->only, err) : top_read_all(top, err);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/fields.h"
+#include "cli/base/news.h"
 #include "common/clock.h"
 #include "common/drops.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/weights.h"
-#include "view/view_bond.h"
-#include "view/view_why.h"
 
 /* What concerns all slaves of the bond. */
 struct top_shares {
@@ -43,36 +43,12 @@ static void top_read_buckets(const struct pins *pins, struct top_shares *shares)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		shares->buckets[slot] = is_hash ? 0 : TOP_UNKNOWN;
 	for (unsigned int at = 0; is_hash && at < XBOND_BUCKETS; at++)
-		if (bucket[at] < XBOND_MAX_SLAVES)
+		if (slots_have(shares->active, bucket[at] % XBOND_MAX_SLAVES))
 			shares->buckets[bucket[at]]++;
 }
 
-static void top_read_text(json_t *json, char ret_text[TOP_WORDS])
-{
-	const char *text = json_string_value(json);
-
-	snprintf(ret_text, TOP_WORDS, "%s", text ? text : "");
-	json_decref(json);
-}
-
-static enum top_rest top_read_rest(const struct top_source *source, const struct top_slave *slave)
-{
-	const struct pins *pins = source->pins;
-	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_RELAXED);
-
-	if (slave->is_active || slave->link != XBOND_LINK_UP)
-		return TOP_REST_NOT;
-	if (source->lacp && source->lacp->port[slave->slot].selected == LACP_STANDBY)
-		return TOP_REST_STANDBY;
-	if (!slots_have(may, slave->slot))
-		return TOP_REST_NOT;
-	if (!slots_have(values_undrained(pins, may), slave->slot))
-		return TOP_REST_DRAINED;
-	return pins->table->selection == XBOND_SELECT_ACTIVE ? TOP_REST_BACKUP : TOP_REST_NOT;
-}
-
 static void top_read_state_of(const struct top_source *source, const struct top_shares *shares,
-			      struct top_slave *slave)
+			      const json_t *view, struct top_slave *slave)
 {
 	const struct pins *pins = source->pins;
 	unsigned int slot = slave->slot;
@@ -80,12 +56,12 @@ static void top_read_state_of(const struct top_source *source, const struct top_
 	slave->link = (enum xbond_link)pins->slaves[slot].link;
 	slave->is_active = slots_have(shares->active, slot);
 	slave->is_drained = slots_have(pins->settings->drain_mask, slot);
-	slave->rest = top_read_rest(source, slave);
+	slave->state = news_state(source->view, view);
 	slave->lacp = source->lacp ? lacp_mux_name(source->lacp->port[slot].mux) : NULL;
 	slave->due = shares->weights ? (double)shares->weight[slot] / (double)shares->weights : 0;
 	slave->buckets = shares->buckets[slot];
-	top_read_text(view_why(pins, source->lacp, slot), slave->why);
-	top_read_text(view_slave_problem(&pins->slaves[slot]), slave->problem);
+	snprintf(slave->why, sizeof(slave->why), "%s", field_text_or(view, "why", ""));
+	snprintf(slave->problem, sizeof(slave->problem), "%s", field_text_or(view, "problem", ""));
 }
 
 static bool top_read_is(const struct pins *pins, const struct top_slave *slave, unsigned int slot)
@@ -149,13 +125,13 @@ static int top_read_counts(const struct pins *pins, struct top_slave *slave, str
 }
 
 static int top_read_member(const struct top_source *source, const struct top_shares *shares,
-			   struct top_slave *slave, struct err *err)
+			   const json_t *view, struct top_slave *slave, struct err *err)
 {
 	int r = source->with_rates ? top_read_counts(source->pins, slave, err) : 0;
 
 	if (r)
 		return r;
-	top_read_state_of(source, shares, slave);
+	top_read_state_of(source, shares, view, slave);
 	slave->is_there = true;
 	return 0;
 }
@@ -165,6 +141,8 @@ int top_read_slaves_of(const struct top_source *source, struct top_slave **slave
 {
 	const struct pins *pins = source->pins;
 	struct top_shares shares = { .active = values_tx_slots(pins) };
+	const json_t *views = json_object_get(source->view, "slaves");
+	size_t at = 0;
 	int r = 0;
 
 	top_read_weights(pins, &shares);
@@ -177,7 +155,8 @@ int top_read_slaves_of(const struct top_source *source, struct top_slave **slave
 		if (!pins_is_member(pins, slot))
 			continue;
 		slave = top_read_slot(pins, slot, slaves, count);
-		r = slave ? top_read_member(source, &shares, slave, err)
+		r = slave ? top_read_member(source, &shares, json_array_get(views, at++), slave,
+					    err)
 			  : err_set(err, ENOMEM, "out of memory");
 	}
 	top_read_drop(*slaves, count);

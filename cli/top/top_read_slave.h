@@ -9,6 +9,7 @@
 struct top_source {
 	const struct pins *pins;
 	const struct lacp_system *lacp; /* NULL: the mode is not 802.3ad */
+	const json_t *view;		/* the bond as show has it, from the same maps */
 	bool with_rates;		/* the counters, too */
 };
 

@@ -18,12 +18,12 @@ static const struct {
 	bool right;
 } columns[TOP_COLUMNS] = {
 	[TOP_COLUMN_NAME] = { "NAME", NAME_MIN, 0, false },
-	[TOP_COLUMN_STATE] = { "STATE", 7, 1, false },
+	[TOP_COLUMN_STATE] = { "STATE", 10, 1, false },
 	[TOP_COLUMN_LACP] = { "LACP", 8, 6, false },
-	[TOP_COLUMN_OUT] = { "OUT", 5, 2, true },
-	[TOP_COLUMN_OUT_SPARK] = { "bit/s", SPARK_MIN, 8, false },
-	[TOP_COLUMN_IN] = { "IN", 5, 3, true },
-	[TOP_COLUMN_IN_SPARK] = { "bit/s", SPARK_MIN, 9, false },
+	[TOP_COLUMN_OUT] = { "OUT b/s", 7, 2, true },
+	[TOP_COLUMN_OUT_SPARK] = { "", SPARK_MIN, 8, false },
+	[TOP_COLUMN_IN] = { "IN b/s", 6, 3, true },
+	[TOP_COLUMN_IN_SPARK] = { "", SPARK_MIN, 9, false },
 	[TOP_COLUMN_SHARE] = { "SHARE", 5, 5, true },
 	[TOP_COLUMN_DUE] = { "DUE", 5, 7, true },
 	[TOP_COLUMN_BUCKETS] = { "BUCKETS", 7, 10, true },
@@ -142,19 +142,7 @@ const char *top_table_state(const struct top_row *row)
 		return "?";
 	if (!slave)
 		return row->bond->has_carrier && !row->bond->is_down ? "up" : "down";
-	switch (slave->link) {
-	case XBOND_LINK_UP: break;
-	case XBOND_LINK_GOING_UP: return "waits";
-	case XBOND_LINK_GOING_DOWN: return "failing";
-	case XBOND_LINK_DOWN: return "down";
-	}
-	if (slave->rest == TOP_REST_BACKUP)
-		return "backup";
-	if (slave->is_drained && !slave->is_active)
-		return "drained";
-	if (slave->rest == TOP_REST_STANDBY)
-		return "standby";
-	return slave->is_active ? "up" : "unused";
+	return slave->state;
 }
 
 static const char *top_table_lacp(const struct top_slave *slave)

@@ -261,7 +261,7 @@ static int control_look_at(struct request *request,
 	json_t *json;
 
 	if (!bond)
-		return err_set(err, ENOENT, "no bond %s", request->bond ? request->bond : "named");
+		return err_set(err, ENOENT, "no such bond: %s", request->bond ? request->bond : "");
 	pins = &bond->dataplane.pins;
 	json = view(pins, request->bond);
 	if (!json)

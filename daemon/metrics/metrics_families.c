@@ -199,7 +199,7 @@ static const struct metrics_family families[] = {
 	    "LACPDUs of systems that are not lacp_partner.", NULL },
 	  SLAVE(port.stranger_rx) },
 	{ { METRICS_COUNTER, "xbond_slave_lacp_held_pdus",
-	    "LACPDUs that the programs sent for bondd while it was away.", NULL },
+	    "LACPDUs that the programs sent without bondd.", NULL },
 	  SLAVE(port.answers) },
 };
 

@@ -165,16 +165,27 @@ def test_usage(tmp_path, words):
      (["create", "b", "weight", "1"], "option of a slave"),
      (["add-slave", "b", "e0", "e0"], "given twice"),
      (["add-slave", "b", "e0", "weight", "0"], "auto|1..65535"),
-     (["show", "b"], "no such bond"),
-     (["set", "b", "path", "direct"], "no such bond")])
+     (["show", "b"], "cannot see "),
+     (["set", "b", "path", "direct"], "cannot see ")])
 def test_refused_before_anything_is_sent(tmp_path, words, part):
     assert part in refused(tmp_path, 1, *words)
 
 
-def test_no_bonds(tmp_path):
-    assert call(tmp_path, "list").stdout == ""
-    assert json.loads(call(tmp_path, "-j", "list").stdout) == []
-    assert json.loads(call(tmp_path, "show", "--json").stdout) == []
+def test_no_bonds(tmp_path, bpf_dir):
+    where = ("--bpf-dir", str(bpf_dir))
+    assert call(tmp_path, *where, "list").stdout == ""
+    assert call(tmp_path, *where, "show").stdout.startswith("there are no bonds")
+    assert json.loads(call(tmp_path, *where, "-j", "list").stdout) == []
+    assert json.loads(call(tmp_path, *where, "show", "--json").stdout) == []
+
+
+@pytest.mark.parametrize("words", [["list"], ["-j", "list"], ["show"], ["show", "b"], ["stats"],
+                                   ["top", "--once"]])
+def test_whether_there_are_bonds_is_not_known(tmp_path, words):
+    """No BPF file system, and no bondd that could tell."""
+    done = call(tmp_path, *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "ip netns exec" in done.stderr
 
 
 def test_directories_from_the_environment(tmp_path):

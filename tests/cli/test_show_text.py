@@ -15,7 +15,8 @@ import pytest
 from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL
 
-AWAY = "  bondd is away: traffic continues, but changes of carrier may go unnoticed"
+STOPPED = "bondd is not running"
+CONTINUES = ": traffic continues, and avoids slaves that lose carrier"
 ESCAPE = "\033["
 MINUTE_NS = 60 * 10**9
 COLOURS = {"TERM": "xterm"}
@@ -39,7 +40,7 @@ def lines(command):
 
 @pytest.fixture
 def bond(bpf_dir):
-    """In order, but that bondd is away."""
+    """Nothing is wrong, but that bondd is not running."""
     def make(mode=X.MODE_BALANCE_XOR, slaves=2):
         made = Pins(bpf_dir, slaves, mode)
         made.bond.carrier, made.bond.hook = 1, X.HOOK_CLSACT
@@ -49,9 +50,9 @@ def bond(bpf_dir):
 
 
 def news(shown):
-    """The lines between the headline and the first fact, without that bondd is away."""
+    """The lines between the headline and the first fact, without that of bondd."""
     facts = next(at for at, line in enumerate(shown) if line.startswith("  mac "))
-    return [line.strip() for line in shown[1:facts] if line not in (AWAY, "  bondd is away")]
+    return [line.strip() for line in shown[1:facts] if not line.startswith("  bondd ")]
 
 
 def take_out(made, slot, link=X.LINK_DOWN):
@@ -85,21 +86,30 @@ def test_nothing_is_wrong(bond, lines, mode):
     assert news(lines()) == []
 
 
-def test_a_bond_in_order_says_so_in_its_first_line(bond, lines, tmp_path):
+def test_the_first_line_says_that_all_is_well(bond, lines, tmp_path):
     made = bond()
     with socket.socket(socket.AF_UNIX) as bondd:
         bondd.bind(str(tmp_path / "bondd.sock"))
         bondd.listen()
         made.table.heartbeat_ns = time.monotonic_ns()
-        assert lines()[:2] == ["bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use: in order",
+        assert lines()[:2] == ["bond0: balance-xor, up, 2 Gbit/s, all slaves in use",
                                "  mac 02:00:5e:10:00:00, mtu 1500"]
 
 
-def test_bondd_is_away(bond, lines):
+def test_bondd_is_not_running(bond, lines):
     bond()
-    assert lines()[:2] == [
-        "bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use",
-        "  bondd is away: traffic continues, but changes of carrier may go unnoticed"]
+    assert lines()[:2] == ["bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use",
+                           f"  {STOPPED}{CONTINUES}"]
+
+
+def test_bondd_does_not_answer(bond, lines, tmp_path):
+    """It accepts connections, but its heart beats no more."""
+    bond()
+    with socket.socket(socket.AF_UNIX) as bondd:
+        bondd.bind(str(tmp_path / "bondd.sock"))
+        bondd.listen()
+        assert lines()[1] == f"  bondd does not answer{CONTINUES}"
+        assert lines("-d")[1] == f"    bondd does not answer{CONTINUES}"
 
 
 def test_without_carrier_no_traffic_continues(bond, lines):
@@ -108,7 +118,7 @@ def test_without_carrier_no_traffic_continues(bond, lines):
     for slot in (0, 1):
         lose_carrier(made, slot)
     for told in (lines(), lines("-d")):
-        assert "bondd is away" in [line.strip() for line in told]
+        assert STOPPED in [line.strip() for line in told]
         assert not any("traffic continues" in line for line in told)
 
 

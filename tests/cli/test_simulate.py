@@ -214,7 +214,7 @@ def test_a_damaged_capture_says_what_it_had(tmp_path):
     (["--flows", "0"], 2, "allowed: 1.."),
     (["--flows", "5", "--pcap", "x"], 2, "--flows makes flows"),
     (["--pcap", "/nonexistent"], 1, "/nonexistent"),
-    (["bond9"], 1, "no such bond"),
+    (["bond9"], 1, "cannot see bond9"),
     (["bond0", "--slaves", "2"], 2, "without a bond"),
     (["bond0", "more"], 2, "more"),
 ])

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -24,6 +25,15 @@ F5 = "\x1b[15~"  # does nothing but wake it
 @pytest.fixture(name="call")
 def _call(bpf_dir, tmp_path):
     return [BONDCTL, "--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "top"]
+
+
+@pytest.fixture(name="bondd")
+def _bondd(tmp_path):
+    """Accepts connections, and answers nothing. It must beat to be there."""
+    with socket.socket(socket.AF_UNIX) as bondd:
+        bondd.bind(str(tmp_path / "bondd.sock"))
+        bondd.listen(64)
+        yield
 
 
 def once(call, *words, status=0, **kwargs):
@@ -86,6 +96,7 @@ def test_what_weights_give(bpf_dir, call, mode):
     assert all(slave["share"] is None for slave in bond["slaves"])
 
 
+@pytest.mark.usefixtures("bondd")
 def test_problems_in_words(bpf_dir, call):
     pins = Pins(bpf_dir, mode=X.MODE_ACTIVE_BACKUP)
     pins.bond.active_slot, pins.bond.carrier = 0, 1
@@ -94,24 +105,64 @@ def test_problems_in_words(bpf_dir, call):
     pins.slaves[1].link, pins.table.tx_mask = X.LINK_DOWN, 1
     pins.monitors[1].works = 0
     pins.slaves[0].trouble = X.TROUBLE_ADDRESSES
-    assert problems(call) == [
-        "eth0: it has IP addresses, which belong on the bond", "eth1: not used: no carrier"]
+    addresses, carrier = problems(call)
+    assert addresses == "eth0: it has IP addresses, which belong on the bond"
+    assert carrier.startswith("eth1: not used: no carrier for ")
     pins.table.heartbeat_ns = 0
     text = once(call)
-    assert "bond0: bondd is away: " in text and "bond0: eth1: not used: no carrier" in text
+    assert "bond0: bondd does not answer: " in text and "bond0: eth1: not used: no carrier" in text
 
 
+LINKS = {X.LINK_UP: "up", X.LINK_DOWN: "down", X.LINK_GOING_UP: "going up",
+         X.LINK_GOING_DOWN: "going down"}
+
+
+@pytest.mark.parametrize("mode", [X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_8023AD])
+@pytest.mark.parametrize("link", LINKS, ids=LINKS.get)
+@pytest.mark.parametrize("drained", [False, True])
+def test_the_words_of_show(bpf_dir, call, mode, link, drained):
+    """The state of its link, or what a slave is used for, and what is wrong."""
+    pins = Pins(bpf_dir, mode=mode)
+    pins.bond.active_slot, pins.bond.carrier, pins.table.lacp_heartbeat_ns = 0, 1, 2**63
+    pins.publish()
+    pins.slaves[1].link, pins.settings.drain_mask = link, drained << 1
+    if link != X.LINK_UP:
+        pins.table.tx_mask = 1
+    shown = subprocess.run(hurried(*call[:-1], "show"), capture_output=True, text=True, check=True,
+                           timeout=60).stdout
+    head, row = (re.search(f"^  {word} .*", shown, re.M)[0] for word in ("SLAVE", "eth1"))
+    state, role = (row[head.index(begin):head.index(end)].strip()
+                   for begin, end in (("STATE", "SPEED"), ("ROLE", "WEIGHT")))
+    assert state == LINKS[link]
+    assert re.search(f"  eth1 +{role if state == 'up' else state} ", once(call))
+    news = [line.strip() for line in shown.splitlines()[1:]]
+    assert once_json(call, "bond0")["problems"] == news[:next(
+        at for at, line in enumerate(news) if line.startswith("mac "))]
+
+
+@pytest.mark.usefixtures("bondd")
 def test_standby_is_no_problem(bpf_dir, call):
     pins = Pins(bpf_dir)
     pins.bond.carrier, pins.table.heartbeat_ns = 1, 2**63
-    pins.beat()
+    pins.table.lacp_heartbeat_ns = 2**63
 
-    def to_standby(_, port):
+    def to_standby(system, port):
+        system.config.max_links = 1
         port[1].selected, port[1].mux = L.STANDBY, L.MUX_DETACHED
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+
+    def to_another_system(_, port):
+        port[1].aggregator, port[1].selected, port[1].mux = 2, L.STANDBY, L.MUX_DETACHED
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+        port[1].partner.system[5] ^= 1
+
     pins.publish(to_standby)
     pins.table.tx_mask = 1
     assert problems(call) == []
     assert re.search("eth1 +standby +detached", once(call))
+    pins.publish(to_another_system)
+    assert "eth1: not used: not aggregated: partner " in problems(call)[0]
+    assert re.search("eth1 +not used +detached", once(call))
     pins.slaves[1].link = X.LINK_DOWN
     assert "eth1: not used: " in problems(call)[0]
 
@@ -142,9 +193,9 @@ def test_drained_but_in_use(bpf_dir, call):
     """No other can, so it is used."""
     pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
     pins.settings.drain_mask = 1 << 1
-    assert re.search("eth0 +up ", once(call)) and re.search("eth1 +drained ", once(call))
+    assert re.search("eth0 +in use ", once(call)) and re.search("eth1 +drained ", once(call))
     pins.slaves[0].link, pins.table.tx_mask = X.LINK_DOWN, 1 << 1
-    assert re.search("eth1 +up .* 100% +0 ", once(call))
+    assert re.search("eth1 +in use .* 100% +0 ", once(call))
 
 
 def test_names_cannot_steer_the_terminal(bpf_dir, call):
@@ -258,6 +309,7 @@ def test_begins_in_a_tiny_terminal(bpf_dir, call):
         assert screen.end("q") == 0
 
 
+@pytest.mark.usefixtures("bondd")
 def test_problems_in_a_low_terminal(bpf_dir, call):
     """They come before the keys."""
     pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)

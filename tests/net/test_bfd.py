@@ -250,7 +250,7 @@ def test_a_link_breaks_while_bondd_is_away(speakers, deaf):
     with silent(getattr(made, deaf), "l0"):
         wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
         assert made.near.slave("l0")["why"] in (
-            f"its BFD session has ended while bondd is away: the far end {what}"
+            f"its BFD session has ended without bondd: the far end {what}"
             for what in ("is silent on this link", "has taken it down"))
         assert (bfd(made.near, "l0")["state"], bfd(made.near, "l0")["session"]) == ("down", "down")
         assert bfd(made.near, "l1")["session"] == "up"
@@ -296,7 +296,7 @@ def test_a_link_comes_back_while_bondd_is_away(speakers, deaf):
 
 
 def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
-    """In either order, while bondd is away."""
+    """In either order, without bondd."""
     made = speakers("balance-xor")
 
     def sends_by(dev):
@@ -324,7 +324,7 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
 
 
 def test_802_3ad_falls_back_on_what_has_failed(speakers):
-    """While bondd is away, LACP loses the only partner that is left. When that one is back, it
+    """Without bondd, LACP loses the only partner that is left. When that one is back, it
     serves alone again.
     """
     made = speakers("802.3ad", lacp_rate="fast")

@@ -43,6 +43,28 @@ def shown(pair):
     return made.near
 
 
+def hidden(host, *words):
+    """As under `ip netns exec`, which mounts a /sys of its own."""
+    return host.run("unshare", "--mount", "sh", "-ec", f'mount -t tmpfs none {host.bpf_dir}; "$@"',
+                    "sh", *host.ctl_command(*words), check=False)
+
+
+def test_without_the_bpf_file_system_bondd_is_asked(shown):
+    words = (["list"], ["-j", "list"], ["show", "a0"], ["-j", "show", "a0"], ["stats", "a0"])
+    for each in words:
+        done = hidden(shown, *each)
+        assert (done.returncode, done.stderr) == (0, "") and "a0" in done.stdout
+    for each in (["show", "none"], ["top", "--once"], ["top", "a0", "--once"]):
+        done = hidden(shown, *each)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert ("no such bond: none" if each[0] == "show" else "ip netns exec") in done.stderr
+    shown.kill_bondd()
+    for each in (*words, ["show"], ["stats"], ["show", "none"]):
+        done = hidden(shown, *each)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert "ip netns exec" in done.stderr and "bondd is not running" in done.stderr
+
+
 def steady(view):
     """Without what changes by itself."""
     if isinstance(view, dict):
@@ -155,7 +177,7 @@ def test_one_does_not_shut_out_the_others(shown):
 
 def test_bad_names_and_no_bondd(shown):
     done = as_member(shown, "show", "bond9")
-    assert done.returncode == 1 and "no bond bond9" in done.stderr
+    assert done.returncode == 1 and "no such bond: bond9" in done.stderr
     shown.stop_bondd()
     done = as_member(shown, "show", "bond0")
     assert done.returncode == 1 and "permission denied" in done.stderr and \

@@ -254,6 +254,20 @@ def test_flows(pair):
     assert [len(slave["flows"]) for slave in few["slaves"]] == [1, 1]
 
 
+def test_no_flow_is_larger_than_its_slave(pair):
+    """While the sockets of many slaves are opened, too; and frames that the bond does not count."""
+    made = pair("802.3ad", links=24, lacp_rate="fast", lacp_tx="balance-rr")
+    stream = Stream(made.near, made.far, rate=5000)
+    stream.flow_on()
+    for way in ([], ["--rx"]):
+        slaves = made.near.ctl_json("flows", "bond0", "--seconds", 1, *way)["slaves"]
+        assert len(slaves) == 24 and any(slave["flows"] for slave in slaves)
+        for slave in slaves:
+            for key in ("packets_per_s", "bits_per_s"):
+                assert sum(flow[key] for flow in slave["flows"]) <= slave[key] * (1 + 1e-9)
+    stream.finish()
+
+
 def test_slaves_and_the_bond_leave_while_flows_looks(pair, tmp_path):
     """What a slave has sent is not shown under the name of the next one in its slot."""
     made = pair("balance-rr", links=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""show while bondd is away says what the programs do: they avoid slaves that lose carrier."""
+"""show and top without bondd say what the programs do: they avoid slaves that lose carrier."""
 import pytest
 
 from test_carrier import in_place_only
@@ -41,6 +41,11 @@ def test_a_slave_that_packets_avoid_is_not_in_use(pair, mode):
     assert (told["active_slave"], near.slave(lost)["why"]) == \
         (None if mode == "balance-xor" else left, "no carrier")
     assert near.slave(lost)["monitors"]["carrier"] == {"state": "down", "since_ms": 0}
+    top = near.ctl_json("top", "bond0", "--once", "--interval", "0.1")
+    assert [(each["mii_status"], each["share_due"]) for each in
+            sorted(top["slaves"], key=lambda each: each["name"] == left)] == \
+        [("down", 0), ("up", 1)]
+    assert f"{lost}: not used: no carrier" in top["problems"]
     made.far.ip("link", "set", left, "down")
     shown = near.ctl("show", "bond0")
     assert CONTINUES not in shown and "the bond has no carrier: no slave can be used" in shown

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/show/fields.h"
+#include "cli/base/fields.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/show/text_wrap.h"
+#include "cli/base/text_wrap.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/show/style.h"
+#include "cli/base/style.h"
 
 #include <stdbool.h>
 #include <stdio.h>

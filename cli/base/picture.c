@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shows a copy of the maps, in which the slaves without carrier are down, as bondd would write it.
- * What bondd has written of other slaves stays: the programs do not use one whose link is back
- * before bondd is.
+ * The slaves without carrier are down in the copy, as bondd would write it. What bondd has written
+ * of other slaves stays: the programs do not use one whose link is back before bondd is.
  */
-#include "cli/show/unwatched.h"
+#include "cli/base/picture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +14,10 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "view/view_bond.h"
 
 #define SINCE_UNKNOWN UINT64_MAX /* shown as 0 ms */
 
-struct unwatched {
+struct picture {
 	struct pins pins; /* with the copies below */
 	struct xbond_table table;
 	struct xbond_bond bond;
@@ -28,7 +26,7 @@ struct unwatched {
 };
 
 /* Slots of slaves that bondd has left as up. */
-static uint64_t unwatched_lost(const struct pins *pins)
+static uint64_t picture_lost(const struct pins *pins)
 {
 	int fd = carrier_look_open(pins);
 	uint64_t up, lost = 0;
@@ -43,9 +41,9 @@ static uint64_t unwatched_lost(const struct pins *pins)
 	return lost;
 }
 
-static struct unwatched *unwatched_copy(const struct pins *pins)
+static struct picture *picture_copy(const struct pins *pins)
 {
-	struct unwatched *copy = malloc(sizeof(*copy));
+	struct picture *copy = malloc(sizeof(*copy));
 
 	if (!copy)
 		return NULL;
@@ -63,7 +61,7 @@ static struct unwatched *unwatched_copy(const struct pins *pins)
 	return copy;
 }
 
-static void unwatched_take_down(struct unwatched *copy, unsigned int slot)
+static void picture_take_down(struct picture *copy, unsigned int slot)
 {
 	struct xbond_verdict *verdict = &copy->monitors[slot];
 	uint32_t carrier = 1u << XBOND_MONITOR_CARRIER;
@@ -75,7 +73,7 @@ static void unwatched_take_down(struct unwatched *copy, unsigned int slot)
 }
 
 /* Who sends instead of the active slave, as the programs choose. */
-static void unwatched_succeed(struct unwatched *copy)
+static void picture_succeed(struct picture *copy)
 {
 	const struct pins *pins = &copy->pins;
 	uint64_t mask = values_undrained(pins, copy->table.tx_mask);
@@ -87,24 +85,44 @@ static void unwatched_succeed(struct unwatched *copy)
 			mask);
 }
 
-json_t *unwatched_view(const struct pins *pins, const char *name, const struct loop_figures *loop)
+static void picture_avoid(struct picture *copy, uint64_t lost)
 {
-	uint64_t lost = unwatched_lost(pins);
-	struct unwatched *copy = lost ? unwatched_copy(pins) : NULL;
-	json_t *view;
-
-	if (!copy)
-		return view_bond(pins, name, false, loop);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slots_have(lost, slot))
-			unwatched_take_down(copy, slot);
+			picture_take_down(copy, slot);
 	copy->table.tx_mask &= ~lost;
 	if (!copy->table.tx_mask) /* as select_live() does */
 		copy->table.tx_mask = copy->table.failed & ~lost;
 	if (!copy->table.tx_mask)
 		copy->bond.carrier = 0;
-	unwatched_succeed(copy);
-	view = view_bond(&copy->pins, name, false, loop);
-	free(copy);
-	return view;
+	picture_succeed(copy);
+}
+
+enum view_bondd picture_bondd(const struct pins *pins, bool has_socket)
+{
+	bool beats = pins_bondd_alive(pins);
+
+	if (has_socket && beats)
+		return VIEW_BONDD_IS_HERE;
+	return has_socket || beats ? VIEW_BONDD_IS_SILENT : VIEW_BONDD_IS_STOPPED;
+}
+
+struct picture *picture_take(const struct pins *pins, enum view_bondd bondd)
+{
+	uint64_t lost = bondd == VIEW_BONDD_IS_HERE ? 0 : picture_lost(pins);
+	struct picture *copy = picture_copy(pins);
+
+	if (copy && lost)
+		picture_avoid(copy, lost);
+	return copy;
+}
+
+const struct pins *picture_pins(const struct picture *picture)
+{
+	return &picture->pins;
+}
+
+void picture_free(struct picture *picture)
+{
+	free(picture);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fields of the JSON objects of view/, for those that print them as text. */
-#ifndef XBOND_CLI_SHOW_FIELDS_H
-#define XBOND_CLI_SHOW_FIELDS_H
+#ifndef XBOND_CLI_BASE_FIELDS_H
+#define XBOND_CLI_BASE_FIELDS_H
 
 #include <jansson.h>
 #include <stdbool.h>

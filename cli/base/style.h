@@ -3,8 +3,8 @@
  * Colours on a terminal. None if standard output is something else, if the environment has
  * NO_COLOR, or if TERM is "dumb" or not set.
  */
-#ifndef XBOND_CLI_SHOW_STYLE_H
-#define XBOND_CLI_SHOW_STYLE_H
+#ifndef XBOND_CLI_BASE_STYLE_H
+#define XBOND_CLI_BASE_STYLE_H
 
 #include <stddef.h>
 

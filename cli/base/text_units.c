@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/show/text_units.h"
+#include "cli/base/text_units.h"
 
 #include <stdio.h>
 #include <string.h>

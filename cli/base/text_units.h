@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers in short units. */
-#ifndef XBOND_CLI_SHOW_TEXT_UNITS_H
-#define XBOND_CLI_SHOW_TEXT_UNITS_H
+#ifndef XBOND_CLI_BASE_TEXT_UNITS_H
+#define XBOND_CLI_BASE_TEXT_UNITS_H
 
 #define UNITS_SIZE 24
 

@@ -3,15 +3,15 @@
  * Backups, standby ports and drained slaves are not news while their links work. What the bond says
  * is not said again of its slaves.
  */
-#include "cli/show/news.h"
+#include "cli/base/news.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/show/fields.h"
-#include "cli/show/kernel_words.h"
-#include "cli/show/text_units.h"
+#include "cli/base/fields.h"
+#include "cli/base/text_units.h"
+#include "common/mode.h"
 #include "common/monitor.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"
@@ -41,7 +41,7 @@ static bool news_has_link(const json_t *slave)
 
 const char *news_role(const json_t *bond, const json_t *slave)
 {
-	bool one_is_active = kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP);
+	bool one_is_active = !strcmp(field_text(bond, "mode"), mode_name(XBOND_MODE_ACTIVE_BACKUP));
 
 	if (field_is_true(slave, "active"))
 		return one_is_active ? "active" : "in use";
@@ -52,6 +52,24 @@ const char *news_role(const json_t *bond, const json_t *slave)
 	if (one_is_active)
 		return "backup";
 	return news_begins(news_why(slave), "standby") ? "standby" : "not used";
+}
+
+const char *news_link(const json_t *slave)
+{
+	static const char *const words[][2] = { { "up", "up" },
+						{ "down", "down" },
+						{ "going_up", "going up" },
+						{ "going_down", "going down" } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(field_text(slave, "mii_status"), words[i][0]))
+			return words[i][1];
+	return "unknown";
+}
+
+const char *news_state(const json_t *bond, const json_t *slave)
+{
+	return news_has_link(slave) ? news_role(bond, slave) : news_link(slave);
 }
 
 bool news_is_unused(const json_t *bond, const json_t *slave)
@@ -117,8 +135,8 @@ static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
 }
 
 /*
- * What a monitor has found that counts only while another slave works; NULL if none says no. While
- * bondd is away, that is also so for others.
+ * What a monitor has found that counts only while another slave works; NULL if none says no.
+ * Without bondd, that is also so for others.
  */
 static const char *news_soft_no(const json_t *slave)
 {
@@ -217,12 +235,7 @@ static void news_add_lacp(json_t *news, const json_t *bond)
 		news_add(news, NULL, "no LACP partner: traffic goes as lacp_fallback says");
 }
 
-const char *news_no_bondd(const json_t *bond)
-{
-	return field_is_true(bond, "carrier") ? view_problem_no_bondd : "bondd is away";
-}
-
-json_t *news_bad(const json_t *bond, bool is_down)
+json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)
 {
 	json_t *news = json_array();
 	const json_t *slave;
@@ -238,8 +251,8 @@ json_t *news_bad(const json_t *bond, bool is_down)
 		news_add(news, NULL, view_problem_detached_bond);
 	if (!field_is_true(bond, "carrier"))
 		news_add(news, NULL, news_no_carrier(bond));
-	if (!field_is_true(bond, "bondd"))
-		news_add(news, NULL, news_no_bondd(bond));
+	if (bondd != VIEW_BONDD_IS_HERE)
+		news_add(news, NULL, view_problem_bondd(bondd, field_is_true(bond, "carrier")));
 	news_add_lacp(news, bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		news_add_slave(news, bond, slave);

@@ -2,13 +2,13 @@
 /*
  * Long sentences on a terminal take several lines. Elsewhere a sentence is one line, for grep.
  */
-#ifndef XBOND_CLI_SHOW_TEXT_WRAP_H
-#define XBOND_CLI_SHOW_TEXT_WRAP_H
+#ifndef XBOND_CLI_BASE_TEXT_WRAP_H
+#define XBOND_CLI_BASE_TEXT_WRAP_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-#include "cli/show/style.h"
+#include "cli/base/style.h"
 
 #define TEXT_WIDTH 80
 #define TEXT_ITEM_COLUMN 25 /* of what stands behind a label of --details */
