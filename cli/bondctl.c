@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bondctl: takes the flags out of the words of the call, finds the verb and runs it. Global flags
- * come before or after the verb; a verb's own flags after it.
+ * bondctl: takes the flags out of the words of the call, finds the verb, checks the name of the
+ * bond, and runs the verb. Global flags come before or after the verb; a verb's own flags after it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,11 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/flags.h"
+#include "cli/complete/grammar.h"
+#include "cli/habits.h"
+#include "common/guess.h"
 #include "common/version.h"
+#include "options/names.h"
 
 struct call {
 	struct cli cli;
@@ -49,6 +53,22 @@ static void bondctl_obey(struct call *call, enum flag_global flag, const char *a
 	call->version |= flag == FLAG_VERSION;
 }
 
+/* Without its verb nobody knows whether there is such a flag. */
+static enum cli_exit bondctl_refuse_flag(const struct call *call, const struct verb *verb,
+					 const char *word)
+{
+	struct guess guess = { .word = word };
+
+	if (call->word_count && !verb)
+		return habits_refuse_verb(&call->cli, call->word_count, call->words);
+	for (const struct verb_flag *flag = flags_global; flag < flags_global + FLAG_END; flag++)
+		guess_offer(&guess, flag->name);
+	for (const struct verb_flag *flag = verb ? verb->flags : NULL; flag && flag->name; flag++)
+		guess_offer(&guess, flag->name);
+	return cli_usage(verb, "unknown flag '%s'%s%s%s", word, guess.best ? "; did you mean " : "",
+			 guess.best ? guess.best : "", guess.best ? "?" : "");
+}
+
 static enum cli_exit bondctl_take_flag(struct call *call, char **argv, int *at)
 {
 	const struct verb *verb = bondctl_verb(call);
@@ -65,7 +85,7 @@ static enum cli_exit bondctl_take_flag(struct call *call, char **argv, int *at)
 	}
 	flag = flags_find(verb ? verb->flags : NULL, argv[*at], &argument);
 	if (!flag)
-		return cli_usage(verb, "unknown flag '%s'", argv[*at]);
+		return bondctl_refuse_flag(call, verb, argv[*at]);
 	status = bondctl_argument(verb, flag, argv, at, &argument);
 	if (status == CLI_DONE)
 		call->cli.flags[flag - verb->flags] = argument;
@@ -90,15 +110,35 @@ static enum cli_exit bondctl_take_words(struct call *call, int argc, char **argv
 	return status;
 }
 
+/* The name of the bond, where the verb takes one. */
+static enum cli_exit bondctl_check_bond(const struct call *call, const struct verb *verb)
+{
+	struct line line = { .verb = verb,
+			     .arguments = call->words + 1,
+			     .argument_count = call->word_count - 1 };
+	struct err err;
+
+	grammar_find_bond(&line);
+	if (!line.bond)
+		return CLI_DONE;
+	if (name_check("bond", line.bond, &err))
+		return cli_wrong(&err);
+	if (!grammar_is_of_bonds(verb))
+		return CLI_DONE;
+	return habits_check_bond(&call->cli, verb, line.bond, line.argument_count, line.arguments);
+}
+
 static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb *verb)
 {
 	int words = call->word_count - 1;
+	enum cli_exit status;
 
 	if (words < verb->min_words)
-		return cli_usage(verb, "needs %s", verb->arguments);
+		return habits_refuse_few(&call->cli, verb, words, call->words + 1);
 	if (words > verb->max_words)
 		return cli_usage(verb, "unexpected '%s'", call->words[1 + verb->max_words]);
-	return verb->run(&call->cli, verb, words, call->words + 1);
+	status = bondctl_check_bond(call, verb);
+	return status == CLI_DONE ? verb->run(&call->cli, verb, words, call->words + 1) : status;
 }
 
 static enum cli_exit bondctl_run(const struct call *call)
@@ -112,11 +152,11 @@ static enum cli_exit bondctl_run(const struct call *call)
 	if (call->dump_options)
 		return help_dump_options();
 	if (call->word_count && !verb)
-		return cli_usage(NULL, "unknown verb '%s'", call->words[0]);
+		return habits_refuse_verb(&call->cli, call->word_count, call->words);
 	if (call->help && verb)
 		help_print_verb(verb);
 	else if (call->help)
-		help_print();
+		help_print(&call->cli);
 	else if (!verb)
 		return cli_usage(NULL, "no verb");
 	else

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* takeover and handback: bondd does it; here only the words are checked. */
 #include "cli/base/pairs.h"
-#include "options/names.h"
 
 enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	struct pairs pairs;
 	enum cli_exit status;
-	struct err err;
 
-	if (name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	status = pairs_parse(verb, argc - 1, argv + 1, &pairs);
 	if (status != CLI_DONE)
 		return status;

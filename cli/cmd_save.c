@@ -18,7 +18,6 @@
 #include "common/slots.h"
 #include "options/config_file.h"
 #include "options/config_write.h"
-#include "options/names.h"
 #include "options/values.h"
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
@@ -315,8 +314,7 @@ enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc,
 
 	(void)verb;
 	(void)argc;
-	if (name_check("bond", argv[0], &err) ||
-	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	status = save_run(cli, &pins, argv[0]);
 	pins_close(&pins);

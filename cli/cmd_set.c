@@ -9,7 +9,6 @@
 #include "cli/base/pairs.h"
 #include "cli/base/steer.h"
 #include "common/slots.h"
-#include "options/names.h"
 #include "view/view_problem.h"
 
 struct change {
@@ -119,8 +118,6 @@ static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, str
 	enum cli_exit status;
 	struct err err;
 
-	if (name_check("bond", change->bond, &err))
-		return cli_refuse(&err);
 	status = pairs_parse(verb, argc, argv, &change->pairs);
 	if (status != CLI_DONE)
 		return status;

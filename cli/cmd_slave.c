@@ -3,6 +3,7 @@
  * add-slave and del-slave: turns the words of the call into a list of devices and options for
  * bondd.
  */
+#include <net/if.h>
 #include <string.h>
 
 #include "cli/base/pairs.h"
@@ -33,16 +34,33 @@ static enum cli_exit slaves_add_device(const struct verb *verb, json_t *devices,
 	struct err err;
 
 	if (!slaves_is_awaited_mac(verb, name) && name_check("slave", name, &err))
-		return cli_refuse(&err);
+		return cli_wrong(&err);
 	if (slaves_contains(devices, name)) {
 		cli_say("'%s' is given twice; name it once", name);
-		return CLI_REFUSED;
+		return CLI_USAGE;
 	}
 	if (json_array_append_new(devices, json_string(name))) {
 		cli_say("a slave's name is not UTF-8; rename the device");
-		return CLI_REFUSED;
+		return CLI_USAGE;
 	}
 	return CLI_DONE;
+}
+
+/* A word that is meant for another verb, or as its option, unless a device has this name. */
+static enum cli_exit slaves_check_word(const struct verb *verb, const char *word)
+{
+	const struct option_spec *option = option_find(OPTION_BOND, word);
+	enum cli_exit status;
+
+	if (if_nametoindex(word))
+		return CLI_DONE;
+	status = pairs_refuse_joined(verb, word);
+	if (status != CLI_DONE || !option || !verb->takes_options)
+		return status;
+	return cli_usage(verb,
+			 "'%s' is an option of a bond, not a device: 'bondctl create BOND %s "
+			 "VALUE' makes a bond with it, 'bondctl set' changes one",
+			 word, word);
 }
 
 /*
@@ -60,9 +78,12 @@ static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char
 
 		if (option && cli_verb_takes(verb, option))
 			break;
-		if (!strcmp(argv[at], "dev") && ++at == argc)
-			return cli_usage(verb, "'dev' needs a NAME");
-		status = slaves_add_device(verb, devices, argv[at]);
+		if (strcmp(argv[at], "dev") != 0)
+			status = slaves_check_word(verb, argv[at]);
+		else if (++at == argc)
+			status = cli_usage(verb, "'dev' needs a NAME");
+		if (status == CLI_DONE)
+			status = slaves_add_device(verb, devices, argv[at]);
 	}
 	*ret_taken = at;
 	if (status == CLI_DONE && json_array_size(devices) == 0)
@@ -74,11 +95,8 @@ static enum cli_exit slaves_take_words(const struct verb *verb, int argc, char *
 				       json_t *devices, struct pairs *ret_pairs)
 {
 	enum cli_exit status;
-	struct err err;
 	int taken = 0;
 
-	if (name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	status = slaves_take_devices(verb, argc - 1, argv + 1, devices, &taken);
 	if (status != CLI_DONE)
 		return status;

@@ -8,6 +8,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/flags.h"
+#include "cli/habits.h"
 #include "common/mode.h"
 
 #define LINE_WIDTH 80
@@ -84,18 +85,20 @@ static void help_print_global_flags(void)
 	help_print_flags("Flags, before or after the verb", flags_global);
 }
 
-void help_print(void)
+void help_print(const struct cli *cli)
 {
 	char call[128];
 
 	puts("Usage: bondctl [FLAG]... VERB ...\n\nVerbs; 'bondctl VERB --help' says more:");
-	for (const struct verb *verb = cli_verbs; verb->name; verb++) {
+	for (const struct verb *verb = cli->verbs; verb->name; verb++) {
 		snprintf(call, sizeof(call), "%s %s", verb->name, verb->arguments);
 		help_print_entry(call, CALL_WIDTH, verb->help);
 	}
 	help_print_global_flags();
-	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd, which\n"
-	     "does not answer; doctor: 4 warnings, 5 something bad; load, apply: 6 changed.");
+	puts("\nA beginning that only one verb has stands for it, as in 'bondctl sh bond0'.\n"
+	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 needs\n"
+	     "bondd, which does not answer; doctor: 4 warnings, 5 something bad; load,\n"
+	     "apply: 6 changed.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,
@@ -162,6 +165,20 @@ void help_print_verb(const struct verb *verb)
 	if (verb->flags)
 		help_print_flags("Flags of this verb", verb->flags);
 	help_print_global_flags();
+}
+
+enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	const struct verb *of = argc ? cli_verb(cli, argv[0]) : NULL;
+
+	(void)verb;
+	if (argc && !of)
+		return habits_refuse_verb(cli, argc, argv);
+	if (of)
+		help_print_verb(of);
+	else
+		help_print(cli);
+	return CLI_DONE;
 }
 
 static json_t *help_mode_names(const struct option_spec *option,

@@ -97,9 +97,9 @@ const struct verb cli_verbs[] = {
 	  INT_MAX, true, OPTION_SLAVE, OPT_COUNT, NULL, cmd_slaves },
 	{ "del-slave", "BOND DEV...", "releases and restores slaves", 2, INT_MAX, false,
 	  OPTION_SLAVE, OPT_COUNT, NULL, cmd_slaves },
-	{ "set", "BOND OPTION VALUE [OPTION VALUE]...", "changes options of a bond: all or none", 3,
+	{ "set", "BOND OPTION VALUE [OPTION VALUE]...", "changes options of a bond: all or none", 2,
 	  INT_MAX, true, OPTION_BOND, OPT_COUNT, NULL, cmd_set },
-	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 4,
+	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 3,
 	  INT_MAX, true, OPTION_SLAVE, OPT_FORCE, NULL, cmd_set_slave },
 	{ "show", "[-d|--proc] [BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, show_flags, cmd_show },
@@ -112,7 +112,8 @@ const struct verb cli_verbs[] = {
 	{ "top", "[BOND]", "shows the current rates of bonds and slaves", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
-	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
+	  "BOND src IP dst IP [proto tcp|udp|icmp] [sport N] [dport N] [vlan N] [smac MAC] [dmac "
+	  "MAC] "
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
@@ -148,6 +149,8 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
+	{ "help", "[VERB]", "prints the help, or that of a verb", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, NULL, cmd_help },
 	{ "complete", "-- [WORD...]", "prints completions of the last WORD, for shells", 0, INT_MAX,
 	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_complete },
 	{ .name = NULL },

@@ -7,7 +7,6 @@
 
 #include "options/names.h"
 #include "options/option_absent.h"
-#include "options/option_guess.h"
 
 #define BOND_SECTION "bond"
 #define SLAVE_SECTION "slave"
@@ -165,8 +164,10 @@ static int config_parse_option(struct reading *reading, const char *name, const 
 			       at[option->id].line);
 	at[option->id] = reading->place;
 	r = option_set_add_line(set, scope, name, value, err);
-	if (r)
-		set->given[option->id] = false;
+	if (!r)
+		return 0;
+	set->given[option->id] = false;
+	option_guess_value(option, value, err);
 	return r;
 }
 

@@ -24,10 +24,18 @@ const char *cli_flag(const struct cli *cli, const struct verb *verb, const char 
 
 const struct verb *cli_verb(const struct cli *cli, const char *name)
 {
-	for (const struct verb *verb = cli->verbs; verb->name; verb++)
+	const struct verb *found = NULL;
+	unsigned int count = 0;
+
+	for (const struct verb *verb = cli->verbs; verb->name; verb++) {
 		if (!strcmp(verb->name, name))
 			return verb;
-	return NULL;
+		if (!*name || strncmp(verb->name, name, strlen(name)) != 0)
+			continue;
+		found = verb;
+		count++;
+	}
+	return count == 1 ? found : NULL;
 }
 
 bool cli_allows_colour(void)
@@ -52,6 +60,12 @@ enum cli_exit cli_refuse(const struct err *err)
 {
 	cli_say("%s", err->text);
 	return CLI_REFUSED;
+}
+
+enum cli_exit cli_wrong(const struct err *err)
+{
+	cli_say("%s", err->text);
+	return CLI_USAGE;
 }
 
 enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)

@@ -16,8 +16,8 @@
 
 enum cli_exit {
 	CLI_DONE = 0,
-	CLI_REFUSED = 1,
-	CLI_USAGE = 2,
+	CLI_REFUSED = 1, /* bondd, the maps, the kernel or a file was asked, and that failed */
+	CLI_USAGE = 2,	 /* the command line is wrong by itself: nothing was asked */
 	CLI_NO_BONDD = 3,
 	/* Of doctor alone, which has done what it was asked for: */
 	CLI_WARNINGS = 4, /* it has found something to warn of, and nothing bad */
@@ -63,7 +63,7 @@ extern const struct verb cli_verbs[];
 /* The argument of the verb's flag, "" if it takes none; NULL if the flag was not given. */
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name);
 
-/* NULL if there is none of that name. */
+/* By its name, or a beginning of it that no other verb has. NULL if there is none. */
 const struct verb *cli_verb(const struct cli *cli, const char *name);
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
@@ -72,6 +72,8 @@ bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the line and returns CLI_REFUSED. */
 enum cli_exit cli_refuse(const struct err *err);
+/* Prints the line and returns CLI_USAGE: a name or a value on the command line is not allowed. */
+enum cli_exit cli_wrong(const struct err *err);
 /* Prints the line with a hint where to read on, and returns CLI_USAGE. */
 enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -103,7 +105,7 @@ const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE]);
 enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,
 			 unsigned long long most, unsigned long long *ret_number);
 
-void help_print(void);
+void help_print(const struct cli *cli);
 void help_print_verb(const struct verb *verb);
 /* Prints the option table as JSON, for the test of the manual. */
 enum cli_exit help_dump_options(void);
@@ -136,6 +138,7 @@ enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc
 enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

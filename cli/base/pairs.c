@@ -5,14 +5,40 @@
  */
 #include "cli/base/pairs.h"
 
+#include <string.h>
+
 #include "options/option_absent.h"
-#include "options/option_guess.h"
+
+/* "mode=4", as module parameters and other tools have it. */
+static bool pairs_is_joined(enum option_scope scope, const char *word)
+{
+	char name[32];
+	size_t length = strcspn(word, "=");
+
+	if (!word[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, word, length);
+	name[length] = '\0';
+	return option_find(scope, name);
+}
+
+enum cli_exit pairs_refuse_joined(const struct verb *verb, const char *word)
+{
+	int length = (int)strcspn(word, "=");
+
+	if (!pairs_is_joined(OPTION_BOND, word) && !pairs_is_joined(OPTION_SLAVE, word))
+		return CLI_DONE;
+	return cli_usage(verb, "'%s': write '%.*s %s'", word, length, word,
+			 word[length + 1] ? word + length + 1 : "VALUE");
+}
 
 static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 {
 	enum option_scope other = verb->scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
 	const char *guess = option_guess(verb->scope, name), *absent = option_absent(name);
 
+	if (pairs_refuse_joined(verb, name))
+		return CLI_USAGE;
 	if (option_find(other, name))
 		cli_say("%s: '%s' is an option of a %s; set it with '%s'", verb->name, name,
 			other == OPTION_BOND ? "bond" : "slave",
@@ -26,9 +52,10 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 		cli_say("%s: unknown option '%s'%s%s%s; 'bondctl %s --help' lists the options",
 			verb->name, name, guess ? "; did you mean " : "", guess ? guess : "",
 			guess ? "?" : "", verb->name);
-	return CLI_REFUSED;
+	return CLI_USAGE;
 }
 
+/* text: NULL if it is missing */
 static enum cli_exit pairs_take(const struct verb *verb, const char *name, const char *text,
 				struct pairs *pairs)
 {
@@ -39,10 +66,14 @@ static enum cli_exit pairs_take(const struct verb *verb, const char *name, const
 		return pairs_unknown(verb, name);
 	if (pairs->set.given[option->id]) {
 		cli_say("%s: given twice; name it once", name);
-		return CLI_REFUSED;
+		return CLI_USAGE;
 	}
-	if (option_set_add(&pairs->set, verb->scope, name, text, &err))
-		return cli_refuse(&err);
+	if (!text)
+		return cli_usage(verb, "'%s' has no VALUE", name);
+	if (option_set_add(&pairs->set, verb->scope, name, text, &err)) {
+		option_guess_value(option, text, &err);
+		return cli_wrong(&err);
+	}
 	pairs->text[option->id] = text;
 	return CLI_DONE;
 }
@@ -52,10 +83,8 @@ enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct
 	enum cli_exit status = CLI_DONE;
 
 	*ret_pairs = (struct pairs){ 0 };
-	if (argc % 2)
-		return cli_usage(verb, "'%s' has no VALUE", argv[argc - 1]);
 	for (int at = 0; at < argc && status == CLI_DONE; at += 2)
-		status = pairs_take(verb, argv[at], argv[at + 1], ret_pairs);
+		status = pairs_take(verb, argv[at], at + 1 < argc ? argv[at + 1] : NULL, ret_pairs);
 	return status;
 }
 

@@ -14,6 +14,9 @@ struct pairs {
 /* Prints what is wrong with the first bad one. */
 enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct pairs *ret_pairs);
 
+/* Says how to write "mode=4", and returns CLI_USAGE. CLI_DONE: it is not an option with '='. */
+enum cli_exit pairs_refuse_joined(const struct verb *verb, const char *word);
+
 /* NULL if the call does not name it. */
 const struct option_value *pairs_find(const struct pairs *pairs, enum option_id id);
 

@@ -17,12 +17,6 @@ static void complete_flags(const struct verb_flag *flags, const bool *given, str
 			offers_add(offers, flags[i].name, flags[i].help);
 }
 
-static void complete_verbs(const struct cli *cli, struct offers *offers)
-{
-	for (const struct verb *verb = cli->verbs; verb->name; verb++)
-		offers_add(offers, verb->name, verb->help);
-}
-
 /* "--slave=e": the argument of a flag, in one word with it. */
 static const struct verb_flag *complete_split(const struct line *line, struct offers *offers)
 {
@@ -64,7 +58,7 @@ static void complete_line(struct line *line, struct offers *offers)
 	if (line->verb)
 		grammar_offer_next(line, offers);
 	else
-		complete_verbs(&line->cli, offers);
+		grammar_offer(line, "VERB", offers);
 }
 
 static enum cli_exit complete_print(const struct cli *cli, struct offers *offers)

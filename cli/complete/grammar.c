@@ -62,6 +62,20 @@ static const struct {
 	{ "takeover", live_offer_kernel_bonds },
 };
 
+bool grammar_is_of_bonds(const struct verb *verb)
+{
+	for (size_t i = 0; i < sizeof(grammar_bonds) / sizeof(grammar_bonds[0]); i++)
+		if (!strcmp(grammar_bonds[i].verb, verb->name))
+			return false;
+	return true;
+}
+
+static void grammar_offer_verb(const struct line *line, struct offers *offers)
+{
+	for (const struct verb *verb = line->cli.verbs; verb->name; verb++)
+		offers_add(offers, verb->name, verb->help);
+}
+
 static void grammar_offer_bond(const struct line *line, struct offers *offers)
 {
 	void (*offer)(const struct cli *cli, struct offers *offers) = live_offer_bonds;
@@ -97,9 +111,8 @@ static const struct {
 	const char *name;
 	void (*offer)(const struct line *line, struct offers *offers);
 } grammar_places[] = {
-	{ "BOND", grammar_offer_bond },
-	{ "DEV", grammar_offer_device },
-	{ "FILE", grammar_offer_file },
+	{ "BOND", grammar_offer_bond },	    { "VERB", grammar_offer_verb },
+	{ "DEV", grammar_offer_device },    { "FILE", grammar_offer_file },
 	{ "DIR", grammar_offer_directory },
 };
 

@@ -16,6 +16,9 @@ void grammar_offer(const struct line *line, const char *what, struct offers *off
 /* Offers what may follow the arguments that the line has. */
 void grammar_offer_next(struct line *line, struct offers *offers);
 
+/* Is the verb's BOND one that runs? */
+bool grammar_is_of_bonds(const struct verb *verb);
+
 /* Sets line->bond, for what stands for a device. */
 void grammar_find_bond(struct line *line);
 

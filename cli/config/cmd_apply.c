@@ -9,7 +9,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
-#include "options/names.h"
 
 #define APPLY_WAIT_S 600 /* for all bonds of a machine */
 #define APPLY_CONFIRM_MAX_S 86400
@@ -117,10 +116,7 @@ enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc
 	unsigned long long confirm = 0;
 	json_t *results = NULL;
 	enum cli_exit status;
-	struct err err;
 
-	if (argc && name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	status = cli_number(cli, verb, "--confirm", APPLY_CONFIRM_MAX_S, &confirm);
 	if (status == CLI_DONE)
 		status = apply_ask(cli, apply_request(cli, verb, argc ? argv[0] : NULL, confirm),
@@ -134,11 +130,8 @@ enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int ar
 	json_t *names = NULL;
 	const json_t *name;
 	enum cli_exit status;
-	struct err err;
 	size_t at;
 
-	if (argc && name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	status = apply_ask(
 		cli, json_pack("{s:s, s:s*}", "method", verb->name, "bond", argc ? argv[0] : NULL),
 		&names);

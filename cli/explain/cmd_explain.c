@@ -17,7 +17,6 @@
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "options/names.h"
 #include "view/json_value.h"
 #include "view/view_policy.h"
 
@@ -423,8 +422,7 @@ static enum cli_exit explain_file(const struct cli *cli, const struct verb *verb
 	if (argc > 1)
 		return cli_usage(verb, "unexpected '%s': with --pcap the flows are in the capture",
 				 argv[1]);
-	if (name_check("bond", argv[0], &err) ||
-	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	rule = explain_rule(&pins);
 	status = explain_pcap(cli, &pins, &rule, argv[0], file, summary);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/mac.h"
-#include "options/names.h"
 
 const char *const explain_words[FLOW_FIELDS] = {
 	[FLOW_SMAC] = "smac",	[FLOW_DMAC] = "dmac",	[FLOW_VLAN] = "vlan",
@@ -68,6 +67,16 @@ static int explain_parse_addresses(struct explain_call *call, struct err *err)
 	return 0;
 }
 
+static const struct {
+	const char *name;
+	uint8_t number;
+	bool has_ports;
+} protocols[] = {
+	{ "tcp", IPPROTO_TCP, true },	     { "udp", IPPROTO_UDP, true },
+	{ "icmp", IPPROTO_ICMP, false },     { "icmp6", IPPROTO_ICMPV6, false },
+	{ "icmpv6", IPPROTO_ICMPV6, false },
+};
+
 static int explain_parse_proto(struct explain_call *call, struct err *err)
 {
 	const char *proto = call->text[FLOW_PROTO];
@@ -78,10 +87,16 @@ static int explain_parse_proto(struct explain_call *call, struct err *err)
 				       "ports need a protocol: give 'proto tcp' or 'proto udp'");
 		return 0;
 	}
-	call->flow.proto = !strcmp(proto, "tcp") ? IPPROTO_TCP : IPPROTO_UDP;
-	if (strcmp(proto, "tcp") && strcmp(proto, "udp"))
-		return explain_bad(call, FLOW_PROTO, "tcp|udp", err);
-	return 0;
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
+		if (strcmp(protocols[i].name, proto))
+			continue;
+		call->flow.proto = protocols[i].number;
+		if (!protocols[i].has_ports && (call->text[FLOW_SPORT] || call->text[FLOW_DPORT]))
+			return err_set(err, EINVAL, "proto: %s has no ports; leave them out",
+				       proto);
+		return 0;
+	}
+	return explain_bad(call, FLOW_PROTO, "tcp|udp|icmp", err);
 }
 
 static int explain_parse_values(struct explain_call *call, struct err *err)
@@ -134,8 +149,7 @@ enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
 		status = explain_take_pair(verb, call, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 	if (status == CLI_DONE && !(call->text[FLOW_SRC] && call->text[FLOW_DST]))
 		return cli_usage(verb, "needs src IP and dst IP");
-	if (status == CLI_DONE &&
-	    (name_check("bond", call->bond, &err) || explain_parse_values(call, &err)))
-		return cli_refuse(&err);
+	if (status == CLI_DONE && explain_parse_values(call, &err))
+		return cli_wrong(&err);
 	return status;
 }

@@ -16,7 +16,6 @@
 #include "cli/monitor/events_in.h"
 #include "cli/monitor/history.h"
 #include "cli/monitor/since.h"
-#include "options/names.h"
 #include "view/view_problem.h"
 
 #define AWAY_MS 250
@@ -238,7 +237,6 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 {
 	static struct monitor monitor;
 	enum cli_exit status;
-	struct err err;
 
 	if (cli_flag(cli, verb, "--kinds") && argc)
 		return cli_usage(verb, "--kinds is not about one bond: leave '%s' out", argv[0]);
@@ -246,8 +244,6 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 		return monitor_print_kinds(cli);
 	monitor.cli = cli;
 	monitor.print.json = cli->json;
-	if (argc && name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	monitor.print.bond = argc ? argv[0] : NULL;
 	status = monitor_parse(&monitor, verb);
 	if (status != CLI_DONE)

@@ -15,7 +15,6 @@
 #include "cli/policy/policy_pin.h"
 #include "cli/policy/policy_show.h"
 #include "common/policy_pins.h"
-#include "options/names.h"
 
 struct policy_call {
 	const struct cli *cli;
@@ -174,8 +173,7 @@ enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int arg
 		return cli_usage(verb,
 				 is_load ? "policy load needs BOND and FILE" : "unexpected '%s'",
 				 argv[argc - 1]);
-	if (name_check("bond", call.bond, &err) ||
-	    pins_open(&call.pins, cli->paths.bpf_dir, call.bond, &err))
+	if (pins_open(&call.pins, cli->paths.bpf_dir, call.bond, &err))
 		return cli_refuse(&err);
 	status = policy_run(&call, argv[0]);
 	pins_close(&call.pins);

@@ -140,16 +140,16 @@ static enum cli_exit simulate_prepare(struct simulate *simulate, const struct cl
 	    cli_number(cli, verb, "--flows", MOST_FLOWS, &flows) != CLI_DONE)
 		return CLI_USAGE;
 	simulate->flows = flows;
-	if (simulate->bond)
-		r = simulate_take_bond(simulate, cli->paths.bpf_dir, &err);
-	else
+	if (simulate->bond && simulate_take_bond(simulate, cli->paths.bpf_dir, &err))
+		return cli_refuse(&err);
+	if (!simulate->bond)
 		simulate_invent(simulate, slaves > XBOND_MAX_SLAVES ? XBOND_MAX_SLAVES
 								    : (unsigned int)slaves);
-	if (!r && weights)
+	if (weights)
 		r = simulate_take_weights(simulate, weights, &err);
 	if (!r)
 		r = simulate_take_rule(simulate, cli, verb, &err);
-	return r ? cli_refuse(&err) : CLI_DONE;
+	return r ? cli_wrong(&err) : CLI_DONE;
 }
 
 enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv)

@@ -8,7 +8,6 @@
 #include "cli/simulate/simulate.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "options/names.h"
 #include "options/values.h"
 #include "rules/weights.h"
 
@@ -64,10 +63,8 @@ static int simulate_take_pins(struct simulate *simulate, const struct pins *pins
 int simulate_take_bond(struct simulate *simulate, const char *bpf_dir, struct err *err)
 {
 	struct pins pins;
-	int r = name_check("bond", simulate->bond, err);
+	int r = pins_open(&pins, bpf_dir, simulate->bond, err);
 
-	if (!r)
-		r = pins_open(&pins, bpf_dir, simulate->bond, err);
 	if (r)
 		return r;
 	r = simulate_take_pins(simulate, &pins, err);

@@ -5,6 +5,7 @@ stderr.
 
 import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -124,12 +125,14 @@ def test_lost_in_mid_request(tmp_path, answer):
         ["add-slave", "b"],
         ["add-slave", "b", "weight", "3"],
         ["add-slave", "b", "e0", "dev"],
+        ["set", "b"],
         ["set", "b", "mode"],
         ["set-slave", "b", "e0"],
         ["list", "b"],
         ["list", "--run-dir"],
         ["list", "--fast"],
         ["show", "--proc", "--details"],
+        ["create", "b", "mode=4"],
         ["monitor", "--kinds", "b"],
         ["monitor", "--count", "0"],
         ["flows", "b", "--seconds", "1h"],
@@ -165,10 +168,88 @@ def test_usage(tmp_path, words):
      (["create", "b", "weight", "1"], "option of a slave"),
      (["add-slave", "b", "e0", "e0"], "given twice"),
      (["add-slave", "b", "e0", "weight", "0"], "auto|1..65535"),
-     (["show", "b"], "cannot see "),
-     (["set", "b", "path", "direct"], "cannot see ")])
-def test_refused_before_anything_is_sent(tmp_path, words, part):
-    assert part in refused(tmp_path, 1, *words)
+     (["add-slave", "b", "e/0"], "'/'"),
+     (["create", "b", "mode=4"], "write 'mode 4'"),
+     (["add-slave", "b", "e0", "prio=3"], "write 'prio 3'"),
+     (["set", "b", "miimon="], "write 'miimon VALUE'"),
+     (["create", "b", "type", "bond", "mode", "4"], "leave it out"),
+     (["create", "b", "mode", "lacp"], "did you mean 802.3ad?"),
+     (["create", "b", "mode", "active-bakcup"], "did you mean active-backup?"),
+     (["create", "b", "mode", "1", "xmit_hash_policy", "layer4"], "did you mean layer3+4?"),
+     (["set", "b", "mtu"], "'ip link set BOND mtu N'"),
+     (["set", "b", "mtu", "9000"], "'ip link set BOND mtu N'"),
+     (["simulate", "--policy", "layer4"], "layer3+4"),
+     (["simulate", "--weights", "0"], "1..65535")])
+def test_wrong_before_anything_is_asked(tmp_path, words, part):
+    assert part in refused(tmp_path, 2, *words)
+
+
+# A call of each verb that is right as such; NAME is the bond's.
+CALLS = {
+    "create": (3, "NAME"), "delete": (3, "NAME"), "add-slave": (3, "NAME", "e0"),
+    "del-slave": (3, "NAME", "e0"), "set": (1, "NAME", "miimon", "1"),
+    "set-slave": (1, "NAME", "e0", "weight", "1"), "show": (1, "NAME"), "list": (1,),
+    "stats": (1, "NAME"), "monitor": (0, "NAME", "--since", "-1h", "--no-follow"),
+    "top": (1, "NAME", "--once"),
+    "explain": (1, "NAME", "src", "10.0.0.1", "dst", "10.0.0.2"), "policy": (1, "show", "NAME"),
+    "simulate": (1, "NAME"), "doctor": (1, "NAME"), "flows": (1, "NAME"), "capture": (1, "NAME"),
+    "takeover": (3, "NAME"), "handback": (3, "NAME"), "sysfs-tree": (1, "/proc/none"),
+    "check": (1, "/none"), "load": (3, "NAME"), "apply": (3, "NAME"), "confirm": (3, "NAME"),
+    "rollback": (3, "NAME"), "import": (1, "teamd", "/none"), "save": (1, "NAME"),
+    "help": (0, "show"), "complete": (0, "--"),
+}
+
+
+def verbs(tmp_path):
+    listed = call(tmp_path, "help").stdout.split("Flags")[0]
+    return re.findall(r"^  ([a-z-]+) ", listed, re.M)
+
+
+def test_status_of_every_verb(tmp_path):
+    """1: it was asked and refused; 2: nothing was asked, because the command line is wrong; 3:
+    there is no bondd to be asked.
+    """
+    assert set(CALLS) == set(verbs(tmp_path))
+    for verb, (status, *words) in CALLS.items():
+        done = call(tmp_path, verb, *words, "--config-dir", tmp_path)
+        assert done.returncode == status, (verb, done.stderr)
+        assert bool(done.stderr) == bool(status), verb
+        refused(tmp_path, 2, verb, "--fast", *words)
+        if "NAME" in words:
+            longer = [word.replace("NAME", "bond4567890123456") for word in words]
+            assert "bond name too long" in refused(tmp_path, 2, verb, *longer)
+
+
+def test_beginnings_of_verbs(tmp_path):
+    names = verbs(tmp_path)
+    for name in names:
+        for length in range(1, len(name)):
+            word = name[:length]
+            meant = [other for other in names if other.startswith(word)]
+            if word in names or word == "del":
+                continue
+            if len(meant) == 1:
+                assert call(tmp_path, word, "--help").stdout == call(tmp_path, "help", name).stdout
+            else:
+                line = refused(tmp_path, 2, word)
+                assert all(other in line for other in meant), line
+
+
+@pytest.mark.parametrize("words, part", [
+    ("staus", "did you mean 'stats'?"), ("status bond0", "did you mean 'show'?"),
+    ("status -d bond0", "did you mean 'show'?"), ("dleete b", "did you mean 'delete'?"),
+    ("del bond0", "'del-slave', which releases slaves"), ("bond0 show", "'bondctl show bond0'"),
+    ("bond0 sh eth1", "'bondctl show bond0 ...'"), ("change-active b e0", "'set BOND active_slave"),
+    ("help shw", "did you mean 'show'?"), ("show --detials", "did you mean --details?"),
+    ("add bond0 mode 4", "'bondctl create BOND mode VALUE'"),
+    ("add bond0", "'bondctl create bond0' makes a bond"), ("link add", "did you mean 'show'?")])
+def test_habits_of_others_are_answered(tmp_path, words, part):
+    assert part in refused(tmp_path, 2, *words.split())
+
+
+@pytest.mark.parametrize("words", [["show", "b"], ["set", "b", "path", "direct"]])
+def test_refused_by_what_was_asked(tmp_path, words):
+    assert "cannot see " in refused(tmp_path, 1, *words)
 
 
 def test_no_bonds(tmp_path, bpf_dir):

@@ -153,8 +153,9 @@ def test_values(bond):
 
 def test_pairs_in_any_order(bond):
     assert set(complete(bond, "explain bond0 src 10.0.0.1 d")) == {"dst", "dport", "dmac"}
-    assert set(complete(bond, "explain bond0 proto ")) == {"tcp", "udp"}
+    assert set(complete(bond, "explain bond0 proto ")) == {"tcp", "udp", "icmp"}
     assert not complete(bond, "explain bond0 src ")
+    assert set(complete(bond, "exp bond0 src 10.0.0.1 d")) == {"dst", "dport", "dmac"}
     assert "src" not in complete(bond, "explain bond0 src 10.0.0.1 ")
 
 

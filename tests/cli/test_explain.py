@@ -303,18 +303,27 @@ FLOW = ["src", "10.0.0.1", "dst", "10.0.0.2"]
     (["src", "10.0.0.1", "dst"], 2, "needs"), (["src", "10.0.0.1", "sport", "1"], 2, "dst IP"),
     (FLOW + ["port", "1"], 2, "unknown word 'port'"),
     (FLOW + ["src", "10.0.0.3"], 2, "given twice"), (FLOW + ["vlan"], 2, "'vlan' needs a value"),
-    (["src", "10.0.0", "dst", "10.0.0.2"], 1, "src: '10.0.0'"),
-    (["src", "10.0.0.1", "dst", "fd00::1"], 1, "dst: 'fd00::1'"),
-    (FLOW + ["proto", "icmp"], 1, "tcp|udp"), (FLOW + ["sport", "1", "dport", "2"], 1, "proto tcp"),
-    (FLOW + ["proto", "tcp", "sport", "65536", "dport", "1"], 1,
+    (["src", "10.0.0", "dst", "10.0.0.2"], 2, "src: '10.0.0'"),
+    (["src", "10.0.0.1", "dst", "fd00::1"], 2, "dst: 'fd00::1'"),
+    (FLOW + ["proto", "gre"], 2, "tcp|udp|icmp"),
+    (FLOW + ["proto", "icmp", "dport", "1"], 2, "icmp has no ports"),
+    (FLOW + ["sport", "1", "dport", "2"], 2, "proto tcp"),
+    (FLOW + ["proto", "tcp", "sport", "65536", "dport", "1"], 2,
      "sport: '65536' is not allowed; allowed: 0..65535"),
-    (FLOW + ["proto", "tcp", "sport", "-1", "dport", "1"], 1, "sport: '-1'"),
-    (FLOW + ["proto", "tcp", "sport", "", "dport", "1"], 1, "sport: ''"),
-    (FLOW + ["vlan", "4095"], 1, "1..4094"), (FLOW + ["vlan", "0"], 1, "1..4094"),
-    (FLOW + ["smac", "02:00"], 1, "smac: '02:00'"), (FLOW + ["label", "5"], 1, "only IPv6"),
+    (FLOW + ["proto", "tcp", "sport", "-1", "dport", "1"], 2, "sport: '-1'"),
+    (FLOW + ["proto", "tcp", "sport", "", "dport", "1"], 2, "sport: ''"),
+    (FLOW + ["vlan", "4095"], 2, "1..4094"), (FLOW + ["vlan", "0"], 2, "1..4094"),
+    (FLOW + ["smac", "02:00"], 2, "smac: '02:00'"), (FLOW + ["label", "5"], 2, "only IPv6"),
     (FLOW + ["proto", "tcp", "sport", "1"], 1, "give 'dport'")])
 def test_bad_calls_get_one_line(bond, words, status, part):
     assert part in refused(bond, status, *words)
+
+
+def test_icmp_is_a_flow_without_ports(bond):
+    bond.settings.xmit_hash_policy = X.POLICY_LAYER34
+    six = ["src", "fd00::1", "dst", "fd00::2"]
+    for flow, proto in ((FLOW, "icmp"), (six, "icmp6"), (six, "icmpv6")):
+        assert explain(bond, *flow, "proto", proto) == explain(bond, *flow)
 
 
 def test_what_counts_is_asked_for(bond):

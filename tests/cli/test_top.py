@@ -216,7 +216,7 @@ def test_names_cannot_steer_the_terminal(bpf_dir, call):
     (["-j"], 2, "-j needs --once"), (["--interval", "0"], 2, "takes seconds"),
     (["--interval", "nan"], 2, "takes seconds"), (["--interval", "1s"], 2, "takes seconds"),
     (["--once", "bond9"], 1, "no such bond"), (["bond0", "bond1"], 2, "unexpected"),
-    ([], 1, "use 'bondctl top --once'"), (["bad/name"], 1, "'bad/name'")])
+    ([], 1, "use 'bondctl top --once'"), (["bad/name"], 2, "'bad/name'")])
 def test_bad_calls(call, words, status, line):
     done = subprocess.run([*call, *words], capture_output=True, text=True, timeout=60,
                           stdin=subprocess.DEVNULL)
