@@ -265,9 +265,13 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
 _Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
 
+/* Who asks for the short timeout. A partner that does not know of it may send every 30 s. */
+#define XBOND_HOLD_KNOWS 1 /* the partner's last LACPDU says that we do */
+#define XBOND_HOLD_ASKS 2  /* our last answer did, because the partner does */
+
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
-	/* No LACPDU for silence_ns; goes on when the partner is heard in sync. */
+	/* No LACPDU in the time in force; goes on when the partner is heard in sync. */
 	XBOND_HOLD_SILENT = 1,
 	XBOND_HOLD_OUT_OF_STEP = 2,	/* the partner is not in sync; goes on when it is */
 	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
@@ -296,7 +300,7 @@ _Static_assert(sizeof(struct xbond_pdu_budget) == 16, "PDU budget ABI");
  * machines.
  */
 struct xbond_hold_words {
-	__u64 silence_ns; /* the timeout in force: 3 s or 90 s */
+	__u64 silence_ns; /* 3 s or 90 s: the timeout that pdu asks for */
 	__u64 heard_ns;	  /* the last LACPDU of the partner */
 	__u64 sent_ns;	  /* when pdu was sent; 0: never */
 	__u32 holding;	  /* current, lacp_hold on, and pdu is valid: the programs answer */
@@ -328,7 +332,7 @@ struct xbond_hold {
 	__u32 ended; /* enum xbond_hold_end */
 	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do at present. */
 	__u32 withheld;
-	__u32 hurried; /* the partner asks for the short timeout, and knows that we do */
+	__u32 hurried; /* XBOND_HOLD_KNOWS, also while bondd is there, and XBOND_HOLD_ASKS */
 	__u32 answers;
 	/* Writer: BPF. */
 	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */

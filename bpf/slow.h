@@ -87,14 +87,14 @@ static __always_inline void slow_to_bondd(struct __sk_buff *skb, __u32 slot, __u
  * bondd gets the PDU. The timer starts at the partner's last PDU, in case bondd goes away now. A
  * port without a partner may just be getting one.
  */
-static __always_inline int slow_present(struct __sk_buff *skb, __u32 slot,
+static __always_inline int slow_present(struct __sk_buff *skb, __u32 slot, struct xbond_hold *port,
 					const struct xbond_hold_words *words, __u32 class,
-					__u64 now_ns)
+					const __u8 *frame, __u64 now_ns)
 {
-	__u64 silence_ns = words->silence_ns;
-
-	if (class == XBOND_PDU_PARTNER || (class == XBOND_PDU_STRANGER && !words->current))
-		slow_restart_silence(slot, silence_ns);
+	if (class == XBOND_PDU_PARTNER || (class == XBOND_PDU_STRANGER && !words->current)) {
+		port->hurried = slow_knows(frame);
+		slow_restart_silence(slot, slow_silence_ns(port, words));
+	}
 	slow_to_bondd(skb, slot, now_ns);
 	return TC_ACT_UNSPEC;
 }
@@ -146,7 +146,7 @@ __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 	if ((away && class == XBOND_PDU_OTHER) || slow_too_many(port, class, now_ns))
 		return class == XBOND_PDU_OTHER ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 	if (!away)
-		return slow_present(skb, slot, words, class, now_ns);
+		return slow_present(skb, slot, port, words, class, frame, now_ns);
 	return slow_away(skb, slot, port, words, class, frame, now_ns);
 }
 

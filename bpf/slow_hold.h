@@ -20,7 +20,6 @@
 #include "bpf/micro_bfd_away.h"
 #include "lacp/frame.h"
 
-#define SLOW_SHORT_TIMEOUT_NS 3000000000ULL /* 6.4.4 */
 #define SLOW_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
 struct hold_timer {
@@ -115,10 +114,22 @@ static __always_inline void slow_end(__u32 slot, struct xbond_hold *port,
 static __always_inline __u64 slow_silence_ns(const struct xbond_hold *port,
 					     const struct xbond_hold_words *words)
 {
-	__u64 silence_ns = READ_ONCE(words->silence_ns);
+	return lacp_silence_ns(READ_ONCE(words->silence_ns), port->hurried & XBOND_HOLD_ASKS,
+			       port->hurried & XBOND_HOLD_KNOWS);
+}
 
-	return port->hurried && silence_ns > SLOW_SHORT_TIMEOUT_NS ? SLOW_SHORT_TIMEOUT_NS
-								   : silence_ns;
+static __always_inline __u32 slow_knows(const __u8 *frame)
+{
+	return frame[SLOW_PARTNER_STATE] & LACP_TIMEOUT ? XBOND_HOLD_KNOWS : 0;
+}
+
+static __always_inline void slow_note_answer(struct xbond_hold *port, const __u8 *frame,
+					     __u64 now_ns)
+{
+	port->hurried =
+		slow_knows(frame) | (frame[SLOW_ACTOR_STATE] & LACP_TIMEOUT ? XBOND_HOLD_ASKS : 0);
+	port->answered_ns = now_ns;
+	port->answers++;
 }
 
 static __always_inline __u64 slow_heard_ns(const struct xbond_hold *port,
@@ -200,12 +211,15 @@ static __always_inline int slow_is_foreign(const struct xbond_hold_words *words,
 			       slow_end_of(words->partner));
 }
 
-/* Compares the whole LAG ID, including AGG. The port priority is not part of it. */
-static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words, const __u8 *frame)
+/*
+ * Do two information TLVs tell of one port, and of one LAG ID, including AGG? The port priority
+ * only orders ports.
+ */
+static __always_inline int slow_is_same_lag(const __u8 *a, const __u8 *b)
 {
-	return lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY) &&
-	       slow_is_partner(words, frame) &&
-	       !((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) & LACP_AGGREGATION);
+	return lacp_same(a, b, LACP_INFO_PORT_PRIORITY) &&
+	       lacp_same_end(slow_end_of(a), slow_end_of(b)) &&
+	       !((a[LACP_INFO_STATE] ^ b[LACP_INFO_STATE]) & LACP_AGGREGATION);
 }
 
 /*
@@ -215,12 +229,10 @@ static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words,
 {
 	const __u8 *us = words->pdu + SLOW_ACTOR, *seen = frame + SLOW_PARTNER;
 	__u8 state = frame[SLOW_ACTOR_STATE];
-	int known = lacp_same(seen, us, LACP_INFO_STATE) &&
-		    !((seen[LACP_INFO_STATE] ^ us[LACP_INFO_STATE]) & LACP_AGGREGATION);
 	int maintained = lacp_is_maintained(state, us[LACP_INFO_STATE], seen[LACP_INFO_STATE]);
 
 	return (state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION &&
-	       maintained && (known || !(state & LACP_AGGREGATION));
+	       maintained && (slow_is_same_lag(seen, us) || !(state & LACP_AGGREGATION));
 }
 
 static __always_inline int slow_may_answer(const struct xbond_hold *port,
@@ -258,7 +270,7 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 {
 	__u32 allowed = LACP_COLLECTING;
 
-	if (!slow_is_same_lag(words, frame)) {
+	if (!slow_is_same_lag(frame + SLOW_ACTOR, words->partner)) {
 		slow_end(slot, port, words, XBOND_HOLD_PARTNER_CHANGED);
 	} else if (!slow_is_in_sync(words, frame)) {
 		slow_end(slot, port, words, XBOND_HOLD_OUT_OF_STEP);
@@ -329,8 +341,8 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 					  const struct xbond_hold_words *words, const __u8 *frame,
 					  __u64 now_ns)
 {
-	__u8 both = frame[SLOW_ACTOR_STATE] & frame[SLOW_PARTNER_STATE];
 	__u32 carries;
+	int answers;
 
 	/*
 	 * Never answers our own system: the PDU is looped, or another end on hold answers us with
@@ -345,14 +357,12 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 		return slow_refuse(slot);
 	carries = slow_carries(slot, port, words);
 	port->heard_ns = now_ns;
-	/* The partner sends every second once it has heard that we ask for it. */
-	port->hurried = words->holding && both & LACP_TIMEOUT;
+	port->hurried = (port->hurried & XBOND_HOLD_ASKS) | slow_knows(frame);
+	answers = slow_may_answer(port, words, now_ns);
+	if (answers)
+		slow_note_answer(port, frame, now_ns);
 	slow_restart_silence(slot, slow_silence_ns(port, words));
-	if (!slow_may_answer(port, words, now_ns))
-		return TC_ACT_SHOT;
-	port->answered_ns = now_ns;
-	port->answers++;
-	return slow_answer(skb, words, carries, frame);
+	return answers ? slow_answer(skb, words, carries, frame) : TC_ACT_SHOT;
 }
 
 /* 6.5.4.2: the same information, as a response. */

@@ -18,6 +18,7 @@ struct merit {
 	bool enough;	     /* ports for min_links_lacp */
 	bool in_sync;	     /* the partner has attached a port */
 	bool trusted;	     /* in sync, or not in use for long enough to be */
+	bool returning;	     /* in use, and out of sync only since a moment ago */
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
@@ -43,6 +44,8 @@ static struct merit aggregator_merit_of(const struct lacp_system *sys, uint8_t a
 		merit.aggregatable = port->partner.state & LACP_AGGREGATION;
 		if (port->refused_ns > merit.refused_ns)
 			merit.refused_ns = port->refused_ns;
+		merit.returning |= active && port->out_sync_ns &&
+				   now_ns < port->out_sync_ns + LACP_RETURN_TIME;
 		merit.in_sync |= (port->partner.state & LACP_SYNCHRONIZATION) != 0;
 	}
 	merit.trusted |= merit.in_sync;
@@ -106,6 +109,8 @@ static bool aggregator_is_better(const struct merit *a, const struct merit *b,
 		return a->enough;
 	if (a->trusted != b->trusted)
 		return a->trusted;
+	if (!a->trusted && b->returning)
+		return false;
 	if (!a->trusted && a->refused_ns != b->refused_ns)
 		return a->refused_ns < b->refused_ns;
 	if (a->aggregatable != b->aggregatable)

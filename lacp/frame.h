@@ -104,4 +104,17 @@ LACP_RULE int lacp_is_maintained(uint8_t sender, uint8_t ours, uint8_t seen)
 	return (sender | (ours & seen)) & LACP_ACTIVITY;
 }
 
+/*
+ * How long a partner may be silent whose port is held: the timeout that our last PDU asks for, or
+ * the short one if an answer has since asked for it. A partner that does not know of the short one
+ * may send every 30 s.
+ */
+LACP_RULE uint64_t lacp_silence_ns(uint64_t pdu_asks_ns, int answer_asks, int knows)
+{
+	if (!knows)
+		return LACP_LONG_TIMEOUT_TIME;
+	return answer_asks && pdu_asks_ns > LACP_SHORT_TIMEOUT_TIME ? LACP_SHORT_TIMEOUT_TIME
+								    : pdu_asks_ns;
+}
+
 #endif

@@ -22,10 +22,6 @@
 
 #include "lacp/state.h"
 
-#define LACP_SECOND 1000000000ull
-#define LACP_SHORT_TIMEOUT_TIME (3 * LACP_SECOND) /* 6.4.4 */
-#define LACP_LONG_TIMEOUT_TIME (90 * LACP_SECOND)
-
 /* Of all frames that are sent; with the Ethernet header, without FCS. */
 #define LACP_FRAME_SIZE 124
 #define LACP_NEVER UINT64_MAX
@@ -150,14 +146,14 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 
 /*
  * The kernel answered for this port while we were away (LACP hold); it sent its last answer at
- * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns. 0 means that it gave
- * the port up (silence, another partner, the link went down): then the port expires, and carries
- * traffic again when its partner is heard. Call it before lacp_run(). Without hold, the caller must
- * report a link that was down meanwhile (carrier_changes): lacp_port_configure() down, lacp_run(),
- * then up.
+ * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns, which may be silent for
+ * silence_ns from then. If heard_ns is 0, it gave the port up (silence, another partner, the link
+ * went down): then the port expires, and carries traffic again when its partner is heard. Call it
+ * before lacp_run(). Without hold, the caller must report a link that was down meanwhile
+ * (carrier_changes): lacp_port_configure() down, lacp_run(), then up.
  */
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
-		     uint64_t sent_ns);
+		     uint64_t silence_ns, uint64_t sent_ns);
 
 /* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);

@@ -22,6 +22,8 @@
 #define LACP_CROSSING_TIME (LACP_SECOND / 50)
 #define LACP_RETRY_TIME (LACP_FAST_PERIODIC_TIME / 3 + 1000000) /* as LACP_TX_LIMIT allows */
 #define LACP_DRAIN_TIME (3 * LACP_SECOND)
+/* an aggregator that was in sync is not left for one that is not, until the partner can answer */
+#define LACP_RETURN_TIME LACP_SECOND
 /* an aggregator gets at least this time to get in sync */
 #define LACP_YIELD_TIME (4 * LACP_SECOND)
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME

@@ -158,7 +158,7 @@ void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_st
 	port->wait_while_ns = state == LACP_MUX_WAITING ? now_ns + LACP_AGGREGATE_WAIT_TIME : 0;
 	if (state != LACP_MUX_WAITING) {
 		port->ntt = 1;
-		port->repeats = 1 + LACP_REPEATS;
+		port->repeats = 2 + LACP_REPEATS;
 	}
 	lacp_tell(sys, slot, LACP_EVENT_MUX, state);
 }

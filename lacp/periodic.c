@@ -98,7 +98,7 @@ void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
 
 	if (lacp_says_goodbye(port))
 		periodic_repeat_goodbye(port, now_ns);
-	else if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats) &&
+	else if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats > 1) &&
 		 port->periodic_ns > next_ns)
 		port->periodic_ns = next_ns;
 }

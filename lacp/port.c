@@ -267,10 +267,9 @@ static void port_expire(struct lacp_port_state *port)
 }
 
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
-		     uint64_t sent_ns)
+		     uint64_t silence_ns, uint64_t sent_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
-	bool fast = port->actor.state & LACP_TIMEOUT;
 
 	if (!port_is_known(sys, slot))
 		return;
@@ -284,6 +283,5 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 	if (heard_ns <= port->heard_ns)
 		return;
 	port->heard_ns = heard_ns;
-	port->current_while_ns =
-		heard_ns + (fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME);
+	port->current_while_ns = heard_ns + silence_ns;
 }

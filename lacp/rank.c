@@ -20,16 +20,17 @@ static bool rank_works(const struct lacp_port_state *port)
 }
 
 /*
- * The port would carry traffic as soon as another one makes room. A partner that does not collect
- * yet may be waiting for us, too. With independent control we say that we collect before that, so
- * the partner need not wait.
+ * The port would carry traffic as soon as another one makes room. The partner must have heard what
+ * it does now: it may have said that it collects when it had not yet heard that we left. A partner
+ * that does not collect yet may be waiting for us, too. With independent control we say that we
+ * collect before that, so the partner need not wait.
  */
 static bool rank_can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
 			       uint64_t now_ns)
 {
 	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
 
-	return port->selected == LACP_SELECTED && port->in_sync_ns &&
+	return port->selected == LACP_SELECTED && port->in_sync_ns && !port->repeats &&
 	       (port->partner.state & LACP_COLLECTING || waited) &&
 	       now_ns >= lacp_transmit_allowed_ns(port);
 }
@@ -245,6 +246,7 @@ uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_por
 {
 	const uint64_t times[] = {
 		rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,
+		rank_later_than(port->out_sync_ns, LACP_RETURN_TIME),
 		rank_later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
 		port->in_sync_ns && !rank_works(port) ? lacp_transmit_allowed_ns(port) : 0,
 		rank_later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),

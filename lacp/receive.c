@@ -74,10 +74,14 @@ static void receive_confirm(struct lacp_port_state *port, const struct lacp_pdu 
 		port->repeats = 0;
 }
 
-/* The partner knows us, or treats the link as individual, and the protocol keeps it up to date. */
+/*
+ * The partner knows us, or treats the link as individual, and the protocol keeps it up to date. It
+ * need not know our port priority, which only orders ports: a new one takes a round trip, and the
+ * port goes on meanwhile.
+ */
 static bool receive_matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
-	bool known = receive_same_identity(&pdu->partner, &port->actor) ||
+	bool known = receive_same_port(&pdu->partner, &port->actor) ||
 		     !(pdu->actor.state & LACP_AGGREGATION);
 
 	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);

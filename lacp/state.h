@@ -14,6 +14,9 @@
 #define LACP_STATE_VERSION 2
 #define LACP_MAX_PORTS 64
 #define LACP_MAC_SIZE 6
+#define LACP_SECOND 1000000000ull
+#define LACP_SHORT_TIMEOUT_TIME (3 * LACP_SECOND) /* 6.4.4 */
+#define LACP_LONG_TIMEOUT_TIME (90 * LACP_SECOND)
 #define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
 /* ns between two answers of the kernel while the daemon is away. */
 #define LACP_HOLD_GAP 900000000ULL
@@ -203,7 +206,7 @@ struct lacp_port_state {
 	uint8_t stopped;
 	uint8_t carried;  /* 1: it has distributed by LACP, and others have carried traffic since */
 	uint8_t refusals; /* turns without getting in sync, since it was last in sync */
-	/* PDUs left to repeat a change until the partner confirms it. */
+	/* 1 and the PDUs left to tell and repeat a change; 0: the partner has confirmed it. */
 	uint8_t repeats;
 	/* PDUs left to tell that the port has left, also for a passive or stopped port. */
 	uint8_t farewell;

@@ -34,7 +34,7 @@ static void transmit_send(struct lacp_system *sys, unsigned int slot, uint64_t n
 	lacp_pdu_encode(frame, port->config.mac, &port->actor, &port->partner);
 	transmit_remember(port, now_ns);
 	port->counters.lacpdu_tx++;
-	if (port->repeats)
+	if (port->repeats > 1)
 		port->repeats--;
 	port->ntt = 0;
 	if (port->farewell)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 
+#include <linux/if_ether.h>
 #include <string.h>
 
 #include "common/atomic.h"
 #include "lacp/pdu.h"
+
+#define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)
 
 /* A timer that the first PDU starts before the machines have run needs a duration. */
 void lacp_thread_hold_begin(struct xbond_hold *hold)
@@ -41,7 +44,7 @@ static void lacp_thread_hold_words_of(const struct lacp_system *sys, unsigned in
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool current = port->rx == LACP_RX_CURRENT;
-	bool fast = port->actor.state & LACP_TIMEOUT;
+	bool fast = sent->pdu[ACTOR_STATE] & LACP_TIMEOUT;
 
 	*ret_words = (struct xbond_hold_words){
 		.silence_ns = fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME,
@@ -81,10 +84,14 @@ bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xb
  */
 void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
 {
+	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
 	bool given_up = hold->ended != XBOND_HOLD_GOES_ON || hold->withheld;
+	uint64_t silence_ns = lacp_silence_ns(words->silence_ns, hold->hurried & XBOND_HOLD_ASKS,
+					      hold->hurried & XBOND_HOLD_KNOWS);
 
 	if (sys->used >> slot & 1 && (given_up || hold->heard_ns))
-		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
+		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, silence_ns,
+				hold->answered_ns);
 	hold->heard_ns = 0;
 	hold->ended = XBOND_HOLD_GOES_ON;
 	hold->withheld = 0;

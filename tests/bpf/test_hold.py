@@ -180,6 +180,7 @@ HARMLESS = {"long timeout": (their(WORKS & ~TIMEOUT), OUR_INFO),
             "coupled control: neither collects nor distributes": (their(WORKS & ~CARRIES),
                                                                   OUR_INFO),
             "collects only": (their(WORKS & ~DISTRIBUTING), OUR_INFO),
+            "our port priority": (THEIR_INFO, info(OURS, 3, WORKS, port_priority=1)),
             "defaulted": (their(WORKS | DEFAULTED), OUR_INFO),
             "our other flags": (THEIR_INFO, info(OURS, 3, AGGREGATION | ACTIVITY))}
 
@@ -211,7 +212,6 @@ NOT_IN_SYNC = {"no sync": (their(WORKS & ~SYNC), OUR_INFO),
                "our system priority": (THEIR_INFO, info(OURS, 3, WORKS, system_priority=1)),
                "our key": (THEIR_INFO, info(OURS, 3, WORKS, key=18)),
                "our port": (THEIR_INFO, info(OURS, 4, WORKS)),
-               "our port priority": (THEIR_INFO, info(OURS, 3, WORKS, port_priority=1)),
                "we are individual": (THEIR_INFO, info(OURS, 3, WORKS & ~AGGREGATION)),
                "nobody active": (their(WORKS & ~ACTIVITY), info(OURS, 3, WORKS & ~ACTIVITY))}
 
@@ -360,17 +360,36 @@ def test_who_wants_us_fast_is_told_to_be_fast(datapath, port):
     port.answered_ns = 0
     assert answer(datapath, lacpdu(THEIR_INFO, SLOWLY)) == (TC_REDIRECT,
                                                             lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
-    assert not port.hurried
+    assert port.hurried == X.HOLD_ASKS
     hear(datapath, USUAL)
-    assert port.hurried
+    assert port.hurried == X.HOLD_ASKS | X.HOLD_KNOWS
+    port.answered_ns = 0
     hear(datapath, lacpdu(slow, OUR_INFO))
-    assert not port.hurried
+    assert port.hurried == X.HOLD_KNOWS
 
 
-def test_without_answers_nobody_is_hurried(datapath, port):
+def test_without_answers_nobody_is_asked_to_hurry(datapath, port):
     port.holding = 0
     hear(datapath, USUAL)
-    assert not port.hurried
+    assert port.hurried == X.HOLD_KNOWS
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["bondd is away", "bondd goes away"])
+def test_a_partner_that_was_not_told_to_be_fast_may_send_slowly(datapath, port, there):
+    """The PDU that said so was lost. When the partner knows, the short time is in force."""
+    port.silence_ns = SECOND // 100
+    if there:
+        datapath.table.lacp_heartbeat_ns = time.monotonic_ns() + 1000 * SECOND
+    hear(datapath, lacpdu(THEIR_INFO, SLOWLY))
+    datapath.table.lacp_heartbeat_ns = 0
+    with working(datapath, SLOT - 1) as other:  # whose timer fires later
+        other.silence_ns = SECOND
+        datapath.run("xbond_rx", USUAL, datapath.table.ifindex[SLOT - 1])
+        wait_until_out(datapath, SLOT - 1)
+    assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
+    hear(datapath, USUAL)
+    wait_until_out(datapath)
+    assert port.ended == X.HOLD_SILENT
 
 
 RETRY_COUNT = bytes([0x80, 4, 5, 0, 0x81, 4, 5, 0])

@@ -112,9 +112,7 @@ void check_hold_end(struct world *world, struct end end, const uint8_t *octets)
 	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
 	active = decoded.pdu.actor.state | (decoded.pdu.partner.state & state->actor.state);
 	if (decoded.kind == LACP_PDU_LACP && same_lag(&decoded.pdu.actor, &state->partner) &&
-	    same_lag(&decoded.pdu.partner, &state->actor) &&
-	    decoded.pdu.partner.port_priority == state->actor.port_priority &&
-	    active & LACP_ACTIVITY &&
+	    same_lag(&decoded.pdu.partner, &state->actor) && active & LACP_ACTIVITY &&
 	    (decoded.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) ==
 		    LACP_SYNCHRONIZATION)
 		world_fail(world, "%c.%u, held, is given up though its partner is in sync",

@@ -50,7 +50,7 @@ MUTANTS = {
     "one lost PDU costs 30 s": [
         (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
          "	return bits == 0;"),
-        (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
+        (CORE + "mux.c", "port->repeats = 2 + LACP_REPEATS;", "port->repeats = 1;"),
         (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
          "	bool waits = 0 && now_ns")],
     "another name of the system, and the ports go on": [
@@ -72,6 +72,11 @@ MUTANTS = {
     "a new port priority of the partner ends the port": [
         (CORE + "receive.c", "	if (receive_same_port(partner, &port->partner))",
          "	if (!port)")],
+    "our own port priority ends the port until the partner knows it": [
+        (CORE + "receive.c", "	bool known = receive_same_port(&pdu->partner, &port->actor) ||",
+         "	bool known = receive_same_identity(&pdu->partner, &port->actor) ||")],
+    "max_links: a port takes over by old words of the partner": [
+        (CORE + "rank.c", "port->in_sync_ns && !port->repeats &&", "port->in_sync_ns &&")],
     "a turn ends by time, and has no timer": [
         (CORE + "rank.c",
          "rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,",
@@ -91,6 +96,13 @@ MUTANTS = {
          "	} else if (!slow_is_in_sync(words, frame) ||\n"
          "		   ((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) &\n"
          "		    (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
+    "hold: the time of silence is the one that nobody has told the partner": [
+        (HOLD_READER, "	bool fast = sent->pdu[ACTOR_STATE] & LACP_TIMEOUT;",
+         "	bool fast = port->actor.state & LACP_TIMEOUT;"),
+        (CORE + "frame.h", "	if (!knows)\n", "	if (0)\n")],
+    "hold: ends for our own port priority": [
+        (HOLD, "	       maintained && (slow_is_same_lag(seen, us) ||",
+         "	       maintained && (lacp_same(seen, us, LACP_INFO_STATE) ||")],
     "hold: says SYNC for a port that does not collect": [
         (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;",
          "	state |= LACP_SYNCHRONIZATION | carries;")],

@@ -155,6 +155,40 @@ static void ad_select_stable_keeps_what_works(void **state)
 	assert_int_equal(lacp.sys.state.active_aggregator, port(1)->aggregator);
 }
 
+static void hear_out_of_sync(unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_pdu pdu = partner_pdu(slot);
+
+	pdu.actor.key += (uint16_t)slot;
+	pdu.actor.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	indicate(slot, &pdu, now_ns);
+}
+
+/* An answer may still be under way: the other aggregator is no better. */
+static void an_aggregator_is_not_left_for_one_round_trip(void **state)
+{
+	const uint64_t out_ns = T0 + 20 * LACP_SECOND;
+	struct lacp_port_config other = base_port(1);
+
+	(void)state;
+	bring_up(1);
+	assert_int_equal(lacp_port_add(&lacp.sys, 1, &other, T0), 0);
+	hear_out_of_sync(1, out_ns - 2);
+	hear(0, 0x42, 7, out_ns - 1);
+	hear_out_of_sync(0, out_ns);
+	assert_int_equal(lacp.sys.state.active_aggregator, 1);
+	assert_int_equal(lacp_distributing(&lacp.sys), 0);
+	hear(0, 0x42, 7, out_ns + LACP_SECOND / 2);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+	hear_out_of_sync(0, out_ns + LACP_SECOND);
+	lacp_run(&lacp.sys, out_ns + 2 * LACP_SECOND - 1);
+	assert_int_equal(lacp.sys.state.active_aggregator, 1);
+	assert_int_equal(lacp_run(&lacp.sys, out_ns + 2 * LACP_SECOND - 1),
+			 out_ns + 2 * LACP_SECOND);
+	lacp_run(&lacp.sys, out_ns + 2 * LACP_SECOND);
+	assert_int_equal(lacp.sys.state.active_aggregator, 2);
+}
+
 static void ad_select_count_bandwidth_and_priority(void **state)
 {
 	(void)state;
@@ -268,6 +302,7 @@ static void a_prospect_without_a_partner(void **state)
 static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
 {
 	char why[LACP_WHY_SIZE];
+	struct lacp_pdu pdu;
 
 	(void)state;
 	bring_up(3);
@@ -281,7 +316,12 @@ static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
 	port(2)->partner.port_priority = 1;
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
 	assert_int_equal(port(2)->selected, LACP_SELECTED);
+	assert_int_equal(lacp_distributing(&lacp.sys), 3); /* the partner may not have heard that */
+	pdu = partner_pdu(2);
+	pdu.actor.system_priority = pdu.actor.port_priority = 1;
+	indicate(2, &pdu, T0 + 4 * LACP_SECOND);
 	assert_int_equal(port(1)->selected, LACP_STANDBY);
+	assert_int_equal(lacp_distributing(&lacp.sys), 5);
 }
 
 static void standby_takes_over_and_gives_back(void **state)
@@ -645,8 +685,9 @@ static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
 {
 	(void)state;
 	bring_up(2);
-	lacp_hold_ended(&lacp.sys, 0, T0 + 100 * LACP_SECOND, T0 + 100 * LACP_SECOND);
-	lacp_hold_ended(&lacp.sys, 1, 0, 0);
+	lacp_hold_ended(&lacp.sys, 0, T0 + 100 * LACP_SECOND, LACP_LONG_TIMEOUT_TIME,
+			T0 + 100 * LACP_SECOND);
+	lacp_hold_ended(&lacp.sys, 1, 0, 0, 0);
 	lacp_run(&lacp.sys, T0 + 100 * LACP_SECOND);
 	assert_int_equal(port(0)->rx, LACP_RX_CURRENT);
 	assert_int_equal(port(0)->sent_ns[2], T0 + 100 * LACP_SECOND); /* ours */
@@ -738,6 +779,7 @@ int main(void)
 		cmocka_unit_test(another_key_is_another_aggregator),
 		cmocka_unit_test(clause_6_3_5_individual_links_stay_alone),
 		cmocka_unit_test(ad_select_stable_keeps_what_works),
+		cmocka_unit_test(an_aggregator_is_not_left_for_one_round_trip),
 		cmocka_unit_test(ad_select_count_bandwidth_and_priority),
 		cmocka_unit_test(a_prospect_of_another_aggregator),
 		cmocka_unit_test(a_prospect_follows_ad_select),

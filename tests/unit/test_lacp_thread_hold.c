@@ -122,6 +122,22 @@ static void options_are_followed(void **state)
 	assert_memory_equal(words()->believed, their_system, sizeof(their_system));
 }
 
+/* bondd may die before it can say that it asks for the short timeout. */
+static void the_time_of_silence_is_the_one_last_said(void **state)
+{
+	struct lacp_config config = lacp.sys.state.config;
+
+	(void)state;
+	config.rate_fast = 1;
+	assert_int_equal(lacp_configure(&lacp.sys, &config, T0 + 2 * LACP_SECOND), 0);
+	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
+	follow();
+	assert_int_equal(words()->silence_ns, LACP_LONG_TIMEOUT_TIME);
+	lacp_thread_hold_sent(&sent, lacp.frame, T0 + 2 * LACP_SECOND);
+	follow();
+	assert_int_equal(words()->silence_ns, LACP_SHORT_TIMEOUT_TIME);
+}
+
 static void the_next_bondd_knows_what_was_sent(void **state)
 {
 	struct xbond_hold before = hold;
@@ -152,7 +168,7 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 	hold.heard_ns = hold.answered_ns = T0 + 50 * LACP_SECOND;
 	hold.ended = ended;
 	hold.withheld = withheld;
-	hold.hurried = 1;
+	hold.hurried = XBOND_HOLD_KNOWS;
 	lacp_thread_hold_end(&hold, &lacp.sys, 0);
 	assert_int_equal(hold.heard_ns | hold.ended | hold.withheld | hold.hurried, 0);
 	lacp_run(&lacp.sys, T0 + 50 * LACP_SECOND);
@@ -164,6 +180,8 @@ static void a_port_that_was_held_goes_on(void **state)
 	end_hold(XBOND_HOLD_GOES_ON, 0);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_CURRENT);
 	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
+	assert_int_equal(lacp.sys.port[0].current_while_ns,
+			 T0 + 50 * LACP_SECOND + words()->silence_ns);
 }
 
 static void a_port_that_was_given_up_expires(void **state)
@@ -189,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup(without_a_change_nothing_is_written, set_up),
 		cmocka_unit_test_setup(what_is_read_and_sent_waits_for_the_machines, set_up),
 		cmocka_unit_test_setup(options_are_followed, set_up),
+		cmocka_unit_test_setup(the_time_of_silence_is_the_one_last_said, set_up),
 		cmocka_unit_test_setup(the_next_bondd_knows_what_was_sent, set_up),
 		cmocka_unit_test_setup(what_is_cleared_is_gone, set_up),
 		cmocka_unit_test_setup(a_port_that_was_held_goes_on, set_up),
