@@ -28,6 +28,11 @@ def test_cmocka(text, status, expected):
     assert runner.of_cmocka(text, status) == expected
 
 
+@pytest.fixture(autouse=True)
+def seed(monkeypatch):
+    monkeypatch.setenv("XBOND_TEST_SEED", "7")
+
+
 def test_a_program_that_is_not_there_fails_and_the_next_one_runs(capsys):
     run = runner.Run()
     run.lane([("gone", ["/nonexistent"], runner.of_status), ("there", ["true"], runner.of_status)])
