@@ -66,6 +66,20 @@ static bool receive_is_stale(const struct lacp_port_state *port, const struct la
 	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;
 }
 
+/*
+ * Both ends are passive, and the partner does not know that of us: our PDU was lost. By 6.4.16 we
+ * may not speak, so it would go on sending until its timeout. It gets one answer to each PDU.
+ */
+static void receive_deny_activity(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	bool is_passive = !((port->actor.state | pdu->actor.state) & LACP_ACTIVITY);
+
+	if (is_passive && pdu->partner.state & LACP_ACTIVITY && !port->farewell) {
+		port->farewell = 1;
+		port->ntt = 1;
+	}
+}
+
 /* It has heard our last PDU. */
 static void receive_confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
@@ -232,6 +246,7 @@ static void receive_enter_current(struct lacp_system *sys, unsigned int slot,
 	receive_record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu, now_ns);
 	lacp_periodic_follow(port, was_expired, receive_is_stale(port, pdu), now_ns);
+	receive_deny_activity(port, pdu);
 	port->current_while_ns = now_ns + receive_timeout_ns(sys, port, pdu);
 }
 

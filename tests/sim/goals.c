@@ -2,10 +2,14 @@
 /*
  * What must have come about when trouble has ended, or goes on without change: where some pair of
  * links works both ways and both sides may use it, traffic flows, on as many links as there may be.
+ * And then it goes on, whatever small happens.
  */
 #include <string.h>
 
 #include "tests/sim/world.h"
+
+/* How long traffic may stop: one answer, which may be the fourth LACPDU in a second. */
+#define GAP (SECOND + 100 * MS)
 
 static const struct lacp_config *options_of(const struct world *world, int index)
 {
@@ -187,4 +191,57 @@ void goals_check(struct world *world, int systems, unsigned int ports)
 				check_stranded(world, a, b, ports);
 		}
 	}
+}
+
+bool goals_link_carries(const struct world *world, struct end end)
+{
+	const struct port *port = &world->system[end.system].port[end.slot], *far;
+
+	if (!is_good(world, end.system, end.slot))
+		return false;
+	far = &world->system[port->peer.system].port[port->peer.slot];
+	return port->distributing && port->collecting && far->distributing && far->collecting;
+}
+
+/* In both directions, which need not be on the same link. */
+static bool flows_between(const struct world *world, int a, int b)
+{
+	bool there = false, back = false;
+
+	for (unsigned int slot = 0; slot < world->system[a].ports; slot++) {
+		const struct port *port = &world->system[a].port[slot], *far;
+
+		if (port->peer.system != b || !is_good(world, a, slot))
+			continue;
+		far = &world->system[b].port[port->peer.slot];
+		there |= port->distributing && far->collecting;
+		back |= far->distributing && port->collecting;
+	}
+	return there && back;
+}
+
+void goals_expect_steady(struct world *world, int systems, unsigned int ports)
+{
+	for (int a = 0; a < systems; a++)
+		for (int b = a + 1; b < systems; b++)
+			world->steady[a][b] = only_neighbour(world, a, systems, ports) == b &&
+					      only_neighbour(world, b, systems, ports) == a &&
+					      usable_between(world, a, b, ports) &&
+					      flows_between(world, a, b);
+}
+
+void goals_check_steady(struct world *world)
+{
+	for (int a = 0; a < SYSTEMS; a++)
+		for (int b = a + 1; b < SYSTEMS; b++) {
+			uint64_t *gap_ns = &world->gap_ns[a][b];
+
+			if (!world->steady[a][b] || flows_between(world, a, b))
+				*gap_ns = 0;
+			else if (!*gap_ns)
+				*gap_ns = world->now_ns;
+			else if (world->now_ns - *gap_ns > GAP)
+				world_fail(world, "%c and %c: no traffic for %.1f s", 'A' + a,
+					   'A' + b, (double)(world->now_ns - *gap_ns) / 1e9);
+		}
 }

@@ -2,7 +2,7 @@
 /*
  * Seeded random histories: two to four systems with random options, random cables, a while of
  * random trouble under the invariants of check.c; then trouble ends or goes on without change, and
- * what can aggregate must do so (goals.c).
+ * what can aggregate must do so (goals.c). Last comes small trouble, which must not stop traffic.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,7 @@ struct history {
 	struct world world;
 	int systems;
 	unsigned int ports;
+	uint64_t slowed_ns; /* when a system last asked for the long timeout */
 };
 
 static bool chance(struct history *history, uint32_t percent)
@@ -264,6 +265,127 @@ static void end_trouble(struct history *history)
 	}
 }
 
+/* What changes no LAG, and neither who may carry nor on how many links. */
+static void any_small_option(struct history *history, int index)
+{
+	struct lacp_config config = history->world.system[index].lacp.state.config;
+
+	switch (world_random(&history->world, 5)) {
+	case 0:
+	case 1:
+		if (config.rate_fast)
+			history->slowed_ns = history->world.now_ns;
+		config.rate_fast = !config.rate_fast;
+		break;
+	case 2: config.coupled = !config.coupled; break;
+	case 3: config.revert = !config.revert; break;
+	case 4: config.wtr_s = (uint16_t)world_random(&history->world, 10); break;
+	}
+	world_configure(&history->world, index, &config);
+}
+
+/* An LACPDU of one end is lost, or is about to be. */
+static bool is_losing(const struct history *history)
+{
+	for (int i = 0; i < history->systems; i++)
+		for (unsigned int slot = 0; slot < history->ports; slot++) {
+			const struct port *port = &history->world.system[i].port[slot];
+
+			if (port->lose || history->world.now_ns < port->lost_ns[2] + 5 * SECOND)
+				return true;
+		}
+	return false;
+}
+
+static bool has_somebody_gone(const struct history *history)
+{
+	for (int i = 0; i < history->systems; i++)
+		if (history->world.system[i].away || history->world.system[i].doomed)
+			return true;
+	return false;
+}
+
+/*
+ * The kernel holds the ports. If both ends were away, nobody would begin a PDU. The first answer
+ * may be missing; two more would be silence. Hold asks for the short timeout if the partner does,
+ * which takes until the partner's next PDU when the rate has become slow.
+ */
+static void any_held_restart(struct history *history, int index)
+{
+	if (!history->world.system[index].lacp.state.config.hold || is_losing(history) ||
+	    has_somebody_gone(history) || history->world.now_ns < history->slowed_ns + 35 * SECOND)
+		return;
+	if (chance(history, 30))
+		world_doom(&history->world, index);
+	else
+		world_away(&history->world, index);
+}
+
+static bool has_strict_min_links(const struct history *history, int index)
+{
+	return history->world.system[index].lacp.state.config.min_links_strict;
+}
+
+/* A link fails while others of the same systems carry, or works again. */
+static void any_link(struct history *history, struct end end)
+{
+	const struct system *system = &history->world.system[end.system];
+	const struct port *port = &system->port[end.slot];
+	unsigned int others = 0;
+
+	if (port->peer.system < 0 || has_strict_min_links(history, end.system) ||
+	    has_strict_min_links(history, port->peer.system))
+		return;
+	for (unsigned int slot = 0; slot < history->ports; slot++)
+		others += slot != end.slot &&
+			  goals_link_carries(&history->world, (struct end){ end.system, slot });
+	if (port->loss)
+		world_loss(&history->world, end, 0);
+	else if (port->cut)
+		world_cut(&history->world, end, false);
+	else if (others && chance(history, 50))
+		world_loss(&history->world, end, 100);
+	else if (others)
+		world_cut(&history->world, end, true);
+}
+
+static void any_loss(struct history *history, struct end end)
+{
+	if (!is_losing(history) && !has_somebody_gone(history))
+		world_lose(&history->world, end, 1);
+}
+
+static void any_small_trouble(struct history *history)
+{
+	struct end end = any_end(history);
+
+	if (history->world.system[end.system].away) {
+		world_back(&history->world, end.system);
+		return;
+	}
+	switch (world_random(&history->world, 6)) {
+	case 0: any_priority(history); break;
+	case 1: any_small_option(history, end.system); break;
+	case 2: any_loss(history, end); break;
+	case 3: any_held_restart(history, end.system); break;
+	case 4:
+	case 5: any_link(history, end); break;
+	}
+}
+
+/* Traffic that flows goes on. */
+static void make_small_trouble(struct history *history)
+{
+	uint64_t end_ns = history->world.now_ns + 2 * TROUBLE;
+
+	goals_expect_steady(&history->world, history->systems, history->ports);
+	while (history->world.now_ns < end_ns && !history->world.failed) {
+		any_small_trouble(history);
+		world_run(&history->world,
+			  world_random(&history->world, chance(history, 30) ? 50 : 8000) * MS);
+	}
+}
+
 static void print_end(const struct history *history)
 {
 	for (int i = 0; i < history->systems; i++) {
@@ -297,6 +419,9 @@ static int run_one(uint64_t seed, bool verbose)
 	world_run(&history.world, BOUND);
 	if (!history.world.failed)
 		goals_check(&history.world, history.systems, history.ports);
+	if (verbose)
+		printf("  small trouble\n");
+	make_small_trouble(&history);
 	if (verbose)
 		print_end(&history);
 	if (history.world.failed)

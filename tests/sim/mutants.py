@@ -69,6 +69,8 @@ MUTANTS = {
         (CORE + "actor.c",
          "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
          "	return port && !info;")],
+    "a passive port does not deny that it is active": [
+        (CORE + "receive.c", "	receive_deny_activity(port, pdu);\n", "")],
     "a new port priority of the partner ends the port": [
         (CORE + "receive.c", "	if (receive_same_port(partner, &port->partner))",
          "	if (!port)")],

@@ -327,7 +327,7 @@ void world_port_add(struct world *world, struct end end)
 	struct port *port = port_of(world, end);
 
 	port->exists = true;
-	port->refused = false;
+	port->refused = port->bounced = false;
 	port->said_ns = 0;
 	memset(port->sent_ns, 0, sizeof(port->sent_ns)); /* another device: it has sent nothing */
 	lacp_thread_hold_begin(&port->hold);
@@ -659,6 +659,7 @@ bool world_step(struct world *world, uint64_t limit_ns)
 		world->now_ns = next_ns;
 	act(world, frame);
 	check_world(world);
+	goals_check_steady(world);
 	return !world->failed;
 }
 

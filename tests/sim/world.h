@@ -90,6 +90,10 @@ struct world {
 	bool verbose;
 	bool failed;
 	char failure[200];
+	/* goals.c: pairs between which traffic must go on, and since when it does not; 0: it does
+	 */
+	bool steady[SYSTEMS][SYSTEMS];
+	uint64_t gap_ns[SYSTEMS][SYSTEMS];
 	unsigned int count; /* frames under way */
 	struct frame frame[FRAMES];
 	struct system system[SYSTEMS];
@@ -163,6 +167,14 @@ void oracle_ask(struct world *world, uint64_t next_ns);
 
 /* goals.c: what must have come about when trouble has ended, or goes on without change. */
 void goals_check(struct world *world, int systems, unsigned int ports);
+/*
+ * From now on nothing happens that ends traffic between two systems that have only each other:
+ * where it flows it must go on, after every step.
+ */
+void goals_expect_steady(struct world *world, int systems, unsigned int ports);
+void goals_check_steady(struct world *world);
+/* PDUs and frames get through on this link, and both ends use it. */
+bool goals_link_carries(const struct world *world, struct end end);
 
 /* scenario.c, histories.c: failures */
 int scenario_run(const char *path, bool verbose);
