@@ -75,6 +75,12 @@ int attach_prepare(const struct attach_point *point, struct err *err)
 	return r < 0 && r != -EEXIST ? attach_refused(point, -r, err) : 0;
 }
 
+/* What libbpf says if there is no filter, no qdisc or no device. */
+static bool attach_has_no_filter(int r)
+{
+	return r == -ENOENT || r == -EINVAL || r == -ENODEV;
+}
+
 static unsigned int attach_priority_of(const struct attach_point *point)
 {
 	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
@@ -102,40 +108,30 @@ int attach_add(const struct attach_point *point, int program_fd, struct err *err
 	return attach_add_link(point, program_fd, err);
 }
 
-static void attach_remove_link(const struct attach_point *point)
-{
-	int link_fd = bpf_obj_get(point->pin);
-
-	if (link_fd >= 0) {
-		bpf_link_detach(link_fd);
-		close(link_fd);
-	}
-	unlink(point->pin);
-}
-
 void attach_remove_clsact(struct nl *nl, int ifindex)
 {
 	if (!filters_count(nl, ifindex))
 		filters_delete_clsact(nl, ifindex);
 }
 
-static void attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+static int attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = attach_priority_of(point));
 	struct bpf_tc_hook hook = attach_filter_hook(point);
+	int r = bpf_tc_detach(&hook, &filter);
 
-	bpf_tc_detach(&hook, &filter);
 	if (!keep_clsact)
 		attach_remove_clsact(nl, point->ifindex);
+	return attach_has_no_filter(r) ? 0 : r;
 }
 
-void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	if (point->hook == XBOND_HOOK_CLSACT)
-		attach_remove_filter(nl, point, keep_clsact);
-	else
-		attach_remove_link(point);
+	int r = point->hook == XBOND_HOOK_CLSACT ? attach_remove_filter(nl, point, keep_clsact)
+						 : pin_link_detach(point->pin);
+
+	return r == -ENOENT ? 0 : r;
 }
 
 int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
@@ -202,7 +198,7 @@ static int attach_filter_is_there(const struct attach_point *point)
 	struct bpf_tc_hook hook = attach_filter_hook(point);
 	int r = bpf_tc_query(&hook, &filter);
 
-	return r == -ENOENT || r == -EINVAL ? 0 : r < 0 ? r : 1;
+	return attach_has_no_filter(r) ? 0 : r < 0 ? r : 1;
 }
 
 static int attach_link_is_there(const struct attach_point *point)

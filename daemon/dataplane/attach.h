@@ -42,10 +42,10 @@ int attach_prepare(const struct attach_point *point, struct err *err);
 /* Makes the clsact qdisc if there is none. Replaces a filter of ours that is there. */
 int attach_add(const struct attach_point *point, int program_fd, struct err *err);
 /*
- * Detaches our program. keep_clsact: the qdisc is not ours to remove. It is no error if nothing is
- * there.
+ * Detaches our program. keep_clsact: the qdisc is not ours to remove. Returns 0, also if nothing is
+ * there, or -errno: it may go on, and its pin stays.
  */
-void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
 /* Removes the qdisc if it has no filters. */
 void attach_remove_clsact(struct nl *nl, int ifindex);
 /*

@@ -244,17 +244,25 @@ static bool slave_made_clsact(struct bond *bond, unsigned int slot)
 			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
 }
 
-static void slave_restore(struct bond *bond, unsigned int slot, const char *name)
+static void slave_first_error(int *r, int next)
+{
+	if (!*r)
+		*r = next;
+}
+
+/* Everything, as far as it can be; -errno: a program goes on. */
+static int slave_restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
+	int r;
 
 	slave_team_leave(bond, slot);
-	xdp_release_slave(bond, slot);
+	r = xdp_release_slave(bond, slot);
 	slave_rx_drop_backlog_skip(bond, slot);
 	rx_place_remove(bond, slot);
-	attach_remove(nl, &point, true);
+	slave_first_error(&r, attach_remove(nl, &point, true));
 	if (slave_made_clsact(bond, slot))
 		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
@@ -270,6 +278,7 @@ static void slave_restore(struct bond *bond, unsigned int slot, const char *name
 	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
+	return r;
 }
 
 void slave_forget(struct bond *bond, unsigned int slot)
@@ -323,12 +332,6 @@ struct moved {
 	int ifindex;
 	bool clear_xdp;
 };
-
-static void slave_first_error(int *r, int next)
-{
-	if (!*r)
-		*r = next;
-}
 
 /* Under the name it has there. */
 static int slave_restore_features(struct nl *nl, const struct moved *moved)
@@ -386,9 +389,11 @@ static void slave_undo_later(struct bond *bond, unsigned int slot, const char *w
 {
 	const char *name = bond_slave(bond, slot)->name;
 
-	event_warning(bond_pin(bond)->name, name,
-		      "%s is not released yet: %s: %s; bondd tries it again", name, what,
-		      strerror(-r));
+	if (!bond->members[slot].undo_told)
+		event_warning(bond_pin(bond)->name, name,
+			      "%s is not released yet: %s: %s; bondd tries it again", name, what,
+			      strerror(-r));
+	bond->members[slot].undo_told = true;
 	bond->due.read = true;
 }
 
@@ -403,9 +408,11 @@ void slave_undo(struct bond *bond, unsigned int slot)
 	}
 	if (r)
 		vlan_filter_close(bond, slot);
+	r = r ? 0 : slave_restore(bond, slot, link.name);
+	if (r)
+		slave_undo_later(bond, slot, "its receive program cannot be detached", r);
 	else
-		slave_restore(bond, slot, link.name);
-	slave_forget(bond, slot);
+		slave_forget(bond, slot);
 }
 
 void slave_release(struct bond *bond, uint64_t mask)

@@ -155,24 +155,45 @@ class Host(Namespace):
     @contextlib.contextmanager
     def failing(self, *faults):
         """Calls of the running bondd fail in the block, each fault as strace's --inject has it:
-        "sendmsg:error=ENOBUFS:when=3". Counted for each thread, from here on.
+        "sendmsg:error=ENOBUFS:when=3". Counted for each thread, from here on. Gives the file
+        with the calls.
         """
         needs_strace()
         options = [word for fault in faults for word in ("-e", f"inject={fault}")]
         calls = ",".join(fault.split(":")[0] for fault in faults)
-        tracer = self.spawn("strace", "-f", "-o", self.dir / "strace", "-e", f"trace={calls}",
-                            *options, "-p", self.bondd.pid)
-        wait_for(lambda: is_traced(self.bondd.pid), "strace to have bondd")
-        yield
+        trace = self.dir / "strace"
+        tracer = self.spawn("strace", "-qq", "-f", "-s", 200, "-o", trace, "-e",
+                            f"trace={calls}", *options, "-p", self.bondd.pid)
+        wait_for(lambda: tracer.poll() is not None or is_traced(self.bondd.pid),
+                 "strace to have bondd")
+        assert tracer.poll() is None, options
+        yield trace
         assert end(tracer, signal.SIGINT) is not None and self.bondd.poll() is None, self.log()
 
     def start_failing(self, *faults):
         """Starts a bondd of which calls fail, from its first one on."""
         needs_strace()
-        self.wrapper = ["strace", "-D", "-f", "-o", self.dir / "strace",
+        self.wrapper = ["strace", "-qq", "-D", "-f", "-o", self.dir / "strace",
                         *(word for fault in faults for word in ("-e", f"inject={fault}"))]
         self.start_bondd()
         self.wrapper = []
+
+    def start_refusable(self):
+        """Starts a bondd to which refusing() can refuse things."""
+        if IS_INSTRUMENTED:
+            pytest.skip("nothing may be loaded before a sanitizer")
+        made = self.dir / "refuse.so"
+        run("cc", "-shared", "-fPIC", "-o", made, ROOT / "tests/net/refuse.c", "-ldl")
+        self.environment = {"LD_PRELOAD": str(made),
+                            "XBOND_TEST_REFUSE": str(self.dir / "refuse")}
+        self.start_bondd()
+
+    @contextlib.contextmanager
+    def refusing(self, *what):
+        """In the block the kernel has no memory for this; refuse.c says what it can be."""
+        (self.dir / "refuse").write_text("".join(f"{each}\n" for each in what))
+        yield
+        (self.dir / "refuse").unlink()
 
     def kill_bondd(self):
         end(self.bondd, signal.SIGKILL)
