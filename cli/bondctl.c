@@ -9,6 +9,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/flags.h"
+#include "cli/base/text_wrap.h"
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
 #include "common/guess.h"
@@ -175,9 +176,13 @@ int main(int argc, char **argv)
 	}
 	call.cli.verbs = cli_verbs;
 	paths_init(&call.cli.paths);
+	text_wrap_begin();
 	status = bondctl_take_words(&call, argc, argv);
+	if (call.cli.json || call.dump_options)
+		text_wrap_end();
 	if (status == CLI_DONE)
 		status = bondctl_run(&call);
+	text_wrap_end();
 	free(call.words);
 	if (fflush(stdout) || ferror(stdout)) {
 		cli_say("cannot write to standard output: %m");

@@ -37,7 +37,7 @@ static void style_end(enum style style)
 }
 
 /* Bytes that go on with a character of UTF-8 take no column. */
-int style_columns(const char *text, size_t length)
+static int style_columns(const char *text, size_t length)
 {
 	int columns = 0;
 

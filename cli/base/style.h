@@ -6,13 +6,9 @@
 #ifndef XBOND_CLI_BASE_STYLE_H
 #define XBOND_CLI_BASE_STYLE_H
 
-#include <stddef.h>
-
 enum style { STYLE_PLAIN, STYLE_NAME, STYLE_GOOD, STYLE_BAD, STYLE_FAINT };
 
 void style_init(void);
-/* How many columns so many bytes of the text take. */
-int style_columns(const char *text, size_t length);
 /* Prints the text, and spaces up to the width. */
 void style_print(enum style style, int width, const char *text);
 

@@ -1,82 +1,159 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stream in the place of standard output, which gathers a line and writes it in parts. The other
+ * parts begin where the text of the first one does: behind a label that has two spaces after it,
+ * else two columns further than the line.
+ */
 #include "cli/base/text_wrap.h"
 
-#include <stdbool.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Lists have commas without spaces. */
-static size_t text_wrap_next(const char *text, size_t at)
-{
-	at += strcspn(text + at, " ,");
-	return text[at] == ',' ? at + 1 : at;
-}
+#define HANG 2
+#define HANG_MOST 30
 
-/* How much of the text fits; at least a word, unless none is `enough`. */
-static size_t text_wrap_fit(const char *text, int room, bool none_is_enough)
-{
-	size_t fits = 0, next = text_wrap_next(text, 0);
-
-	while (style_columns(text, next) <= room || (!fits && !none_is_enough)) {
-		fits = next;
-		if (!text[next])
-			break;
-		next = text_wrap_next(text, next + (text[next] == ' '));
-	}
-	return fits;
-}
-
-int text_wrap(enum style style, int column, int hang, const char *text)
-{
-	bool is_terminal = isatty(STDOUT_FILENO);
-	size_t length = strlen(text);
+struct text_wrap {
+	FILE *to;
+	FILE **place; /* stdout or stderr */
 	char *line;
+	size_t length, room;
+};
+
+static struct text_wrap text_wraps[2];
+
+/* The bytes of a change of colour at the text; 0: there is none. */
+static size_t text_wrap_colour(const char *text)
+{
+	return !strncmp(text, "\033[", 2) ? strcspn(text, "m") + 1 : 0;
+}
+
+/* The bytes of the next character, and the columns that it takes. */
+static size_t text_wrap_next(const char *text, int *ret_columns)
+{
+	size_t length = text_wrap_colour(text);
+
+	*ret_columns = 0;
+	if (length)
+		return strnlen(text, length);
+	*ret_columns = ((unsigned char)*text & 0xc0) != 0x80;
+	return 1;
+}
+
+static int text_wrap_hang(const char *line)
+{
+	size_t indent = strspn(line, " "), label = indent + strcspn(line + indent, " ");
+	const char *gap = strstr(line + indent, "  ");
+
+	if (line[label] && gap) {
+		label = (size_t)(gap - line) + strspn(gap, " ");
+		if (label <= HANG_MOST && line[label])
+			return (int)label;
+	}
+	return (int)indent + HANG;
+}
+
+/* How much of the text is printed on a line with so much room; at least a word. */
+static size_t text_wrap_fit(const char *text, int room)
+{
+	size_t at = strspn(text, " "), fits = 0;
+	int column = (int)at, columns;
+
+	while (text[at] && (column <= room || !fits)) {
+		/* Lists have commas without spaces. */
+		if (text[at] == ' ' || (at && text[at - 1] == ',' && !isspace(text[at])))
+			fits = at;
+		at += text_wrap_next(text + at, &columns);
+		column += columns;
+	}
+	return text[at] || column > room ? fits ? fits : strlen(text) : at;
+}
+
+static void text_wrap_write(FILE *to, const char *line)
+{
+	int hang = text_wrap_hang(line), column = 0;
 
 	for (;;) {
-		if (is_terminal)
-			length = text_wrap_fit(text, TEXT_WIDTH - column, column > hang);
-		line = strndup(text, length);
-		if (line)
-			style_print(style, 0, line);
-		free(line);
-		column += style_columns(text, length);
-		text += length;
-		if (!*text)
-			return column;
-		text += strspn(text, " ");
-		printf("\n%*s", hang, "");
+		size_t length = text_wrap_fit(line, TEXT_WIDTH - column), words = length;
+
+		while (line[length] && words && line[words - 1] == ' ')
+			words--;
+		fwrite(line, 1, words, to);
+		line += length;
+		line += strspn(line, " ");
+		if (!*line)
+			return;
+		fprintf(to, "\n%*s", hang, "");
 		column = hang;
 	}
 }
 
-void text_wrap_item(const char *label, const char *text)
+static int text_wrap_add(struct text_wrap *wrap, char byte)
 {
-	int column = printf("    %-20s ", label);
+	if (wrap->length + 1 >= wrap->room) {
+		char *grown = realloc(wrap->line, wrap->room + 1024);
 
-	text_wrap(STYLE_PLAIN, column, TEXT_ITEM_COLUMN, text);
-	putchar('\n');
+		if (!grown)
+			return -1;
+		wrap->line = grown;
+		wrap->room += 1024;
+	}
+	wrap->line[wrap->length++] = byte;
+	wrap->line[wrap->length] = '\0';
+	return 0;
 }
 
-char *text_wrap_collect(void (*print)(FILE *out, const json_t *object), const json_t *object)
+static void text_wrap_flush(struct text_wrap *wrap)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	if (wrap->length)
+		text_wrap_write(wrap->to, wrap->line);
+	wrap->length = 0;
+}
+
+static ssize_t text_wrap_take(void *cookie, const char *bytes, size_t size)
+{
+	struct text_wrap *wrap = cookie;
+
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] != '\n' && bytes[i] && text_wrap_add(wrap, bytes[i]))
+			return 0;
+		if (bytes[i] != '\n')
+			continue;
+		text_wrap_flush(wrap);
+		fputc('\n', wrap->to);
+	}
+	return fflush(wrap->to) || ferror(wrap->to) ? 0 : (ssize_t)size;
+}
+
+static void text_wrap_replace(struct text_wrap *wrap, FILE **place, int fd)
+{
+	static const cookie_io_functions_t functions = { .write = text_wrap_take };
+	FILE *out = isatty(fd) ? fopencookie(wrap, "w", functions) : NULL;
 
 	if (!out)
-		return NULL;
-	print(out, object);
-	fclose(out);
-	return text;
+		return;
+	setvbuf(out, NULL, _IOLBF, 0);
+	*wrap = (struct text_wrap){ .to = *place, .place = place };
+	*place = out;
 }
 
-void text_wrap_item_of(const char *label, void (*print)(FILE *out, const json_t *object),
-		       const json_t *object)
+void text_wrap_begin(void)
 {
-	char *text = text_wrap_collect(print, object);
+	text_wrap_replace(&text_wraps[0], &stdout, STDOUT_FILENO);
+	text_wrap_replace(&text_wraps[1], &stderr, STDERR_FILENO);
+}
 
-	text_wrap_item(label, text ? text : "");
-	free(text);
+void text_wrap_end(void)
+{
+	struct text_wrap *wrap = &text_wraps[0];
+
+	if (!wrap->to)
+		return;
+	fclose(*wrap->place);
+	text_wrap_flush(wrap);
+	*wrap->place = wrap->to;
+	free(wrap->line);
+	*wrap = (struct text_wrap){ 0 };
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/text_wrap.h"
 #include "cli/import/import_report.h"
 #include "cli/import/import_sources.h"
 #include "cli/import/import_write.h"
@@ -104,6 +105,7 @@ static enum cli_exit import_print_bonds(struct import *import, struct import_bon
 	const char *text;
 	struct err err;
 
+	text_wrap_end();
 	for (size_t i = 0; i < count; i++) {
 		if (import_configuration(import, bonds[i], &text, &err))
 			return cli_refuse(&err);

@@ -57,6 +57,8 @@ static bool event_print_is_wanted(const struct event_print *print, const json_t 
 /* Each line goes out at once. A reader that has gone is no failure. */
 static bool event_print_flush(struct event_print *print)
 {
+	FILE *null;
+
 	if (!fflush(stdout) && !ferror(stdout))
 		return true;
 	print->status = CLI_DONE;
@@ -66,8 +68,9 @@ static bool event_print_flush(struct event_print *print)
 	}
 	/* What is left in the buffer is not written again at the end. */
 	clearerr(stdout);
-	if (!freopen("/dev/null", "w", stdout))
-		clearerr(stdout);
+	null = fopen("/dev/null", "w");
+	if (null)
+		stdout = null;
 	return false;
 }
 

@@ -19,7 +19,7 @@
 struct capture_source {
 	struct capture_source *next;
 	struct tap tap;
-	bool open;
+	bool open, started;
 	char device[IF_NAMESIZE];
 	int ifindex;
 	uint32_t interface; /* its number in the file */
@@ -45,6 +45,7 @@ struct capture {
 	uint64_t packets;
 	struct sock_fprog filter;
 	struct capture_source *sources;
+	uint64_t since_ns; /* Unix time: from then on all of the first slaves are heard */
 	struct order order;
 	struct capture_out out;
 	bool out_of_memory;

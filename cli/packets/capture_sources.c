@@ -38,33 +38,37 @@ static unsigned int capture_count_slaves(const struct capture *capture)
 	return count ? count : 1;
 }
 
+static struct tap_options capture_tap_options(const struct capture *capture,
+					      const struct capture_source *source)
+{
+	return (struct tap_options){ .device = source->device,
+				     .ifindex = source->ifindex,
+				     .direction = source->tap.direction,
+				     .one_of = 1,
+				     .snaplen = capture->snaplen,
+				     .room = ROOM / 2 / capture_count_slaves(capture),
+				     .filter = capture->filter };
+}
+
 static int capture_open_source(struct capture *capture, const struct xbond_slave *slave,
 			       enum tap_direction direction, struct err *err)
 {
 	struct capture_source *source = calloc(1, sizeof(*source));
-	const struct tap_options options = { .device = slave->name,
-					     .ifindex = (int)slave->ifindex,
-					     .direction = direction,
-					     .one_of = 1,
-					     .snaplen = capture->snaplen,
-					     .room = ROOM / 2 / capture_count_slaves(capture),
-					     .filter = capture->filter };
+	struct tap_options options;
 	int r;
 
 	if (!source)
 		return err_set(err, ENOMEM, "out of memory");
+	memcpy(source->device, slave->name, sizeof(source->device) - 1);
+	source->ifindex = (int)slave->ifindex;
+	source->tap.direction = direction;
+	options = capture_tap_options(capture, source);
 	r = tap_open(&source->tap, &options, err);
-	if (!r && tap_start(&source->tap, &options)) {
-		r = err_set(err, ENOMEM, "cannot filter the packets of %s", slave->name);
-		tap_close(&source->tap);
-	}
 	if (r) {
 		free(source);
 		return r;
 	}
 	source->open = true;
-	memcpy(source->device, slave->name, sizeof(source->device) - 1);
-	source->ifindex = (int)slave->ifindex;
 	source->start_ns = capture_out_now_ns();
 	source->next = capture->sources;
 	capture->sources = source;
@@ -115,10 +119,29 @@ static bool capture_has_left(const struct capture *capture, const struct capture
 	return true;
 }
 
+/* All sockets are open, so that no slave is ahead of the others. */
+static int capture_start_sources(struct capture *capture, struct err *err)
+{
+	int r = 0;
+
+	for (struct capture_source *source = capture->sources; source; source = source->next) {
+		struct tap_options options = capture_tap_options(capture, source);
+
+		if (!source->open || source->started)
+			continue;
+		source->started = true;
+		if (tap_start(&source->tap, &options))
+			r = err_set(err, ENOMEM, "cannot filter the packets of %s", source->device);
+	}
+	if (!capture->since_ns)
+		capture->since_ns = capture_out_now_ns();
+	return r;
+}
+
 int capture_follow_slaves(struct capture *capture, struct err *err)
 {
 	struct err later;
-	int r = 0;
+	int r = 0, started;
 
 	for (struct capture_source *source = capture->sources; source; source = source->next)
 		if (source->open && capture_has_left(capture, source)) {
@@ -135,7 +158,8 @@ int capture_follow_slaves(struct capture *capture, struct err *err)
 		if (!r)
 			r = of_slave;
 	}
-	return r;
+	started = capture_start_sources(capture, r ? &later : err);
+	return r ? r : started;
 }
 
 struct capture_reading {
@@ -148,6 +172,8 @@ static void capture_take(void *context, const struct tap_packet *packet)
 {
 	const struct capture_reading *reading = context;
 
+	if (packet->time_ns < reading->capture->since_ns)
+		return;
 	if (order_put(&reading->capture->order, packet, reading->source, reading->due_ns))
 		reading->capture->out_of_memory = true;
 }

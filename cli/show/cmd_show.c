@@ -9,6 +9,7 @@
 #include "cli/show/proc.h"
 #include "cli/show/see.h"
 #include "cli/base/style.h"
+#include "cli/base/text_wrap.h"
 #include "cli/show/text.h"
 #include "cli/show/text_details.h"
 #include "cli/show/text_stats.h"
@@ -132,6 +133,8 @@ enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc,
 		return cli_usage(verb, "--proc and --details exclude each other");
 	if (cli_flag(cli, verb, "--proc"))
 		look = &look_proc;
+	if (look == &look_proc)
+		text_wrap_end();
 	else if (cli_flag(cli, verb, "--details"))
 		look = &look_details;
 	style_init();

@@ -15,7 +15,6 @@
 #include "cli/base/style.h"
 #include "cli/show/text_options.h"
 #include "cli/base/text_units.h"
-#include "cli/base/text_wrap.h"
 
 static size_t text_used_slaves(const json_t *bond)
 {
@@ -84,7 +83,7 @@ static void text_print_news(const json_t *news)
 
 	json_array_foreach (news, at, text) {
 		printf("  ");
-		text_wrap(STYLE_BAD, 2, 4, json_string_value(text));
+		style_print(STYLE_BAD, 0, json_string_value(text));
 		printf("\n");
 	}
 }
@@ -146,8 +145,8 @@ static void text_print_head(int width)
 	char line[128];
 
 	snprintf(line, sizeof(line), "  %-*s %-*s%-*s%-*s%*s%*s%*s%*s%*s%*s", width, "SLAVE",
-		 STATE_WIDTH, "STATE", SPEED_WIDTH, "SPEED", ROLE_WIDTH, "ROLE", WEIGHT_WIDTH,
-		 "WEIGHT", COUNT_WIDTH, "OUT", SHARE_WIDTH, "%", COUNT_WIDTH, "IN", COUNT_WIDTH,
+		 STATE_WIDTH, "STATE", SPEED_WIDTH, "bit/s", ROLE_WIDTH, "ROLE", WEIGHT_WIDTH,
+		 "WEIGHT", COUNT_WIDTH, "OUT B", SHARE_WIDTH, "%", COUNT_WIDTH, "IN B", COUNT_WIDTH,
 		 "DROPS", COUNT_WIDTH, "FAILS");
 	style_print(STYLE_FAINT, 0, line);
 	printf("\n");

@@ -6,52 +6,46 @@
 #include "cli/show/text_details.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_monitors.h"
 #include "cli/show/text_options.h"
-#include "cli/base/text_wrap.h"
 #include "common/mode.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"
 
-static void text_details_speed(FILE *out, const json_t *object)
+static void text_details_speed(const json_t *object)
 {
 	const json_t *speed = json_object_get(object, "speed_mbps");
 
 	if (json_is_integer(speed))
-		fprintf(out, ", %lld Mbit/s", json_integer_value(speed));
+		printf(", %lld Mbit/s", json_integer_value(speed));
 	else
-		fprintf(out, ", speed unknown");
+		printf(", speed unknown");
 }
 
-static void text_details_packets(FILE *out, const json_t *object, const char *packets,
+static void text_details_item(const char *label, const char *text)
+{
+	printf("    %-20s %s\n", label, text);
+}
+
+static void text_details_packets(const char *label, const json_t *object, const char *packets,
 				 const char *bytes)
 {
 	long long count = field_number(object, packets);
 
-	fprintf(out, "%lld packet%s, %lld bytes", count, count == 1 ? "" : "s",
-		field_number(object, bytes));
-}
-
-static void text_details_transmitted(FILE *out, const json_t *object)
-{
-	text_details_packets(out, object, "tx_packets", "tx_bytes");
-}
-
-static void text_details_received(FILE *out, const json_t *object)
-{
-	text_details_packets(out, object, "rx_packets", "rx_bytes");
-	fprintf(out, ", %lld dropped", field_number(object, "rx_dropped"));
+	printf("    %-20s %lld packet%s, %lld bytes", label, count, count == 1 ? "" : "s",
+	       field_number(object, bytes));
 }
 
 static void text_details_counters(const json_t *object)
 {
-	text_wrap_item_of("transmitted", text_details_transmitted, object);
-	text_wrap_item_of("received", text_details_received, object);
+	text_details_packets("transmitted", object, "tx_packets", "tx_bytes");
+	putchar('\n');
+	text_details_packets("received", object, "rx_packets", "rx_bytes");
+	printf(", %lld dropped\n", field_number(object, "rx_dropped"));
 }
 
 /* In 802.3ad the line `lacp` may have told it. */
@@ -61,40 +55,36 @@ static void text_details_why(const json_t *slave)
 
 	if (json_is_string(why) &&
 	    !json_equal(why, json_object_get(json_object_get(slave, "lacp"), "why")))
-		text_wrap_item("not in use", json_string_value(why));
+		text_details_item("not in use", json_string_value(why));
 }
 
-static void text_details_state(FILE *out, const json_t *slave)
+static void text_details_state(const json_t *slave)
 {
 	const json_t *duplex = json_object_get(slave, "duplex");
 
-	fprintf(out, "slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
-		json_is_true(json_object_get(slave, "active")) ? ", active" : "");
-	text_details_speed(out, slave);
+	printf("  slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
+	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
+	text_details_speed(slave);
 	if (json_is_string(duplex))
-		fprintf(out, " %s duplex", json_string_value(duplex));
-	fprintf(out, ", %lld link failure%s", field_number(slave, "link_failures"),
-		field_number(slave, "link_failures") == 1 ? "" : "s");
+		printf(" %s duplex", json_string_value(duplex));
+	printf(", %lld link failure%s", field_number(slave, "link_failures"),
+	       field_number(slave, "link_failures") == 1 ? "" : "s");
 	if (field_number(slave, "resets"))
-		fprintf(out, ", reset %lld time%s by bondd", field_number(slave, "resets"),
-			field_number(slave, "resets") == 1 ? "" : "s");
+		printf(", reset %lld time%s by bondd", field_number(slave, "resets"),
+		       field_number(slave, "resets") == 1 ? "" : "s");
+	putchar('\n');
 }
 
 static void text_details_slave(const json_t *bond, const json_t *slave)
 {
-	char *state = text_wrap_collect(text_details_state, slave);
-
-	printf("  ");
-	text_wrap(STYLE_PLAIN, 2, 4, state ? state : "");
-	free(state);
-	printf("\n");
+	text_details_state(slave);
 	printf("    %-20s %s   (permanent %s)\n", "mac", field_text(slave, "mac"),
 	       field_text(slave, "perm_mac"));
 	text_details_why(slave);
 	if (json_is_string(json_object_get(slave, "problem")))
-		text_wrap_item("problem", field_text(slave, "problem"));
+		text_details_item("problem", field_text(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
-		text_wrap_item("not attached", view_problem_detached_slave);
+		text_details_item("not attached", view_problem_detached_slave);
 	printf("    %-20s %s\n", "receives through", field_text(slave, "rx_hook"));
 	text_monitors(json_object_get(slave, "monitors"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
@@ -141,14 +131,14 @@ static void text_details_rebalance(const json_t *bond)
 	if (field_number(rebalance, "rounds"))
 		snprintf(text + length, sizeof(text) - (size_t)length,
 			 "; the last time was %lld s ago", field_number(rebalance, "last_s"));
-	text_wrap_item("rebalancing", text);
+	text_details_item("rebalancing", text);
 }
 
 /* For a bond that exists but that this program cannot read. */
 static void text_details_foreign(const json_t *bond)
 {
 	printf("%s: state unknown\n", field_text(bond, "name"));
-	text_wrap_item("problem", field_text(bond, "problem"));
+	text_details_item("problem", field_text(bond, "problem"));
 }
 
 void text_details_bond(const struct seen *seen)
@@ -162,14 +152,14 @@ void text_details_bond(const struct seen *seen)
 	}
 	printf("%s: mode %s, carrier %s", field_text(bond, "name"), field_text(bond, "mode"),
 	       field_text(bond, "mii_status"));
-	text_details_speed(stdout, bond);
+	text_details_speed(bond);
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
 	if (seen->is_down)
 		printf("    " SET_DOWN_BOND "\n", field_text(bond, "name"));
 	if (seen->bondd != VIEW_BONDD_IS_HERE)
 		printf("    %s\n", view_problem_bondd(seen->bondd, field_is_true(bond, "carrier")));
 	if (json_is_false(json_object_get(bond, "attached")))
-		text_wrap_item("not attached", view_problem_detached_bond);
+		text_details_item("not attached", view_problem_detached_bond);
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
 	text_details_active_slave(bond);
 	text_details_failover(bond);

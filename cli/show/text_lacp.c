@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "cli/base/fields.h"
-#include "cli/base/text_wrap.h"
 
 static void text_lacp_print_value(const json_t *value)
 {
@@ -42,19 +41,9 @@ static void text_lacp_print_flags(const json_t *lacp, const char *label, const c
 	const json_t *flags = json_object_get(lacp, key), *flag;
 	size_t at;
 
-	int column = TEXT_ITEM_COLUMN;
-
 	text_lacp_begin_line(label);
-	json_array_foreach (flags, at, flag) {
-		column += (int)json_string_length(flag) + 2;
-		if (column > TEXT_WIDTH + 1) {
-			printf(",\n%*s", TEXT_ITEM_COLUMN, "");
-			column = TEXT_ITEM_COLUMN + (int)json_string_length(flag) + 2;
-		} else if (at) {
-			printf(", ");
-		}
-		printf("%s", json_string_value(flag));
-	}
+	json_array_foreach (flags, at, flag)
+		printf("%s%s", at ? ", " : "", json_string_value(flag));
 	puts(json_array_size(flags) ? "" : "none");
 }
 
@@ -149,7 +138,8 @@ void text_lacp_slave(const json_t *lacp)
 {
 	if (!lacp)
 		return;
-	text_wrap_item("lacp", field_text(lacp, "why"));
+	text_lacp_begin_line("lacp");
+	puts(field_text(lacp, "why"));
 	text_lacp_print_port(lacp);
 	text_lacp_print_flags(lacp, "actor state", "actor_state");
 	text_lacp_print_partner(lacp);

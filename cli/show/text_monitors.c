@@ -5,7 +5,6 @@
 
 #include "cli/base/fields.h"
 #include "cli/base/text_units.h"
-#include "cli/base/text_wrap.h"
 
 static const char *text_monitors_words(long long number, const char *one, const char *many)
 {
@@ -13,34 +12,34 @@ static const char *text_monitors_words(long long number, const char *one, const 
 }
 
 /* "10.0.0.9 heard 3 s ago", or "10.0.0.9 never heard" */
-static void text_monitors_target(FILE *out, const json_t *target)
+static void text_monitors_target(const json_t *target)
 {
 	const json_t *last_ms = json_object_get(target, "last_rx_ms");
 	char ago[UNITS_SIZE];
 
-	fprintf(out, "; %s ", field_text(target, "address"));
+	printf("; %s ", field_text(target, "address"));
 	if (json_is_integer(last_ms))
-		fprintf(out, "heard %s ago", units_duration(json_integer_value(last_ms), ago));
+		printf("heard %s ago", units_duration(json_integer_value(last_ms), ago));
 	else
-		fprintf(out, "never heard");
+		printf("never heard");
 }
 
-static void text_monitors_bfd(FILE *out, const json_t *bfd)
+static void text_monitors_bfd(const json_t *bfd)
 {
 	long long lost = field_number(bfd, "lost"), detection_ms;
 
-	fprintf(out, "; session %s, far end %s", field_text(bfd, "session"),
-		field_text(bfd, "remote_session"));
-	fprintf(out, "; sends every %lld ms", field_number(bfd, "tx_interval_ms"));
+	printf("; session %s, far end %s", field_text(bfd, "session"),
+	       field_text(bfd, "remote_session"));
+	printf("; sends every %lld ms", field_number(bfd, "tx_interval_ms"));
 	detection_ms = field_number(bfd, "detection_time_ms");
 	if (detection_ms)
-		fprintf(out, ", detects in %lld ms", detection_ms);
+		printf(", detects in %lld ms", detection_ms);
 	if (lost)
-		fprintf(out, ", lost %lld time%s", lost, text_monitors_words(lost, "", "s"));
+		printf(", lost %lld time%s", lost, text_monitors_words(lost, "", "s"));
 }
 
 /* What a monitor of quality goes by. */
-static void text_monitors_quality(FILE *out, const json_t *monitor)
+static void text_monitors_quality(const json_t *monitor)
 {
 	const json_t *flaps = json_object_get(monitor, "flaps");
 	const json_t *heard_ms = json_object_get(monitor, "heard_ms");
@@ -49,30 +48,30 @@ static void text_monitors_quality(FILE *out, const json_t *monitor)
 	char text[UNITS_SIZE];
 
 	if (json_is_integer(flaps))
-		fprintf(out, "; %lld flap%s in the last minute", json_integer_value(flaps),
-			text_monitors_words(json_integer_value(flaps), "", "s"));
+		printf("; %lld flap%s in the last minute", json_integer_value(flaps),
+		       text_monitors_words(json_integer_value(flaps), "", "s"));
 	if (json_is_integer(heard_ms))
-		fprintf(out, "; the last frame came %s ago",
-			units_duration(json_integer_value(heard_ms), text));
+		printf("; the last frame came %s ago",
+		       units_duration(json_integer_value(heard_ms), text));
 	if (json_is_integer(errors))
-		fprintf(out, "; %lld of a million frames broken", json_integer_value(errors));
+		printf("; %lld of a million frames broken", json_integer_value(errors));
 	if (until_ms)
-		fprintf(out, "; held down for another %s", units_duration(until_ms, text));
+		printf("; held down for another %s", units_duration(until_ms, text));
 }
 
-static void text_monitors_one(FILE *out, const json_t *monitor)
+static void text_monitors_one(const json_t *monitor)
 {
 	const json_t *target;
 	char since[UNITS_SIZE];
 	size_t at;
 
-	fprintf(out, "%s for %s", field_text(monitor, "state"),
-		units_duration(field_number(monitor, "since_ms"), since));
+	printf("%s for %s", field_text(monitor, "state"),
+	       units_duration(field_number(monitor, "since_ms"), since));
 	json_array_foreach (json_object_get(monitor, "targets"), at, target)
-		text_monitors_target(out, target);
+		text_monitors_target(target);
 	if (json_object_get(monitor, "session"))
-		text_monitors_bfd(out, monitor);
-	text_monitors_quality(out, monitor);
+		text_monitors_bfd(monitor);
+	text_monitors_quality(monitor);
 }
 
 void text_monitors(const json_t *monitors)
@@ -83,6 +82,8 @@ void text_monitors(const json_t *monitors)
 
 	json_object_foreach ((json_t *)monitors, name, monitor) {
 		snprintf(label, sizeof(label), "monitor %s", name);
-		text_wrap_item_of(label, text_monitors_one, monitor);
+		printf("    %-20s ", label);
+		text_monitors_one(monitor);
+		putchar('\n');
 	}
 }

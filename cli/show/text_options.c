@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/base/fields.h"
-#include "cli/base/style.h"
 #include "cli/base/text_wrap.h"
 #include "common/mode.h"
 
@@ -75,13 +74,14 @@ static void text_option_append(struct manner *manner, const char *name, const ch
 	} else {
 		manner->column = printf("  %s ", manner->lead);
 	}
-	manner->column = text_wrap(STYLE_PLAIN, manner->column, 4, item);
+	printf("%s", item);
+	manner->column += length;
 }
 
 static void text_option_print(const struct option_spec *option, const json_t *value,
 			      struct manner *manner)
 {
-	char text[OPTION_TEXT_SIZE], item[OPTION_TEXT_SIZE + NOTE_SIZE];
+	char text[OPTION_TEXT_SIZE];
 	const char *note;
 	bool is_default;
 
@@ -94,8 +94,8 @@ static void text_option_print(const struct option_spec *option, const json_t *va
 		text_option_append(manner, option->name, text, note);
 		return;
 	}
-	snprintf(item, sizeof(item), "%s%s%s%s", text, *note ? "   (" : "", note, *note ? ")" : "");
-	text_wrap_item(option->name, item);
+	printf("    %-20s %s%s%s%s\n", option->name, text, *note ? "   (" : "", note,
+	       *note ? ")" : "");
 }
 
 /* What stands elsewhere is left out. */

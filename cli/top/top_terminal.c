@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/text_wrap.h"
 
 /* In milliseconds: how long after Escape the rest of a key's sequence may come. */
 #define ESCAPE_DELAY_MS 50
@@ -109,6 +110,7 @@ int top_terminal_begin(struct err *err)
 		return r;
 	tcgetattr(STDIN_FILENO, &modes_before);
 	top_terminal_handle_signals();
+	text_wrap_end();
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return err_set(err, ENOTTY, "cannot use the terminal; use 'bondctl top --once'");

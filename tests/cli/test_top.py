@@ -132,7 +132,7 @@ def test_the_words_of_show(bpf_dir, call, mode, link, drained):
                            timeout=60).stdout
     head, row = (re.search(f"^  {word} .*", shown, re.M)[0] for word in ("SLAVE", "eth1"))
     state, role = (row[head.index(begin):head.index(end)].strip()
-                   for begin, end in (("STATE", "SPEED"), ("ROLE", "WEIGHT")))
+                   for begin, end in (("STATE", "bit/s"), ("ROLE", "WEIGHT")))
     assert state == LINKS[link]
     assert re.search(f"  eth1 +{role if state == 'up' else state} ", once(call))
     news = [line.strip() for line in shown.splitlines()[1:]]

@@ -158,6 +158,17 @@ def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
     assert told.count("Number of stat entries = 1") == 8
 
 
+def test_a_short_capture_has_packets_of_all_slaves(pair):
+    """Its sockets are opened one by one, but heard from the same moment on."""
+    made = pair("balance-rr", links=24)
+    stream = Stream(made.near, made.far, rate=5000)
+    stream.flow_on()
+    text = made.near.ctl("capture", "bond0", "-c", 240, "udp", "dst", "port", str(PORT))
+    links = collections.Counter(line.split()[1] for line in text.splitlines())
+    assert links.total() == 240 and set(links) == set(made.links) and max(links.values()) < 20
+    stream.finish()
+
+
 def test_how_a_capture_ends(pair, tmp_path):
     """Killed, out of space, out of readers, out of packets, without its bond: the file can be
     read, and bondctl says what was wrong.
