@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The matrix of faults: each system call of each verb fails once, of bondd and of bondctl, by
+tests/tools/faults.so.c. After each: bondd lives, what is there is what was before or what was
+wanted, so `show` agrees with the devices, and a second try or a restart of bondd brings what was
+wanted. The calls are counted at each run; a share has every SHARES-th of them.
+"""
+import collections
+import contextlib
+import ctypes
+import dataclasses
+import mmap
+import os
+import re
+import subprocess
+
+import pytest
+
+from built import BUILD, IS_INSTRUMENTED
+from lab import stable
+from policies import WANTED, compile_policy
+from tcx import TCX_EGRESS, TCX_INGRESS, order
+from waiting import PATIENCE, wait_for
+
+pytestmark = [
+    pytest.mark.usefixtures("on_veths"),
+    pytest.mark.skipif(IS_INSTRUMENTED, reason="sanitizers want to come before faults.so")]
+INJECTOR = BUILD / "tools/faults.so"
+SHARES = 24
+# What the verb or its answer is not about, or what chance decides.
+NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover", "mac_of_bond",
+                "speed_mbps", "duplex", "carrier_source", "attached_by"}
+# Calls that fail as they should not, by verb and a function in the stack, with the reason. None.
+KNOWN = {}
+
+BEFORE = """[bond]
+mode = active-backup
+xmit_hash_policy = layer2
+[slave l0]
+prio = 3
+"""
+AFTER = """[bond]
+mode = balance-xor
+xmit_hash_policy = layer3+4
+min_links = 1
+[slave l1]
+queue_id = 2
+[slave l2]
+"""
+
+
+class Faults(ctypes.Structure):
+    """As in tests/tools/faults.so.c."""
+    _fields_ = [("fail_at", ctypes.c_uint32), ("count", ctypes.c_uint32),
+                ("failed", ctypes.c_char * 24)]
+
+
+class Injector:
+    """Lets calls of the programs fail that have its environment."""
+
+    def __init__(self, path):
+        path.write_bytes(bytes(mmap.PAGESIZE))
+        with open(path, "r+b") as file:
+            self.shared = Faults.from_buffer(mmap.mmap(file.fileno(), mmap.PAGESIZE))
+        self.environment = {"LD_PRELOAD": str(INJECTOR), "XBOND_TEST_FAULTS": str(path)}
+
+    @contextlib.contextmanager
+    def armed(self, number):
+        """The call of this number fails in the block; 0: none, they are counted only."""
+        self.shared.failed = b""
+        self.shared.count, self.shared.fail_at = 0, number
+        yield
+        self.shared.fail_at = 0
+
+    @property
+    def failed(self):
+        return self.shared.failed.decode()
+
+
+def devices(host):
+    """What a verb may change of a device, with its programs, in the order in which they run."""
+    keys = ("address", "mtu", "promiscuity", "allmulti", "ifalias", "master")
+    return {link["ifname"]: {key: link.get(key) for key in keys} | {
+        "up": "UP" in link["flags"],
+        "programs": [order(host, link["ifname"], hook) for hook in (TCX_INGRESS, TCX_EGRESS)]}
+            for link in host.ip_json("-d", "link", "show")}
+
+
+def comparable(value, macs):
+    """Without what chance decides; macs: of the links, others are chosen by chance."""
+    if isinstance(value, dict):
+        return {key: comparable(each, macs) for key, each in value.items()
+                if key not in NOT_COMPARED}
+    if isinstance(value, list):
+        return [comparable(each, macs) for each in value]
+    is_mac = isinstance(value, str) and re.fullmatch("(..:){5}..", value)
+    return "by chance" if is_mac and value not in macs else value
+
+
+def differences(one, other, where=""):
+    """What differs, as lines."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [line for key in sorted({*one, *other})
+                for line in differences(one.get(key), other.get(key), f"{where}/{key}")]
+    return [] if one == other else [f"{where}: {one!r}, not {other!r}"]
+
+
+class Case:
+    """A host with three links, where one verb is tried again and again."""
+
+    def __init__(self, lab, verb, bondd, policy):
+        self.verb, self.bondd, self.policy = verb, bondd, policy
+        self.host = lab.lone(links=3, bondd=False)
+        self.macs = {self.host.link(name)["address"] for name in self.host.links}
+        self.host.environment = bondd.environment
+        self.host.start_bondd()
+        for words in verb.prepare:
+            self.must(words)
+        self.before = self.settled()
+        assert self.do(verb.do).returncode == (1 if verb.is_refused else 0)
+        self.after = self.settled()
+        self.go_back()
+
+    def do(self, words, environment=None):
+        """Words of bondctl, or a function that returns a finished process."""
+        if callable(words):
+            return words(self, environment)
+        return self.host.run(*self.host.ctl_command(*words), check=False,
+                             env={**os.environ, **(environment or {})})
+
+    def must(self, words):
+        done = self.do(words)
+        assert done.returncode == 0, (words, done.stderr)
+
+    def state(self):
+        host = self.host
+        bonds = {bond["name"]: {**bond, "slaves": {each["name"]: each for each in bond["slaves"]}}
+                 for bond in host.ctl_json("show")}
+        return comparable({"show": stable(bonds), "devices": devices(host), "pins": host.pins()},
+                          self.macs)
+
+    def settled(self):
+        last = [None] * 3
+
+        def is_same():
+            last.append(self.state())
+            return last[-3] == last[-2] == last[-1] and last[-1]
+        return wait_for(is_same, "nothing to change by itself", interval=0.15)
+
+    def wait_state(self, *wanted, deadline=4):
+        """Returns the state, whether or not it has become one of those."""
+        with contextlib.suppress(AssertionError):
+            return wait_for(lambda: (state := self.state()) in wanted and state, "", deadline)
+        return self.state()
+
+    def go_back(self):
+        if self.before != self.after:
+            self.must(self.verb.undo)
+        state = self.wait_state(self.before)
+        assert state == self.before, differences(state, self.before)
+
+    def apply(self, text, *words, environment=None):
+        (self.host.config_dir / "bond0.conf").write_text(text)
+        return self.do(("apply", "bond0", *words), environment)
+
+    def restart(self):
+        """Whatever has become of bondd."""
+        self.host.kill_bondd()
+        self.host.start_bondd()
+
+    def start_faulty(self):
+        """A start of bondd as a verb."""
+        self.host.kill_bondd()
+        self.host.start_bondd(wait=False)
+        wait_for(lambda: self.host.bondd.poll() is not None or self.host.ping_bondd(),
+                 "bondd to answer or to end", 15)
+        status = self.host.bondd.poll() or 0
+        return subprocess.CompletedProcess("bondd", status, "", self.host.log())
+
+    # one fault
+
+    def wrong(self, done):
+        """After the fault: what is not as it should be, as lines; it is mended for the next."""
+        wanted = self.before if done.returncode else self.after
+        state = self.wait_state(wanted)
+        found = [f"status {done.returncode}, but {line}" for line in differences(state, wanted)]
+        if state != self.after and done.returncode:
+            again = self.do(self.verb.do)
+            if again.returncode != self.verb.is_refused:
+                found.append(f"second try: {again.stderr.strip()}")
+            state = self.wait_state(self.after)
+        if state != self.after:
+            found += [f"not healed by a second try: {each}"
+                      for each in differences(state, self.after)]
+            self.restart()
+            state = self.wait_state(self.after)
+            found += [f"nor by a restart: {each}" for each in differences(state, self.after)]
+        return found
+
+    def check(self, armed, number):
+        """Lets call number of one program fail. Returns what was wrong, as lines."""
+        log_size = len(self.host.log())
+        with armed.armed(number):
+            done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
+        if not armed.failed:
+            return []
+        found = []
+        if not done.returncode and done.stderr:
+            found = []
+        if self.host.bondd.poll() is not None:
+            if self.host.bondd.returncode != 1 or self.verb is not VERBS["start"]:
+                found = [f"bondd ended with {self.host.bondd.returncode}"]
+            self.restart()
+        if done.returncode not in (0, 1):
+            found.append(f"status {done.returncode}: {done.stderr.strip()}")
+        found += self.wrong(done)
+        self.go_back()
+        return [f"call {number}, {armed.failed}: {done.stderr.strip()}", *found,
+                *stack(self.host.log()[log_size:] + done.stderr)] if found else []
+
+
+def stack(log):
+    """Who made the call that failed, by what the injector wrote."""
+    lines = log.partition("faults: call ")[2].splitlines()[1:]
+    frames = [found for found in (re.search(r"/(bondd|bondctl)\(\+(0x[0-9a-f]+)\)", line)
+                                  for line in lines) if found]
+    if not frames:
+        return []
+    names = subprocess.run(["addr2line", "-f", "-s", "-i", "-e", BUILD / frames[0][1],
+                            *[hex(int(frame[2], 16) - 1) for frame in frames]],
+                           capture_output=True, text=True, check=True).stdout.split("\n")
+    return ["  in " + " < ".join(names[:-1:2])]
+
+
+@dataclasses.dataclass
+class Verb:
+    """Words of bondctl, or functions of the case."""
+    do: object
+    undo: object = ()
+    prepare: tuple = ()  # what is there before
+    is_refused: bool = False
+
+
+def applies(text, *words):
+    return lambda case, environment: case.apply(text, *words, environment=environment)
+
+
+def loads_policy(case, environment):
+    return case.do(("policy", "load", "bond0", case.policy), environment)
+
+
+CREATE = ("create", "bond0", "mode", "balance-xor", "hash_seed", "7")
+ADD = ("add-slave", "bond0", "l0", "l1", "queue_id", "1")
+BOND = (CREATE, ADD)
+UNLOAD = ("policy", "unload", "bond0")
+VERBS = {
+    "create": Verb(CREATE, ("delete", "bond0")),
+    "delete": Verb(("delete", "bond0"), applies(BEFORE), (applies(BEFORE),)),
+    "add-slave": Verb(ADD, ("del-slave", "bond0", "l0", "l1"), (CREATE,)),
+    "del-slave": Verb(("del-slave", "bond0", "l0", "l1"), ADD, BOND),
+    "set": Verb(("set", "bond0", "xmit_hash_policy", "layer3+4", "miimon", "50", "min_links", "1",
+                 "mode", "active-backup", "primary", "l0"),
+                ("set", "bond0", "primary", "none", "mode", "balance-xor", "xmit_hash_policy",
+                 "layer2", "miimon", "100", "min_links", "0"), BOND),
+    "set-slave": Verb(("set-slave", "bond0", "l0", "queue_id", "5", "weight", "3", "prio", "2"),
+                      ("set-slave", "bond0", "l0", "queue_id", "1", "weight", "auto", "prio", "0"),
+                      BOND),
+    "apply": Verb(applies(AFTER), applies(BEFORE), (applies(BEFORE),)),
+    "rollback": Verb(("rollback", "bond0"), applies(AFTER, "--confirm", "600"),
+                     (applies(BEFORE), applies(AFTER, "--confirm", "600"))),
+    "policy-load": Verb(loads_policy, UNLOAD, BOND),
+    "policy-unload": Verb(UNLOAD, loads_policy, (*BOND, loads_policy)),
+    "takeover": Verb(("takeover", "bond7"), prepare=BOND, is_refused=True),
+    "handback": Verb(("handback", "bond0"), prepare=BOND, is_refused=True),
+    "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND),
+}
+# bondctl does more in these than send a request.
+OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
+
+
+@pytest.fixture(scope="module", name="policy")
+def compiled_policy(tmp_path_factory):
+    return compile_policy(WANTED, tmp_path_factory.mktemp("policies") / "wanted.o")
+
+
+def numbers(case, armed, share):
+    with armed.armed(0):
+        assert case.do(case.verb.do, armed.environment).returncode == case.verb.is_refused
+    count = armed.shared.count
+    case.wait_state(case.after)
+    case.go_back()
+    print(f"{count} calls")
+    return range(share + 1, count + 1, SHARES)
+
+
+@pytest.mark.variants(len(VERBS))
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
+                         [("bondctl", name) for name in OF_BONDCTL])
+def test_each_call_fails_once(lab, tmp_path, policy, program, name, share):
+    bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
+    case = Case(lab, VERBS[name], bondd, policy)
+    armed = {"bondd": bondd, "bondctl": bondctl}[program]
+    found = [line for number in numbers(case, armed, share)
+             for line in case.check(armed, number)]
+    assert not found, "\n" + "\n".join(found)
