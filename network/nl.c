@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
 
@@ -126,6 +127,10 @@ int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, st
 	struct nlmsghdr *header = nlmsg_hdr(msg);
 	unsigned int sequence;
 
+	if (nl_request_is_cut(msg)) {
+		nlmsg_free(msg);
+		return err_set(err, EMSGSIZE, "the request is longer than netlink allows");
+	}
 	if (!(header->nlmsg_flags & NLM_F_DUMP))
 		header->nlmsg_flags |= NLM_F_ACK;
 	nl_complete_msg(nl->sock, msg);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A library for LD_PRELOAD that lets one system call of the program's first thread fail. A test
- * writes into the file XBOND_TEST_FAULTS which one (`struct faults`), and reads there how many there
- * were. The failing call and who made it are written to stderr. A call fails as the kernel lets it
- * fail on a host that is short of something; calls that cannot fail so are left alone, and so are
- * those of a thread for itself (epoll_wait, futex), which would end any program.
+ * writes into the file XBOND_TEST_FAULTS which one (`struct faults`), and reads there how many
+ * there were. The failing call and who made it are written to stderr. A call fails as the kernel
+ * lets it fail on a host that is short of something; calls that cannot fail so are left alone, and
+ * so are those of a thread for itself (epoll_wait, futex), which would end any program.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -101,14 +101,14 @@ static int faults_out(int fd)
 	return faults_is_netlink(fd) ? ENOBUFS : faults_is_file(fd) ? ENOSPC : EAGAIN;
 }
 
-#define FAULT(type, name, failure, error, parameters, ...)                                         \
-	type name parameters                                                                       \
-	{                                                                                          \
-		static __typeof__(&name) real;                                                     \
-                                                                                                   \
-		if (!real)                                                                         \
-			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
-		return faults_is_due(#name, error) ? failure : real(__VA_ARGS__);                  \
+#define FAULT(type, name, failure, error, parameters, ...)                        \
+	type name parameters                                                      \
+	{                                                                         \
+		static __typeof__(&name) real;                                    \
+                                                                                  \
+		if (!real)                                                        \
+			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);        \
+		return faults_is_due(#name, error) ? failure : real(__VA_ARGS__); \
 	}
 
 FAULT(int, socket, -1, EMFILE, (int domain, int type, int protocol), domain, type, protocol)
@@ -131,8 +131,8 @@ FAULT(ssize_t, recvmsg, -1, faults_in(fd), (int fd, struct msghdr *message, int 
 FAULT(ssize_t, recv, -1, faults_in(fd), (int fd, void *data, size_t size, int flags), fd, data,
       size, flags)
 FAULT(ssize_t, read, -1, faults_in(fd), (int fd, void *data, size_t size), fd, data, size)
-FAULT(ssize_t, pread, -1, faults_in(fd), (int fd, void *data, size_t size, off_t at), fd, data, size,
-      at)
+FAULT(ssize_t, pread, -1, faults_in(fd), (int fd, void *data, size_t size, off_t at), fd, data,
+      size, at)
 FAULT(ssize_t, write, -1, faults_out(fd), (int fd, const void *data, size_t size), fd, data, size)
 FAULT(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode), path, mode)
 FAULT(FILE *, fopen64, NULL, EMFILE, (const char *path, const char *mode), path, mode)
@@ -167,16 +167,17 @@ FAULT(int, flock, -1, EINTR, (int fd, int how), fd, how)
 FAULT(int, setns, -1, ENOMEM, (int fd, int kind), fd, kind)
 FAULT(int, dup3, -1, EMFILE, (int from, int to, int flags), from, to, flags)
 FAULT(pid_t, fork, -1, EAGAIN, (void))
-FAULT(pid_t, waitpid, -1, EINTR, (pid_t pid, int *ret_status, int options), pid, ret_status, options)
+FAULT(pid_t, waitpid, -1, EINTR, (pid_t pid, int *ret_status, int options), pid, ret_status,
+      options)
 FAULT(int, epoll_create1, -1, EMFILE, (int flags), flags)
 FAULT(int, eventfd, -1, EMFILE, (unsigned int value, int flags), value, flags)
 FAULT(int, timerfd_create, -1, EMFILE, (int clock, int flags), clock, flags)
 FAULT(int, signalfd, -1, EMFILE, (int fd, const sigset_t *signals, int flags), fd, signals, flags)
-FAULT(int, poll, -1, EINTR, (struct pollfd *fds, nfds_t count, int timeout), fds, count, timeout)
+FAULT(int, poll, -1, EINTR, (struct pollfd * fds, nfds_t count, int timeout), fds, count, timeout)
 FAULT(char *, if_indextoname, NULL, EMFILE, (unsigned int ifindex, char name[IF_NAMESIZE]), ifindex,
       name)
 FAULT(int, pthread_create, EAGAIN, EAGAIN,
-      (pthread_t *ret_thread, const pthread_attr_t *how, void *(*start)(void *), void *arg),
+      (pthread_t * ret_thread, const pthread_attr_t *how, void *(*start)(void *), void *arg),
       ret_thread, how, start, arg)
 
 /* Those with parts that fail and parts that do not, or with `...` */
@@ -210,19 +211,19 @@ long syscall(long number, ...)
 	return real(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
-#define FAULT_WITH_ARGUMENT(name, error, type, parameters, ...)                                    \
-	int name parameters                                                                        \
-	{                                                                                          \
-		static __typeof__(&name) real;                                                     \
-		va_list args;                                                                      \
-		type last;                                                                         \
-                                                                                                   \
-		if (!real)                                                                         \
-			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
-		va_start(args, FAULT_LAST);                                                        \
-		last = va_arg(args, type);                                                         \
-		va_end(args);                                                                      \
-		return faults_is_due(#name, error) ? -1 : real(__VA_ARGS__, last);                 \
+#define FAULT_WITH_ARGUMENT(name, error, type, parameters, ...)                    \
+	int name parameters                                                        \
+	{                                                                          \
+		static __typeof__(&name) real;                                     \
+		va_list args;                                                      \
+		type last;                                                         \
+                                                                                   \
+		if (!real)                                                         \
+			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);         \
+		va_start(args, FAULT_LAST);                                        \
+		last = va_arg(args, type);                                         \
+		va_end(args);                                                      \
+		return faults_is_due(#name, error) ? -1 : real(__VA_ARGS__, last); \
 	}
 
 #define FAULT_LAST flags
