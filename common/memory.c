@@ -15,16 +15,23 @@ void *memory_need(void *block)
 	return block;
 }
 
-char *memory_text(const char *format, ...)
+char *memory_text_of(const char *format, va_list args)
 {
 	char *text = NULL;
+	int length = vasprintf(&text, format, args);
+
+	return memory_need(length < 0 ? NULL : text);
+}
+
+char *memory_text(const char *format, ...)
+{
 	va_list args;
-	int length;
+	char *text;
 
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	text = memory_text_of(format, args);
 	va_end(args);
-	return memory_need(length < 0 ? NULL : text);
+	return text;
 }
 
 static void *memory_of_json(size_t size)

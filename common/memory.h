@@ -8,12 +8,16 @@
 #ifndef XBOND_COMMON_MEMORY_H
 #define XBOND_COMMON_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* Returns block, what malloc() and the like have returned: `x = memory_need(calloc(n, size))`. */
 void *memory_need(void *block) __attribute__((returns_nonnull, warn_unused_result));
 /* As asprintf(). */
 char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+/* As vasprintf(). */
+char *memory_text_of(const char *format, va_list args)
+	__attribute__((format(printf, 1, 0), returns_nonnull));
 /* At the begin of a program: jansson's values come from here, too. */
 void memory_init(void);
 

@@ -22,6 +22,7 @@
 
 #include "bpf/heartbeat.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/pin.h"
 
@@ -201,11 +202,8 @@ static uint32_t pins_read_abi(const struct pins *pins, int fd, struct err *err)
 		pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
 		return 0;
 	}
-	bond = calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond));
-	if (!bond) {
-		err_set(err, ENOMEM, "out of memory");
-		return 0;
-	}
+	bond = memory_need(
+		calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond)));
 	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC ||
 	    !bond->abi_version)
 		pins_damaged(pins, XBOND_PIN_BOND, "does not belong to xbond", err);
@@ -473,9 +471,7 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 	memset(ret_sum, 0, sizeof(*ret_sum));
 	if (cpus < 0)
 		return cpus;
-	each = calloc((size_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
+	each = memory_need(calloc((size_t)cpus, sizeof(*each)));
 	if (bpf_map_lookup_elem(pins->counters_fd, &key, each))
 		r = -errno;
 	for (int cpu = 0; !r && cpu < cpus; cpu++)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "network/nl_attr.h"
 #include "network/nl_request.h"
 
@@ -49,9 +50,7 @@ static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 	for (size_t i = 0; i < namespaces->count; i++)
 		if (namespaces->seen[i] == inode)
 			return false;
-	grown = reallocarray(namespaces->seen, namespaces->count + 1, sizeof(*grown));
-	if (!grown)
-		return false;
+	grown = memory_need(reallocarray(namespaces->seen, namespaces->count + 1, sizeof(*grown)));
 	namespaces->seen = grown;
 	grown[namespaces->count++] = inode;
 	return true;

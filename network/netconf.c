@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/memory.h"
 #include "network/netconf_message.h"
 #include "network/nl_attr.h"
 #include "network/nl_request.h"
@@ -164,12 +165,10 @@ static void netconf_settle(struct nl *nl, const struct netconf *conf,
 size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 		     const struct netconf_device *devices, size_t count, struct err *err)
 {
-	bool *done = calloc(conf->count + 1, sizeof(*done));
+	bool *done = memory_need(calloc(conf->count + 1, sizeof(*done)));
 	size_t refused = conf->count;
 	struct err why;
 
-	if (!done)
-		abort();
 	for (int pass = 0; pass < ROUTE_PASSES && refused; pass++) {
 		refused = 0;
 		for (size_t i = 0; i < conf->count; i++) {

@@ -5,6 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/packets/capture_run.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define ROOM (32 << 20) /* of the rings, for all slaves together */
@@ -41,7 +42,7 @@ static unsigned int capture_count_slaves(const struct capture *capture)
 static int capture_open_source(struct capture *capture, const struct xbond_slave *slave,
 			       enum tap_direction direction, struct err *err)
 {
-	struct capture_source *source = calloc(1, sizeof(*source));
+	struct capture_source *source = memory_need(calloc(1, sizeof(*source)));
 	const struct tap_options options = { .device = slave->name,
 					     .ifindex = (int)slave->ifindex,
 					     .direction = direction,
@@ -49,11 +50,8 @@ static int capture_open_source(struct capture *capture, const struct xbond_slave
 					     .snaplen = capture->snaplen,
 					     .room = ROOM / 2 / capture_count_slaves(capture),
 					     .filter = capture->filter };
-	int r;
+	int r = tap_open(&source->tap, &options, err);
 
-	if (!source)
-		return err_set(err, ENOMEM, "out of memory");
-	r = tap_open(&source->tap, &options, err);
 	if (r) {
 		free(source);
 		return r;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+
 /* Lists have commas without spaces. */
 static size_t text_wrap_next(const char *text, size_t at)
 {
@@ -37,9 +39,8 @@ int text_wrap(enum style style, int column, int hang, const char *text)
 	for (;;) {
 		if (is_terminal)
 			length = text_wrap_fit(text, TEXT_WIDTH - column, column > hang);
-		line = strndup(text, length);
-		if (line)
-			style_print(style, 0, line);
+		line = memory_need(strndup(text, length));
+		style_print(style, 0, line);
 		free(line);
 		column += style_columns(text, length);
 		text += length;
@@ -63,10 +64,8 @@ char *text_wrap_collect(void (*print)(FILE *out, const json_t *object), const js
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = memory_need(open_memstream(&text, &size));
 
-	if (!out)
-		return NULL;
 	print(out, object);
 	fclose(out);
 	return text;

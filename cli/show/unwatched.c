@@ -12,6 +12,7 @@
 
 #include "bpf/successor.h"
 #include "cli/base/carrier_look.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -45,10 +46,8 @@ static uint64_t unwatched_lost(const struct pins *pins)
 
 static struct unwatched *unwatched_copy(const struct pins *pins)
 {
-	struct unwatched *copy = malloc(sizeof(*copy));
+	struct unwatched *copy = memory_need(malloc(sizeof(*copy)));
 
-	if (!copy)
-		return NULL;
 	copy->pins = *pins;
 	copy->table = *pins->table;
 	copy->bond = *pins->bond;
