@@ -53,8 +53,8 @@ sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
 objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c,$(wildcard tests/tools/*.c))) \
-	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c))
+tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(wildcard tests/tools/*.c))) \
+	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -191,6 +191,11 @@ $(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard library/*.h)
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(B)/tools/%.so: tests/tools/%.so.c
+	$(call say,SO,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -shared -fPIC $< -o $@ -ldl
 
 $(B)/tools/%: $(B)/tests/tools/%.o $(B)/all.a
 	$(call say,LD,$@)

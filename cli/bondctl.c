@@ -13,6 +13,7 @@
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
 #include "common/guess.h"
+#include "common/memory.h"
 #include "common/version.h"
 #include "options/names.h"
 
@@ -167,13 +168,10 @@ static enum cli_exit bondctl_run(const struct call *call)
 
 int main(int argc, char **argv)
 {
-	struct call call = { .words = calloc((size_t)argc + 1, sizeof(char *)) };
+	struct call call = { .words = memory_need(calloc((size_t)argc + 1, sizeof(char *))) };
 	enum cli_exit status;
 
-	if (!call.words) {
-		cli_say("out of memory");
-		return CLI_REFUSED;
-	}
+	memory_init();
 	call.cli.verbs = cli_verbs;
 	paths_init(&call.cli.paths);
 	text_wrap_begin();

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+
 #define IPAM_MAX_REPLY (1024 * 1024)
 #define IPAM_MAX_CODE 999
 
@@ -58,13 +60,12 @@ static void cni_ipam_exec(const struct cni_call *call, const char *path, const c
 /* Reads to the end, and keeps what has room. */
 static json_t *cni_ipam_read(int fd)
 {
-	char *text = malloc(IPAM_MAX_REPLY);
+	char *text = memory_need(malloc(IPAM_MAX_REPLY));
 	size_t used = 0;
 	json_t *reply;
 	ssize_t got;
 
-	while (text && used < IPAM_MAX_REPLY &&
-	       (got = read(fd, text + used, IPAM_MAX_REPLY - used)) > 0)
+	while (used < IPAM_MAX_REPLY && (got = read(fd, text + used, IPAM_MAX_REPLY - used)) > 0)
 		used += (size_t)got;
 	reply = text ? json_loadb(text, used, 0, NULL) : NULL;
 	free(text);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cni/cni.h"
+#include "common/memory.h"
 #include "common/version.h"
 
 #define PLUGIN_MAX_INPUT (1024 * 1024)
@@ -99,8 +100,8 @@ static void plugin_read_environment(struct cni_call *ret_call)
 
 static int plugin_with_input(struct cni_call *call, json_t **ret_result, struct err *err)
 {
-	char *text = malloc(PLUGIN_MAX_INPUT);
-	size_t length = text ? fread(text, 1, PLUGIN_MAX_INPUT, stdin) : 0;
+	char *text = memory_need(malloc(PLUGIN_MAX_INPUT));
+	size_t length = fread(text, 1, PLUGIN_MAX_INPUT, stdin);
 	int r;
 
 	if (length == PLUGIN_MAX_INPUT)
@@ -150,6 +151,7 @@ int main(void)
 	struct err err;
 	int r = 0, status;
 
+	memory_init();
 	plugin_read_environment(&call);
 	if (!call.command) {
 		fprintf(stderr,

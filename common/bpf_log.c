@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define LOG_LINES 3
 #define LOG_LINE_SIZE 160
 
@@ -60,8 +62,9 @@ static int bpf_log_keep(enum libbpf_print_level level, const char *format, va_li
 {
 	char *text, *at;
 
-	if (level == LIBBPF_DEBUG || vasprintf(&text, format, args) < 0)
+	if (level == LIBBPF_DEBUG)
 		return 0;
+	text = memory_text_of(format, args);
 	for (at = text; *at;) {
 		size_t length = strcspn(at, "\n");
 

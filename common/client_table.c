@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define CLIENTS_AT_ONCE 512
 
 /* One batch, as the kernel fills it: keys and values apart. */
@@ -51,10 +53,9 @@ int client_table_read(int clients_fd, struct client_entry **ret_entries)
 	*ret_entries = NULL;
 	if (clients_fd < 0)
 		return 0;
-	entries = calloc(XBOND_MAX_CLIENTS, sizeof(*entries));
-	batch = malloc(sizeof(*batch));
-	if (entries && batch)
-		r = client_table_read_all(clients_fd, batch, entries);
+	entries = memory_need(calloc(XBOND_MAX_CLIENTS, sizeof(*entries)));
+	batch = memory_need(malloc(sizeof(*batch)));
+	r = client_table_read_all(clients_fd, batch, entries);
 	free(batch);
 	if (r > 0)
 		*ret_entries = entries;

@@ -5,6 +5,8 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
+
 static const struct {
 	const char *name, *words;
 } reasons[XBOND_DROPS] = {
@@ -49,7 +51,8 @@ static bool drops_read_map(const struct pins *pins, uint32_t slot,
 	struct xbond_drops *each;
 	bool known;
 
-	each = cpus > 0 && pins->drops_fd >= 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	each = cpus > 0 && pins->drops_fd >= 0 ? memory_need(calloc((size_t)cpus, sizeof(*each)))
+					       : NULL;
 	known = each && !bpf_map_lookup_elem(pins->drops_fd, &slot, each);
 	for (unsigned int i = 0; i < XBOND_DROPS; i++)
 		ret_packets[i] = known ? 0 : DROPS_UNKNOWN;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define LOADS_AT_ONCE 256
 #define LOADS_AHEAD 1000 /* ticks: more than clocks of CPUs and callers can differ */
 
@@ -58,9 +60,7 @@ int loads_read(const struct pins *pins, struct xbond_load ret_load[XBOND_BUCKETS
 
 	if (cpus <= 0 || pins->loads_fd < 0)
 		return -ENOENT;
-	each = calloc((size_t)cpus * LOADS_AT_ONCE, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
+	each = memory_need(calloc((size_t)cpus * LOADS_AT_ONCE, sizeof(*each)));
 	memset(ret_load, 0, XBOND_BUCKETS * sizeof(*ret_load));
 	for (uint32_t first = 0; !r && first < XBOND_BUCKETS; first += LOADS_AT_ONCE) {
 		r = loads_read_some(pins->loads_fd, first, cpus, each);

@@ -22,6 +22,7 @@
 
 #include "bpf/heartbeat.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/pin.h"
 
@@ -216,9 +217,8 @@ static int pins_read_abi(const struct pins *pins, int fd, uint32_t *ret_abi, str
 	if (info.type != BPF_MAP_TYPE_ARRAY || info.key_size != sizeof(key) ||
 	    info.value_size < 2 * sizeof(uint32_t))
 		return pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
-	bond = calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond));
-	if (!bond)
-		return err_set(err, ENOMEM, "out of memory");
+	bond = memory_need(
+		calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond)));
 	r = bpf_map_lookup_elem(fd, &key, bond);
 	if (r)
 		r = err_set(err, -r, "cannot read %s/" XBOND_PIN_BOND ": %s; try again", pins->dir,
@@ -488,9 +488,7 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 	memset(ret_sum, 0, sizeof(*ret_sum));
 	if (cpus < 0)
 		return cpus;
-	each = calloc((size_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
+	each = memory_need(calloc((size_t)cpus, sizeof(*each)));
 	if (bpf_map_lookup_elem(pins->counters_fd, &key, each))
 		r = -errno;
 	for (int cpu = 0; !r && cpu < cpus; cpu++)

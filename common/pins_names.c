@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which bonds there are, and where their pins are: names and directories, no maps. */
+#include "common/memory.h"
 #include "common/pins.h"
 
 #include <dirent.h>
@@ -41,58 +42,42 @@ static bool pins_names_is_bond_dir(const char *bpf_dir, const struct dirent *ent
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int pins_names_add_name(char ***names, size_t *count, const char *name)
+static void pins_names_add_name(char ***names, size_t *count, const char *name)
 {
-	char **grown = reallocarray(*names, *count + 2, sizeof(**names));
+	char **grown = memory_need(reallocarray(*names, *count + 2, sizeof(**names)));
 
-	if (!grown)
-		return -ENOMEM;
 	*names = grown;
-	grown[*count] = strdup(name);
-	if (!grown[*count])
-		return -ENOMEM;
+	grown[*count] = memory_need(strdup(name));
 	pins_names_swap(grown[*count], ':', '.');
 	grown[++*count] = NULL;
-	return 0;
 }
 
-static int pins_names_read_names(DIR *dir, const char *bpf_dir, char ***names)
+static void pins_names_read_names(DIR *dir, const char *bpf_dir, char ***names)
 {
 	struct dirent *entry;
 	size_t count = 0;
-	int r = 0;
 
-	*names = calloc(1, sizeof(**names));
-	if (!*names)
-		return -ENOMEM;
-	while (!r && (entry = readdir(dir)))
+	*names = memory_need(calloc(1, sizeof(**names)));
+	while ((entry = readdir(dir)))
 		if (pins_names_is_bond_dir(bpf_dir, entry))
-			r = pins_names_add_name(names, &count, entry->d_name);
+			pins_names_add_name(names, &count, entry->d_name);
 	qsort(*names, count, sizeof(**names), pins_names_by_name);
-	return r;
 }
 
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err)
 {
 	DIR *dir = opendir(bpf_dir);
-	char **names;
-	int r;
 
 	if (!dir && errno == ENOENT) {
-		*ret_names = calloc(1, sizeof(**ret_names));
-		return *ret_names ? 0 : err_set(err, ENOMEM, "out of memory");
+		*ret_names = memory_need(calloc(1, sizeof(**ret_names)));
+		return 0;
 	}
 	if (!dir && (errno == EACCES || errno == EPERM))
 		return err_set(err, errno, "no permission to read %s; run as root", bpf_dir);
 	if (!dir)
 		return err_set(err, errno, "cannot read %s: %m", bpf_dir);
-	r = pins_names_read_names(dir, bpf_dir, &names);
+	pins_names_read_names(dir, bpf_dir, ret_names);
 	closedir(dir);
-	if (r) {
-		pins_names_free(names);
-		return err_set(err, -r, "out of memory");
-	}
-	*ret_names = names;
 	return 0;
 }
 

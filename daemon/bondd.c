@@ -11,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/version.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/capabilities.h"
@@ -298,6 +299,7 @@ int main(int argc, char **argv)
 	mallopt(M_ARENA_MAX, 1); /* its threads need no memory arenas of their own */
 	/* Large blocks, such as libbpf's 10 MB of the kernel's types, are given back. */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+	memory_init();
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
 	daemon.metrics_at = bondd_environment("XBOND_METRICS");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define DUMP_TRIES 20
 
@@ -75,9 +76,8 @@ static void address_take(struct nlmsghdr *message, void *arg)
 static int address_dump(struct nl *nl, struct visit *visit)
 {
 	struct ifaddrmsg info = { .ifa_family = AF_UNSPEC };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
+	struct nl_msg *msg = nl_request_new(RTM_GETADDR, NLM_F_DUMP, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	return nl_call(nl, msg, address_take, visit, NULL);
 }
 
@@ -127,10 +127,9 @@ static struct nl_msg *address_change_request(int type, int flags, int ifindex,
 		.ifa_prefixlen = address->prefix_length,
 		.ifa_index = (unsigned int)ifindex,
 	};
-	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+	struct nl_msg *msg = nl_request_new(type, flags, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	nla_put(msg, IFA_LOCAL, address_size(address->family), address->bytes);
+	nl_request_put(msg, IFA_LOCAL, address_size(address->family), address->bytes);
 	return msg;
 }
 
@@ -148,8 +147,8 @@ int address_add(struct nl *nl, int ifindex, const struct address *address)
 	};
 	struct nl_msg *msg = address_change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address);
 
-	nla_put_u32(msg, IFA_FLAGS, address->flags);
+	nl_request_put_u32(msg, IFA_FLAGS, address->flags);
 	if (address->valid_s)
-		nla_put(msg, IFA_CACHEINFO, sizeof(lifetime), &lifetime);
+		nl_request_put(msg, IFA_CACHEINFO, sizeof(lifetime), &lifetime);
 	return nl_call(nl, msg, NULL, NULL, NULL);
 }

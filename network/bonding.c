@@ -9,6 +9,7 @@
 
 #include "common/mode.h"
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 #include "options/option_address.h"
 
 /* IFLA_BOND_* of Linux 6.17 and later, which bookworm's headers do not know. */
@@ -198,17 +199,13 @@ static void bonding_take_slave(struct nlmsghdr *message, void *arg)
 static int bonding_ask(struct nl *nl, int ifindex, nl_handler take, struct bonding_answer *answer)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
 	struct nl second;
 	int r = nl_init(&second); /* the answer names devices, which are asked for meanwhile */
 
-	if (r) {
-		nlmsg_free(msg);
+	if (r)
 		return r;
-	}
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	answer->nl = &second;
-	r = nl_call(nl, msg, take, answer, NULL);
+	r = nl_call(nl, nl_request_new(RTM_GETLINK, 0, &info, sizeof(info)), take, answer, NULL);
 	nl_done(&second);
 	return r || answer->found ? r : -EPROTONOSUPPORT;
 }
@@ -285,11 +282,11 @@ static void bonding_put_addresses(struct nl_msg *msg, const struct bonding_row *
 {
 	size_t size = option_address_size(option_at(row->id));
 	unsigned int count = option_address_count(value);
-	struct nlattr *list = nla_nest_start(msg, row->attribute);
+	struct nlattr *list = nl_request_nest(msg, row->attribute);
 
 	for (unsigned int i = 0; i < count; i++)
-		nla_put(msg, (int)i, (int)size, value->address[i]);
-	nla_nest_end(msg, list);
+		nl_request_put(msg, (int)i, (int)size, value->address[i]);
+	nl_request_end(msg, list);
 }
 
 static void bonding_put_device(struct nl *nl, struct nl_msg *msg, const struct bonding_row *row,
@@ -298,17 +295,17 @@ static void bonding_put_device(struct nl *nl, struct nl_msg *msg, const struct b
 	struct link_info link;
 
 	if (*value->name && !link_get_by_name(nl, value->name, &link))
-		nla_put_u32(msg, row->attribute, (uint32_t)link.ifindex);
+		nl_request_put_u32(msg, row->attribute, (uint32_t)link.ifindex);
 }
 
 static void bonding_put_value(struct nl *nl, struct nl_msg *msg, const struct bonding_row *row,
 			      const struct option_value *value)
 {
 	switch (row->type) {
-	case TYPE_U8: nla_put_u8(msg, row->attribute, (uint8_t)value->number); break;
-	case TYPE_U16: nla_put_u16(msg, row->attribute, (uint16_t)value->number); break;
-	case TYPE_U32: nla_put_u32(msg, row->attribute, value->number); break;
-	case TYPE_MAC: nla_put(msg, row->attribute, XBOND_MAC_SIZE, value->mac); break;
+	case TYPE_U8: nl_request_put_u8(msg, row->attribute, (uint8_t)value->number); break;
+	case TYPE_U16: nl_request_put_u16(msg, row->attribute, (uint16_t)value->number); break;
+	case TYPE_U32: nl_request_put_u32(msg, row->attribute, value->number); break;
+	case TYPE_MAC: nl_request_put(msg, row->attribute, XBOND_MAC_SIZE, value->mac); break;
 	case TYPE_DEVICE: bonding_put_device(nl, msg, row, value); break;
 	case TYPE_ADDRESSES: bonding_put_addresses(msg, row, value); break;
 	}
@@ -326,24 +323,24 @@ int bonding_create(struct nl *nl, const struct link_end *end, const struct optio
 		   struct err *err)
 {
 	uint32_t mode = option_set_mode(options, XBOND_MODE_BALANCE_RR);
-	struct nl_msg *msg =
-		nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
 	struct ifinfomsg info = { 0 };
 	struct nlattr *linkinfo, *data;
 	int r;
+	struct nl_msg *msg =
+		nl_request_new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	nla_put_string(msg, IFLA_IFNAME, end->name);
-	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
-	nla_put_u32(msg, IFLA_MTU, end->mtu);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_KIND, "bond");
-	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nl_request_put_text(msg, IFLA_IFNAME, end->name);
+	nl_request_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
+	nl_request_put_u32(msg, IFLA_MTU, end->mtu);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, "bond");
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
 	if (!options->given[OPT_MIIMON])
-		nla_put_u32(msg, IFLA_BOND_MIIMON, option_initial(option_at(OPT_MIIMON)).number);
+		nl_request_put_u32(msg, IFLA_BOND_MIIMON,
+				   option_initial(option_at(OPT_MIIMON)).number);
 	bonding_put_rows(nl, msg, ROWS(bond_rows), mode, options);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	r = nl_call(nl, msg, NULL, NULL, err);
 	if (r != -EOPNOTSUPP)
 		return r;
@@ -353,19 +350,18 @@ int bonding_create(struct nl *nl, const struct link_end *end, const struct optio
 
 int bonding_set_slave(struct nl *nl, int ifindex, const struct option_set *options, struct err *err)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST);
 	struct ifinfomsg info = { .ifi_index = ifindex };
 	struct nlattr *linkinfo, *data;
+	struct nl_msg *msg = nl_request_new(RTM_NEWLINK, 0, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_SLAVE_KIND, "bond");
-	data = nla_nest_start(msg, IFLA_INFO_SLAVE_DATA);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_SLAVE_KIND, "bond");
+	data = nl_request_nest(msg, IFLA_INFO_SLAVE_DATA);
 	for (size_t i = 0; i < sizeof(slave_rows) / sizeof(slave_rows[0]); i++)
 		if (options->given[slave_rows[i].id])
 			bonding_put_value(nl, msg, &slave_rows[i],
 					  &options->value[slave_rows[i].id]);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }

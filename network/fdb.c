@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 struct visit {
 	int bridge;
@@ -37,10 +38,9 @@ static void fdb_take(struct nlmsghdr *message, void *arg)
 int fdb_visit(struct nl *nl, int bridge, fdb_visitor visitor, void *arg)
 {
 	const struct ifinfomsg family = { .ifi_family = AF_BRIDGE };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP);
+	struct nl_msg *msg = nl_request_new(RTM_GETNEIGH, NLM_F_DUMP, &family, sizeof(family));
 	struct visit visit = { bridge, visitor, arg };
 
-	nlmsg_append(msg, (void *)&family, sizeof(family), NLMSG_ALIGNTO);
-	nla_put_u32(msg, IFLA_MASTER, (uint32_t)bridge);
+	nl_request_put_u32(msg, IFLA_MASTER, (uint32_t)bridge);
 	return nl_call(nl, msg, fdb_take, &visit, NULL);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define FEATURES_MAX 256
 #define BLOCKS_MAX (FEATURES_MAX / 32)
 
@@ -32,9 +34,7 @@ static int features_find(const struct ethtool *ethtool, const char *dev, const c
 
 	if (count < 0)
 		return count;
-	strings = calloc(1, sizeof(*strings) + (size_t)count * ETH_GSTRING_LEN);
-	if (!strings)
-		return -ENOMEM;
+	strings = memory_need(calloc(1, sizeof(*strings) + (size_t)count * ETH_GSTRING_LEN));
 	strings->cmd = ETHTOOL_GSTRINGS;
 	strings->string_set = ETH_SS_FEATURES;
 	strings->len = (__u32)count;

@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 static struct nl_msg *filters_request(int type, int flags, int ifindex, unsigned int parent)
 {
 	struct tcmsg tc = { .tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent };
-	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+	struct nl_msg *msg = nl_request_new(type, flags, &tc, sizeof(tc));
 
-	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
 	return msg;
 }
 
@@ -163,15 +163,15 @@ static void filters_put_mirred(struct nl_msg *msg, int target)
 		.eaction = TCA_INGRESS_REDIR,
 		.ifindex = (__u32)target,
 	};
-	struct nlattr *actions = nla_nest_start(msg, TCA_BPF_ACT), *action, *options;
+	struct nlattr *actions = nl_request_nest(msg, TCA_BPF_ACT), *action, *options;
 
-	action = nla_nest_start(msg, 1); /* the first of the list */
-	nla_put_string(msg, TCA_ACT_KIND, "mirred");
-	options = nla_nest_start(msg, TCA_ACT_OPTIONS);
-	nla_put(msg, TCA_MIRRED_PARMS, sizeof(mirred), &mirred);
-	nla_nest_end(msg, options);
-	nla_nest_end(msg, action);
-	nla_nest_end(msg, actions);
+	action = nl_request_nest(msg, 1); /* the first of the list */
+	nl_request_put_text(msg, TCA_ACT_KIND, "mirred");
+	options = nl_request_nest(msg, TCA_ACT_OPTIONS);
+	nl_request_put(msg, TCA_MIRRED_PARMS, sizeof(mirred), &mirred);
+	nl_request_end(msg, options);
+	nl_request_end(msg, action);
+	nl_request_end(msg, actions);
 }
 
 int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
@@ -184,16 +184,15 @@ int filters_add_mirred(struct nl *nl, const struct filter_place *place, int prog
 		.tcm_handle = place->handle,
 		.tcm_info = TC_H_MAKE(place->priority << 16, htons(ETH_P_ALL)),
 	};
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWTFILTER, NLM_F_REQUEST | NLM_F_CREATE);
+	struct nl_msg *msg = nl_request_new(RTM_NEWTFILTER, NLM_F_CREATE, &tc, sizeof(tc));
 	struct nlattr *options;
 
-	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
-	nla_put_string(msg, TCA_KIND, "bpf");
-	options = nla_nest_start(msg, TCA_OPTIONS);
+	nl_request_put_text(msg, TCA_KIND, "bpf");
+	options = nl_request_nest(msg, TCA_OPTIONS);
 	filters_put_mirred(msg, target);
-	nla_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
-	nla_put_string(msg, TCA_BPF_NAME, "xbond_rx_mirred");
-	nla_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);
-	nla_nest_end(msg, options);
+	nl_request_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
+	nl_request_put_text(msg, TCA_BPF_NAME, "xbond_rx_mirred");
+	nl_request_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);
+	nl_request_end(msg, options);
 	return nl_call(nl, msg, NULL, NULL, err);
 }

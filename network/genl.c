@@ -5,17 +5,13 @@
 #include <linux/genetlink.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 struct nl_msg *genl_new_request(uint16_t family, uint8_t command)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(family, NLM_F_REQUEST);
 	struct genlmsghdr head = { .cmd = command, .version = 1 };
 
-	if (msg && nlmsg_append(msg, &head, sizeof(head), NLMSG_ALIGNTO)) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
-	return msg;
+	return nl_request_new(family, 0, &head, sizeof(head));
 }
 
 static void genl_take_family(struct nlmsghdr *message, void *arg)
@@ -31,10 +27,7 @@ int genl_find_family(struct nl *nl, const char *name, uint16_t *ret_family)
 	int r;
 
 	*ret_family = 0;
-	if (!msg || nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, name)) {
-		nlmsg_free(msg);
-		return -ENOMEM;
-	}
+	nl_request_put_text(msg, CTRL_ATTR_FAMILY_NAME, name);
 	r = nl_call(nl, msg, genl_take_family, ret_family, NULL);
 	return r || *ret_family ? r : -ENOENT;
 }

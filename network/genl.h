@@ -10,7 +10,6 @@
 
 #include "network/nl.h"
 
-/* NULL: no memory. */
 struct nl_msg *genl_new_request(uint16_t family, uint8_t command);
 /* -ENOENT: the kernel does not have the family. */
 int genl_find_family(struct nl *nl, const char *name, uint16_t *ret_family);

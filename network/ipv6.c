@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define DUMP_TRIES 20
 
@@ -68,10 +69,10 @@ int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)
 	int r = -EAGAIN;
 
 	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
-		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNETCONF, NLM_F_REQUEST | NLM_F_DUMP);
 		struct netconfmsg config = { .ncm_family = AF_INET6 };
+		struct nl_msg *msg =
+			nl_request_new(RTM_GETNETCONF, NLM_F_DUMP, &config, sizeof(config));
 
-		nlmsg_append(msg, &config, sizeof(config), NLMSG_ALIGNTO);
 		r = nl_call(nl, msg, ipv6_take_router, &routers, NULL);
 	}
 	return r;

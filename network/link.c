@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
@@ -122,12 +123,11 @@ bool link_is_paired(const struct link_info *link)
 static struct nl_msg *link_request(int flags, int nsid, int ifindex)
 {
 	struct ifinfomsg info = { .ifi_family = AF_UNSPEC, .ifi_index = ifindex };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST | flags);
+	struct nl_msg *msg = nl_request_new(RTM_GETLINK, flags, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	nl_request_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
 	if (nsid >= 0)
-		nla_put_u32(msg, IFLA_TARGET_NETNSID, (uint32_t)nsid);
+		nl_request_put_u32(msg, IFLA_TARGET_NETNSID, (uint32_t)nsid);
 	return msg;
 }
 
@@ -147,7 +147,7 @@ int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link
 {
 	struct nl_msg *msg = link_request(0, -1, 0);
 
-	nla_put_string(msg, IFLA_IFNAME, name);
+	nl_request_put_text(msg, IFLA_IFNAME, name);
 	return nl_call(nl, msg, link_take_one, ret_link, NULL);
 }
 

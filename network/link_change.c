@@ -12,6 +12,8 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
+#include "network/nl_request.h"
+
 /* IFLA_NETKIT_* of Linux 6.7, and their values, which bookworm's headers do not know. */
 #define NETKIT_PEER_INFO 1
 #define NETKIT_POLICY 3
@@ -23,9 +25,8 @@
 
 static struct nl_msg *link_change_request(int type, int flags, const struct ifinfomsg *info)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+	struct nl_msg *msg = nl_request_new(type, flags, info, sizeof(*info));
 
-	nlmsg_append(msg, (void *)info, sizeof(*info), NLMSG_ALIGNTO);
 	return msg;
 }
 
@@ -40,7 +41,7 @@ int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_u32(msg, IFLA_MTU, mtu);
+	nl_request_put_u32(msg, IFLA_MTU, mtu);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -48,7 +49,7 @@ int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
+	nl_request_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -75,7 +76,7 @@ int link_set_master(struct nl *nl, int ifindex, int master, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_u32(msg, IFLA_MASTER, (uint32_t)master);
+	nl_request_put_u32(msg, IFLA_MASTER, (uint32_t)master);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -83,7 +84,7 @@ int link_set_carrier(struct nl *nl, int ifindex, bool carrier, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_u8(msg, IFLA_CARRIER, carrier);
+	nl_request_put_u8(msg, IFLA_CARRIER, carrier);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -91,7 +92,7 @@ int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_string(msg, IFLA_IFNAME, name);
+	nl_request_put_text(msg, IFLA_IFNAME, name);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -99,8 +100,8 @@ int link_move(struct nl *nl, int ifindex, int namespace_fd, const char *name, st
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)namespace_fd);
-	nla_put_string(msg, IFLA_IFNAME, name);
+	nl_request_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)namespace_fd);
+	nl_request_put_text(msg, IFLA_IFNAME, name);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -108,7 +109,7 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 {
 	struct nl_msg *msg = link_set_request(ifindex);
 
-	nla_put_string(msg, IFLA_IFALIAS, alias);
+	nl_request_put_text(msg, IFLA_IFALIAS, alias);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -123,11 +124,11 @@ int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int 
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
-	struct nlattr *xdp = nla_nest_start(msg, IFLA_XDP);
+	struct nlattr *xdp = nl_request_nest(msg, IFLA_XDP);
 
-	nla_put_s32(msg, IFLA_XDP_FD, -1);
-	nla_put_u32(msg, IFLA_XDP_FLAGS, XDP_FLAGS_DRV_MODE);
-	nla_nest_end(msg, xdp);
+	nl_request_put_s32(msg, IFLA_XDP_FD, -1);
+	nl_request_put_u32(msg, IFLA_XDP_FLAGS, XDP_FLAGS_DRV_MODE);
+	nl_request_end(msg, xdp);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -140,21 +141,21 @@ int link_delete(struct nl *nl, int ifindex, struct err *err)
 
 static void link_put_end(struct nl_msg *msg, const struct link_end *end)
 {
-	nla_put_string(msg, IFLA_IFNAME, end->name);
-	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
-	nla_put_u32(msg, IFLA_MTU, end->mtu);
-	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, end->queues);
-	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
+	nl_request_put_text(msg, IFLA_IFNAME, end->name);
+	nl_request_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
+	nl_request_put_u32(msg, IFLA_MTU, end->mtu);
+	nl_request_put_u32(msg, IFLA_NUM_TX_QUEUES, end->queues);
+	nl_request_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
 }
 
 static void link_put_peer(struct nl_msg *msg, int attribute, const struct link_end *end)
 {
-	struct nlattr *peer = nla_nest_start(msg, attribute);
+	struct nlattr *peer = nl_request_nest(msg, attribute);
 	struct ifinfomsg info = { 0 };
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nl_request_append(msg, &info, sizeof(info));
 	link_put_end(msg, end);
-	nla_nest_end(msg, peer);
+	nl_request_end(msg, peer);
 }
 
 int link_create(struct nl *nl, const char *kind, const struct link_end *end, struct err *err)
@@ -164,9 +165,9 @@ int link_create(struct nl *nl, const char *kind, const struct link_end *end, str
 	struct nlattr *linkinfo;
 
 	link_put_end(msg, end);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_KIND, kind);
-	nla_nest_end(msg, linkinfo);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, kind);
+	nl_request_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -178,12 +179,12 @@ int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_
 	struct nlattr *linkinfo, *data;
 
 	link_put_end(msg, a);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_KIND, "veth");
-	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, "veth");
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
 	link_put_peer(msg, VETH_INFO_PEER, b);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -195,15 +196,15 @@ int link_create_netkit(struct nl *nl, const struct link_end *primary, const stru
 	struct nlattr *linkinfo, *data;
 
 	link_put_end(msg, primary);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_KIND, "netkit");
-	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	nla_put_u32(msg, NETKIT_MODE, NETKIT_MODE_L2);
-	nla_put_u32(msg, NETKIT_POLICY, NETKIT_POLICY_PASS);
-	nla_put_u32(msg, NETKIT_PEER_POLICY, NETKIT_POLICY_DROP);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, "netkit");
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
+	nl_request_put_u32(msg, NETKIT_MODE, NETKIT_MODE_L2);
+	nl_request_put_u32(msg, NETKIT_POLICY, NETKIT_POLICY_PASS);
+	nl_request_put_u32(msg, NETKIT_PEER_POLICY, NETKIT_POLICY_DROP);
 	link_put_peer(msg, NETKIT_PEER_INFO, peer);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -215,16 +216,16 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
-	nla_put_string(msg, IFLA_IFNAME, vlan->name);
-	nla_put_u32(msg, IFLA_LINK, (uint32_t)vlan->lower);
-	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
-	nla_put_string(msg, IFLA_INFO_KIND, "vlan");
-	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	nla_put_u16(msg, IFLA_VLAN_ID, vlan->id);
-	nla_put_u16(msg, IFLA_VLAN_PROTOCOL, htons(vlan->protocol));
-	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_put_text(msg, IFLA_IFNAME, vlan->name);
+	nl_request_put_u32(msg, IFLA_LINK, (uint32_t)vlan->lower);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, "vlan");
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
+	nl_request_put_u16(msg, IFLA_VLAN_ID, vlan->id);
+	nl_request_put_u16(msg, IFLA_VLAN_PROTOCOL, htons(vlan->protocol));
+	nl_request_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
@@ -237,10 +238,9 @@ static int link_change_unicast(struct nl *nl, int type, int flags, int ifindex, 
 		.ndm_state = NUD_PERMANENT,
 		.ndm_flags = NTF_SELF,
 	};
-	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+	struct nl_msg *msg = nl_request_new(type, flags, &neighbour, sizeof(neighbour));
 
-	nlmsg_append(msg, &neighbour, sizeof(neighbour), NLMSG_ALIGNTO);
-	nla_put(msg, NDA_LLADDR, XBOND_MAC_SIZE, mac);
+	nl_request_put(msg, NDA_LLADDR, XBOND_MAC_SIZE, mac);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "network/nl_request.h"
+
 #define SYSCTL_SIZE 256
 
 bool link_copy_can(const struct link_info *link)
@@ -36,8 +38,9 @@ static bool link_copy_is_option(const struct link_info *link, int type)
 /* The senders of mode source are told as a list, and set by a list with a command. */
 static void link_copy_put_senders(struct nl_msg *msg, const struct nlattr *senders)
 {
-	nla_put_u32(msg, IFLA_MACVLAN_MACADDR_MODE, MACVLAN_MACADDR_SET);
-	nla_put(msg, IFLA_MACVLAN_MACADDR_DATA | NLA_F_NESTED, nla_len(senders), nla_data(senders));
+	nl_request_put_u32(msg, IFLA_MACVLAN_MACADDR_MODE, MACVLAN_MACADDR_SET);
+	nl_request_put(msg, IFLA_MACVLAN_MACADDR_DATA | NLA_F_NESTED, nla_len(senders),
+		       nla_data(senders));
 }
 
 /* A mask of flags that the kernel does not know is refused, and it tells of all. */
@@ -48,29 +51,29 @@ static void link_copy_put_option(struct nl_msg *msg, const struct link_info *lin
 
 	if (strcmp(link->kind, "vlan") || nla_type(option) != IFLA_VLAN_FLAGS ||
 	    nla_len(option) < (int)sizeof(flags)) {
-		nla_put(msg, option->nla_type, nla_len(option), nla_data(option));
+		nl_request_put(msg, option->nla_type, nla_len(option), nla_data(option));
 		return;
 	}
 	memcpy(&flags, nla_data(option), sizeof(flags));
 	flags.mask = flags.flags | VLAN_FLAG_REORDER_HDR;
-	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
+	nl_request_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
 }
 
 static void link_copy_put_info(struct nl_msg *msg, const struct link_info *link,
 			       struct nlattr *options)
 {
-	struct nlattr *linkinfo = nla_nest_start(msg, IFLA_LINKINFO), *data, *each;
+	struct nlattr *linkinfo = nl_request_nest(msg, IFLA_LINKINFO), *data, *each;
 	int left;
 
-	nla_put_string(msg, IFLA_INFO_KIND, link->kind);
-	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nl_request_put_text(msg, IFLA_INFO_KIND, link->kind);
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
 	nla_for_each_nested (each, options, left)
 		if (link_copy_is_option(link, nla_type(each)))
 			link_copy_put_option(msg, link, each);
 		else if (nla_type(each) == IFLA_MACVLAN_MACADDR_DATA)
 			link_copy_put_senders(msg, each);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 }
 
 static void link_copy_take(struct nlmsghdr *message, void *arg)
@@ -84,13 +87,13 @@ static void link_copy_take(struct nlmsghdr *message, void *arg)
 	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) < 0 ||
 	    !info[IFLA_INFO_DATA])
 		return;
-	order->made = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
-	nlmsg_append(order->made, (void *)&head, sizeof(head), NLMSG_ALIGNTO);
-	nla_put_string(order->made, IFLA_IFNAME, order->name);
-	nla_put_u32(order->made, IFLA_LINK, (uint32_t)order->lower);
-	nla_put_u32(order->made, IFLA_MTU, order->link->mtu);
+	order->made =
+		nl_request_new_large(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
+	nl_request_put_text(order->made, IFLA_IFNAME, order->name);
+	nl_request_put_u32(order->made, IFLA_LINK, (uint32_t)order->lower);
+	nl_request_put_u32(order->made, IFLA_MTU, order->link->mtu);
 	if (!order->has_lower_mac)
-		nla_put(order->made, IFLA_ADDRESS, XBOND_MAC_SIZE, order->link->mac);
+		nl_request_put(order->made, IFLA_ADDRESS, XBOND_MAC_SIZE, order->link->mac);
 	link_copy_put_info(order->made, order->link, info[IFLA_INFO_DATA]);
 }
 
@@ -98,14 +101,13 @@ int link_copy(struct nl *nl, const struct link_info *link, const char *name, int
 	      struct err *err)
 {
 	struct link_copy_order order = { .link = link, .name = name, .lower = lower };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
 	struct ifinfomsg head = { .ifi_index = link->ifindex };
+	struct nl_msg *msg = nl_request_new(RTM_GETLINK, 0, &head, sizeof(head));
 	struct link_info below;
 	int r;
 
 	order.has_lower_mac = !link_get(nl, -1, link->lower, &below) &&
 			      !memcmp(below.mac, link->mac, XBOND_MAC_SIZE);
-	nlmsg_append(msg, &head, sizeof(head), NLMSG_ALIGNTO);
 	r = nl_call(nl, msg, link_copy_take, &order, err);
 	if (!r && !order.made)
 		return err_set(err, EPROTO, "the options of %s cannot be read", link->name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 struct link_stats_answer {
 	struct link_stats *stats;
@@ -51,10 +52,8 @@ int link_stats_get(struct nl *nl, int ifindex, struct link_stats *ret_stats)
 {
 	struct ifinfomsg info = { .ifi_family = AF_UNSPEC, .ifi_index = ifindex };
 	struct link_stats_answer answer = { .stats = ret_stats };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
-	int r;
+	int r = nl_call(nl, nl_request_new(RTM_GETLINK, 0, &info, sizeof(info)), link_stats_take,
+			&answer, NULL);
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	r = nl_call(nl, msg, link_stats_take, &answer, NULL);
 	return !r && !answer.complete ? -ENODATA : r;
 }

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define NAMESPACES_HOME "/proc/thread-self/ns/net"
 
@@ -32,12 +34,11 @@ static void namespaces_take_number(struct nlmsghdr *message, void *arg)
 
 int namespaces_number(struct nl *nl, int fd)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNSID, NLM_F_REQUEST);
 	struct rtgenmsg general = { .rtgen_family = AF_UNSPEC };
 	int number = -1;
+	struct nl_msg *msg = nl_request_new(RTM_GETNSID, 0, &general, sizeof(general));
 
-	nlmsg_append(msg, &general, sizeof(general), NLMSG_ALIGNTO);
-	nla_put_u32(msg, NETNSA_FD, (uint32_t)fd);
+	nl_request_put_u32(msg, NETNSA_FD, (uint32_t)fd);
 	nl_call(nl, msg, namespaces_take_number, &number, NULL);
 	return number;
 }
@@ -49,9 +50,7 @@ static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 	for (size_t i = 0; i < namespaces->count; i++)
 		if (namespaces->seen[i] == inode)
 			return false;
-	grown = reallocarray(namespaces->seen, namespaces->count + 1, sizeof(*grown));
-	if (!grown)
-		return false;
+	grown = memory_need(reallocarray(namespaces->seen, namespaces->count + 1, sizeof(*grown)));
 	namespaces->seen = grown;
 	grown[namespaces->count++] = inode;
 	return true;

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/memory.h"
 #include "network/netconf_message.h"
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define DUMP_TRIES 20
 #define ROUTE_PASSES 3 /* a gateway may be behind another route */
@@ -25,15 +27,14 @@ static int netconf_dump(struct nl *nl, int type, const void *head, size_t size, 
 	int r = -EAGAIN;
 
 	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
-		struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | NLM_F_DUMP);
+		struct nl_msg *msg = nl_request_new(type, NLM_F_DUMP, head, size);
 
 		netconf_cut(source->conf, before);
-		nlmsg_append(msg, (void *)head, size, NLMSG_ALIGNTO);
 		if (mask)
-			nla_put_u32(msg, IFLA_EXT_MASK, mask);
+			nl_request_put_u32(msg, IFLA_EXT_MASK, mask);
 		r = nl_call(nl, msg, take, source, NULL);
 	}
-	return r;
+	return !r && source->is_cut ? -EMSGSIZE : r;
 }
 
 static int netconf_dump_links(struct nl *nl, struct netconf_source *source)
@@ -133,12 +134,10 @@ static struct nlattr *netconf_checked(struct nlmsghdr *request)
 static int netconf_apply_one(struct nl *nl, const struct nlmsghdr *request, uint32_t address_flags,
 			     const struct netconf_device *devices, size_t count, struct err *err)
 {
-	struct nl_msg *msg = nlmsg_convert((struct nlmsghdr *)request);
+	struct nl_msg *msg = nl_request_copy(request);
 	struct nlattr *flags;
 	uint32_t value;
 
-	if (!msg)
-		return err_set(err, ENOMEM, "out of memory");
 	nlmsg_hdr(msg)->nlmsg_seq = 0;
 	nlmsg_hdr(msg)->nlmsg_pid = 0;
 	netconf_readdress(nlmsg_hdr(msg), devices, count);
@@ -166,12 +165,10 @@ static void netconf_settle(struct nl *nl, const struct netconf *conf,
 size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 		     const struct netconf_device *devices, size_t count, struct err *err)
 {
-	bool *done = calloc(conf->count + 1, sizeof(*done));
+	bool *done = memory_need(calloc(conf->count + 1, sizeof(*done)));
 	size_t refused = conf->count;
 	struct err why;
 
-	if (!done)
-		abort();
 	for (int pass = 0; pass < ROUTE_PASSES && refused; pass++) {
 		refused = 0;
 		for (size_t i = 0; i < conf->count; i++) {
@@ -195,10 +192,9 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 static void netconf_remove_address(struct nl *nl, const struct ifaddrmsg *head,
 				   const struct nlattr *local)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELADDR, NLM_F_REQUEST);
+	struct nl_msg *msg = nl_request_new(RTM_DELADDR, 0, head, sizeof(*head));
 
-	nlmsg_append(msg, (void *)head, sizeof(*head), NLMSG_ALIGNTO);
-	nla_put(msg, IFA_LOCAL, nla_len(local), nla_data(local));
+	nl_request_put(msg, IFA_LOCAL, nla_len(local), nla_data(local));
 	nl_call(nl, msg, NULL, NULL, NULL);
 }
 

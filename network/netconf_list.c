@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "network/netconf.h"
 
 static size_t netconf_head_size(uint16_t type)
@@ -31,11 +32,10 @@ bool netconf_add(struct netconf *conf, const void *request, size_t size)
 		return false;
 	if (conf->count == conf->room) {
 		conf->room = conf->room ? 2 * conf->room : 64;
-		conf->request = realloc(conf->request, conf->room * sizeof(*conf->request));
+		conf->request =
+			memory_need(realloc(conf->request, conf->room * sizeof(*conf->request)));
 	}
-	copy = malloc(size);
-	if (!conf->request || !copy)
-		abort();
+	copy = memory_need(malloc(size));
 	memcpy(copy, request, size);
 	conf->request[conf->count++] = copy;
 	return true;

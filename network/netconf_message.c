@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 /* IFLA_BRPORT_* of Linux 6.2 and 6.4, which bookworm's headers do not know. */
 #define BRPORT_MAB 40
@@ -33,24 +34,18 @@ static bool netconf_is_ours(const struct netconf_source *source, int ifindex)
 	return false;
 }
 
-static struct nl_msg *netconf_begin(int type, int flags, const void *head, size_t size)
-{
-	struct nl_msg *msg = nlmsg_alloc_size(1 << 16);
-
-	nlmsg_put(msg, 0, 0, type, 0, NLM_F_REQUEST | flags);
-	nlmsg_append(msg, (void *)head, size, NLMSG_ALIGNTO);
-	return msg;
-}
-
 static void netconf_end(struct netconf_source *source, struct nl_msg *msg)
 {
-	netconf_add(source->conf, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	if (nl_request_is_cut(msg))
+		source->is_cut = true;
+	else
+		netconf_add(source->conf, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
 	nlmsg_free(msg);
 }
 
 static void netconf_put(struct nl_msg *msg, const struct nlattr *attribute)
 {
-	nla_put(msg, nla_type(attribute), nla_len(attribute), nla_data(attribute));
+	nl_request_put(msg, nla_type(attribute), nla_len(attribute), nla_data(attribute));
 }
 
 /* Options of a bridge's port that may be set; the others are what it does. */
@@ -91,7 +86,7 @@ static void netconf_add_master(struct netconf_source *source, const struct ifinf
 			       struct nlattr *master)
 {
 	const struct ifinfomsg head = { .ifi_index = about->ifi_index };
-	struct nl_msg *msg = netconf_begin(RTM_NEWLINK, 0, &head, sizeof(head));
+	struct nl_msg *msg = nl_request_new_large(RTM_NEWLINK, 0, &head, sizeof(head));
 
 	netconf_put(msg, master);
 	netconf_end(source, msg);
@@ -101,17 +96,17 @@ static void netconf_add_port(struct netconf_source *source, const struct ifinfom
 			     struct nlattr *options)
 {
 	const struct ifinfomsg head = { .ifi_index = about->ifi_index };
-	struct nl_msg *msg = netconf_begin(RTM_NEWLINK, 0, &head, sizeof(head));
-	struct nlattr *linkinfo = nla_nest_start(msg, IFLA_LINKINFO), *data, *each;
+	struct nl_msg *msg = nl_request_new_large(RTM_NEWLINK, 0, &head, sizeof(head));
+	struct nlattr *linkinfo = nl_request_nest(msg, IFLA_LINKINFO), *data, *each;
 	int left;
 
-	nla_put_string(msg, IFLA_INFO_SLAVE_KIND, "bridge");
-	data = nla_nest_start(msg, IFLA_INFO_SLAVE_DATA);
+	nl_request_put_text(msg, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = nl_request_nest(msg, IFLA_INFO_SLAVE_DATA);
 	nla_for_each_nested (each, options, left)
 		if (netconf_is_port_option(nla_type(each)))
 			netconf_put(msg, each);
-	nla_nest_end(msg, data);
-	nla_nest_end(msg, linkinfo);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
 	netconf_end(source, msg);
 }
 
@@ -136,9 +131,9 @@ static void netconf_add_vlans(struct netconf_source *source, const struct ifinfo
 			      int type, const void *vlans, int size)
 {
 	const struct ifinfomsg head = { .ifi_family = AF_BRIDGE, .ifi_index = about->ifi_index };
-	struct nl_msg *msg = netconf_begin(type, 0, &head, sizeof(head));
+	struct nl_msg *msg = nl_request_new_large(type, 0, &head, sizeof(head));
 
-	nla_put(msg, IFLA_AF_SPEC, size, vlans);
+	nl_request_put(msg, IFLA_AF_SPEC, size, vlans);
 	netconf_end(source, msg);
 }
 
@@ -179,11 +174,11 @@ void netconf_take_address(struct nlmsghdr *message, void *arg)
 		return;
 	head = *about;
 	head.ifa_flags = 0;
-	msg = netconf_begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	msg = nl_request_new_large(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
 	for (int type = 1; type <= IFA_MAX; type++)
 		if (tb[type] && type != IFA_FLAGS)
 			netconf_put(msg, tb[type]);
-	nla_put_u32(msg, IFA_FLAGS, nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states);
+	nl_request_put_u32(msg, IFA_FLAGS, nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states);
 	netconf_end(source, msg);
 }
 
@@ -207,7 +202,7 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	head.ndm_flags &= NTF_PROXY | NTF_ROUTER;
 	if (!(head.ndm_state & NUD_PERMANENT))
 		head.ndm_state = NUD_STALE;
-	msg = netconf_begin(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
 	netconf_put(msg, tb[NDA_DST]);
 	if (tb[NDA_LLADDR])
 		netconf_put(msg, tb[NDA_LLADDR]);
@@ -230,7 +225,7 @@ void netconf_take_bridge_entry(struct nlmsghdr *message, void *arg)
 		return;
 	head.ndm_ifindex = about->ndm_ifindex;
 	head.ndm_flags = NTF_MASTER | (about->ndm_flags & NTF_STICKY);
-	msg = netconf_begin(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
 	netconf_put(msg, tb[NDA_LLADDR]);
 	if (tb[NDA_VLAN])
 		netconf_put(msg, tb[NDA_VLAN]);
@@ -271,18 +266,18 @@ static bool netconf_has_our_hop(const struct netconf_source *source, struct nlat
 static void netconf_put_our_hops(const struct netconf_source *source, struct nl_msg *msg,
 				 struct nlattr *hops)
 {
-	struct nlattr *ours = nla_nest_start(msg, RTA_MULTIPATH);
+	struct nlattr *ours = nl_request_nest(msg, RTA_MULTIPATH);
 	const struct rtnexthop *hop = nla_data(hops);
 
 	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
 		int size = RTNH_ALIGN(hop->rtnh_len);
 
 		if (netconf_is_ours(source, hop->rtnh_ifindex))
-			nlmsg_append(msg, (void *)hop, hop->rtnh_len, NLMSG_ALIGNTO);
+			nl_request_append(msg, hop, hop->rtnh_len);
 		left -= size;
 		hop = RTNH_NEXT(hop);
 	}
-	nla_nest_end(msg, ours);
+	nl_request_end(msg, ours);
 }
 
 static void netconf_put_of_route(const struct netconf_source *source, struct nl_msg *msg,
@@ -313,7 +308,7 @@ static void netconf_put_expiry(struct nl_msg *msg, const struct nlattr *attribut
 		return;
 	memcpy(&info, nla_data(attribute), sizeof(info));
 	if ((int)info.rta_expires > 0 && ticks > 0)
-		nla_put_u32(msg, RTA_EXPIRES, info.rta_expires / (uint32_t)ticks + 1);
+		nl_request_put_u32(msg, RTA_EXPIRES, info.rta_expires / (uint32_t)ticks + 1);
 }
 
 void netconf_take_route(struct nlmsghdr *message, void *arg)
@@ -334,7 +329,7 @@ void netconf_take_route(struct nlmsghdr *message, void *arg)
 	}
 	head = *about;
 	head.rtm_flags &= RTNH_F_ONLINK;
-	msg = netconf_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_APPEND, &head, sizeof(head));
+	msg = nl_request_new_large(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_APPEND, &head, sizeof(head));
 	for (int type = 1; type <= RTA_MAX; type++)
 		if (tb[type] && type != RTA_CACHEINFO && type != RTA_IIF && type != RTA_EXPIRES)
 			netconf_put_of_route(source, msg, about, tb[type]);

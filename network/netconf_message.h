@@ -14,6 +14,7 @@ struct netconf_source {
 	size_t count;
 	struct netconf *conf;
 	bool has_nexthop_objects; /* they, and routes that use them, were left out */
+	bool is_cut;		  /* a request would be too long */
 };
 
 /* Handlers of dumps: add a request for a message about one of the devices. */

@@ -10,6 +10,7 @@
 
 #include "network/nl.h"
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define DEVICE_PREFIX 2 /* NFTA_DEVICE_PREFIX of Linux 6.18: names that begin with this */
 
@@ -65,10 +66,9 @@ static void nft_look_at_chain(struct nlmsghdr *message, void *arg)
 static void nft_dump(struct nl *nl, unsigned char family, struct search *search)
 {
 	struct nfgenmsg chains = { .nfgen_family = family, .version = NFNETLINK_V0 };
-	struct nl_msg *msg = nlmsg_alloc_simple(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN,
-						NLM_F_REQUEST | NLM_F_DUMP);
+	struct nl_msg *msg = nl_request_new(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN,
+					    NLM_F_DUMP, &chains, sizeof(chains));
 
-	nlmsg_append(msg, &chains, sizeof(chains), NLMSG_ALIGNTO);
 	nl_call(nl, msg, nft_look_at_chain, search, NULL);
 }
 
@@ -108,14 +108,13 @@ uint32_t nft_generation(void)
 {
 	struct nfgenmsg none = { .version = NFNETLINK_V0 };
 	uint32_t generation = 0;
-	struct nl_msg *msg;
 	struct nl nl;
 
 	if (!nft_open(&nl))
 		return 0;
-	msg = nlmsg_alloc_simple(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN, NLM_F_REQUEST);
-	nlmsg_append(msg, &none, sizeof(none), NLMSG_ALIGNTO);
-	nl_call(&nl, msg, nft_take_generation, &generation, NULL);
+	nl_call(&nl,
+		nl_request_new(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN, 0, &none, sizeof(none)),
+		nft_take_generation, &generation, NULL);
 	nl_done(&nl);
 	return generation;
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 #define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
 #define NL_TRIES 3	  /* of what fails for want of memory */
@@ -170,6 +171,10 @@ int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, st
 	struct call call;
 	int tries = 0;
 
+	if (nl_request_is_cut(msg)) {
+		nlmsg_free(msg);
+		return err_set(err, EMSGSIZE, "the request is longer than netlink allows");
+	}
 	if (!is_dump)
 		header->nlmsg_flags |= NLM_F_ACK;
 	do {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "network/nl_attr.h"
+#include "network/nl_request.h"
 
 struct answer {
 	struct route *route;
@@ -33,30 +34,29 @@ static void route_take(struct nlmsghdr *message, void *arg)
 
 int route_get(struct nl *nl, int family, const uint8_t *to, int ifindex, struct route *ret_route)
 {
-	struct rtmsg info = { .rtm_family = (unsigned char)family };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETROUTE, NLM_F_REQUEST);
 	struct answer answer = { .route = ret_route, .size = family == AF_INET ? 4 : 16 };
+	struct rtmsg info = { .rtm_family = (unsigned char)family,
+			      .rtm_dst_len = (unsigned char)(answer.size * 8) };
+	struct nl_msg *msg = nl_request_new(RTM_GETROUTE, 0, &info, sizeof(info));
 	int r;
 
 	*ret_route = (struct route){ 0 };
-	info.rtm_dst_len = (unsigned char)(answer.size * 8);
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	nla_put(msg, RTA_DST, answer.size, to);
+	nl_request_put(msg, RTA_DST, answer.size, to);
 	if (ifindex)
-		nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex);
+		nl_request_put_u32(msg, RTA_OIF, (uint32_t)ifindex);
 	r = nl_call(nl, msg, route_take, &answer, NULL);
 	return r || answer.found ? r : -ENETUNREACH;
 }
 
 static void route_put_metrics(struct nl_msg *msg, const struct route_change *route)
 {
-	struct nlattr *metrics = nla_nest_start(msg, RTA_METRICS);
+	struct nlattr *metrics = nl_request_nest(msg, RTA_METRICS);
 
 	if (route->mtu)
-		nla_put_u32(msg, RTAX_MTU, route->mtu);
+		nl_request_put_u32(msg, RTAX_MTU, route->mtu);
 	if (route->advmss)
-		nla_put_u32(msg, RTAX_ADVMSS, route->advmss);
-	nla_nest_end(msg, metrics);
+		nl_request_put_u32(msg, RTAX_ADVMSS, route->advmss);
+	nl_request_end(msg, metrics);
 }
 
 int route_add(struct nl *nl, const struct route_change *route, struct err *err)
@@ -70,17 +70,16 @@ int route_add(struct nl *nl, const struct route_change *route, struct err *err)
 		.rtm_type = RTN_UNICAST,
 	};
 	struct nl_msg *msg =
-		nlmsg_alloc_simple(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
+		nl_request_new(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
 
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	nla_put_u32(msg, RTA_TABLE, route->table ? route->table : RT_TABLE_MAIN);
-	nla_put_u32(msg, RTA_OIF, (uint32_t)route->ifindex);
+	nl_request_put_u32(msg, RTA_TABLE, route->table ? route->table : RT_TABLE_MAIN);
+	nl_request_put_u32(msg, RTA_OIF, (uint32_t)route->ifindex);
 	if (route->prefix_length)
-		nla_put(msg, RTA_DST, size, route->to);
+		nl_request_put(msg, RTA_DST, size, route->to);
 	if (route->has_gateway)
-		nla_put(msg, RTA_GATEWAY, size, route->gateway);
+		nl_request_put(msg, RTA_GATEWAY, size, route->gateway);
 	if (route->priority)
-		nla_put_u32(msg, RTA_PRIORITY, route->priority);
+		nl_request_put_u32(msg, RTA_PRIORITY, route->priority);
 	if (route->mtu || route->advmss)
 		route_put_metrics(msg, route);
 	return nl_call(nl, msg, NULL, NULL, err);

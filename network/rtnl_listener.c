@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 
 /* then it is the turn of what waits for the end of the messages */
 #define READ_NS (5 * NS_PER_MS)
@@ -65,14 +66,13 @@ static void rtnl_listener_tell(struct rtnl_listener *listener, struct nlmsghdr *
 
 static void rtnl_listener_keep(struct rtnl_listener *listener, const struct nlmsghdr *header)
 {
-	struct rtnl_listener_kept *kept = NULL;
+	struct rtnl_listener_kept *kept;
 
-	if (listener->kept_count < KEPT_MAX)
-		kept = malloc(offsetof(struct rtnl_listener_kept, header) + header->nlmsg_len);
-	if (!kept) {
+	if (listener->kept_count >= KEPT_MAX) {
 		listener->lost = true;
 		return;
 	}
+	kept = memory_need(malloc(offsetof(struct rtnl_listener_kept, header) + header->nlmsg_len));
 	kept->next = NULL;
 	memcpy(&kept->header, header, header->nlmsg_len);
 	*listener->kept_end = kept;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "network/genl.h"
+#include "network/nl_request.h"
 
 /* One that is the team's, not a port's or an element of an array's. */
 #define TEAM_ALONE UINT32_MAX
@@ -20,24 +21,22 @@ struct team_option {
 	uint32_t index; /* in an array, or TEAM_ALONE */
 };
 
-static int team_put_option(struct nl_msg *msg, int team, const struct team_option *option)
+static void team_put_option(struct nl_msg *msg, int team, const struct team_option *option)
 {
 	struct nlattr *list, *item;
 
-	if (nla_put_u32(msg, TEAM_ATTR_TEAM_IFINDEX, (uint32_t)team))
-		return -ENOMEM;
-	list = nla_nest_start(msg, TEAM_ATTR_LIST_OPTION);
-	item = list ? nla_nest_start(msg, TEAM_ATTR_ITEM_OPTION) : NULL;
-	if (!item || nla_put_string(msg, TEAM_ATTR_OPTION_NAME, option->name) ||
-	    nla_put_u8(msg, TEAM_ATTR_OPTION_TYPE, option->type) ||
-	    nla_put(msg, TEAM_ATTR_OPTION_DATA, option->size, option->data) ||
-	    (option->port && nla_put_u32(msg, TEAM_ATTR_OPTION_PORT_IFINDEX, option->port)) ||
-	    (option->index != TEAM_ALONE &&
-	     nla_put_u32(msg, TEAM_ATTR_OPTION_ARRAY_INDEX, option->index)))
-		return -ENOMEM;
-	nla_nest_end(msg, item);
-	nla_nest_end(msg, list);
-	return 0;
+	nl_request_put_u32(msg, TEAM_ATTR_TEAM_IFINDEX, (uint32_t)team);
+	list = nl_request_nest(msg, TEAM_ATTR_LIST_OPTION);
+	item = nl_request_nest(msg, TEAM_ATTR_ITEM_OPTION);
+	nl_request_put_text(msg, TEAM_ATTR_OPTION_NAME, option->name);
+	nl_request_put_u8(msg, TEAM_ATTR_OPTION_TYPE, option->type);
+	nl_request_put(msg, TEAM_ATTR_OPTION_DATA, option->size, option->data);
+	if (option->port)
+		nl_request_put_u32(msg, TEAM_ATTR_OPTION_PORT_IFINDEX, option->port);
+	if (option->index != TEAM_ALONE)
+		nl_request_put_u32(msg, TEAM_ATTR_OPTION_ARRAY_INDEX, option->index);
+	nl_request_end(msg, item);
+	nl_request_end(msg, list);
 }
 
 static int team_send_option(struct nl *nl, int team, const struct team_option *option,
@@ -50,10 +49,7 @@ static int team_send_option(struct nl *nl, int team, const struct team_option *o
 	if (r)
 		return err_set(err, -r, "%s", strerror(-r));
 	msg = genl_new_request(family, TEAM_CMD_OPTIONS_SET);
-	if (!msg || team_put_option(msg, team, option)) {
-		nlmsg_free(msg);
-		return err_set(err, ENOMEM, "out of memory");
-	}
+	team_put_option(msg, team, option);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 

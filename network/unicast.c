@@ -5,6 +5,8 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "network/nl_request.h"
+
 struct visit {
 	int ifindex;
 	unicast_visitor visitor;
@@ -33,9 +35,8 @@ static void unicast_take(struct nlmsghdr *message, void *arg)
 int unicast_visit(struct nl *nl, int ifindex, unicast_visitor visitor, void *arg)
 {
 	const struct ifinfomsg device = { .ifi_family = AF_BRIDGE, .ifi_index = ifindex };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP);
+	struct nl_msg *msg = nl_request_new(RTM_GETNEIGH, NLM_F_DUMP, &device, sizeof(device));
 	struct visit visit = { ifindex, visitor, arg };
 
-	nlmsg_append(msg, (void *)&device, sizeof(device), NLMSG_ALIGNTO);
 	return nl_call(nl, msg, unicast_take, &visit, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "network/genl.h"
+#include "network/nl_request.h"
 
 /* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define FAMILY "netdev"
@@ -35,10 +36,7 @@ static int xdp_features_ask(struct nl *nl, uint16_t family, int ifindex, uint64_
 	struct answer answer = { 0 };
 	int r;
 
-	if (!msg || nla_put_u32(msg, ATTRIBUTE_IFINDEX, (uint32_t)ifindex)) {
-		nlmsg_free(msg);
-		return -ENOMEM;
-	}
+	nl_request_put_u32(msg, ATTRIBUTE_IFINDEX, (uint32_t)ifindex);
 	r = nl_call(nl, msg, xdp_features_take, &answer, NULL);
 	*ret_features = answer.features;
 	return r || answer.is_there ? r : -ENOENT;

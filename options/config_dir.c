@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 
@@ -28,16 +29,16 @@ int config_dir_bonds(const char *config_dir, char ***ret_names, struct err *err)
 		return err_set(err, errno, "%s: %m", config_dir);
 	if (count < 0)
 		count = 0;
-	names = calloc((size_t)count + 1, sizeof(*names));
+	names = memory_need(calloc((size_t)count + 1, sizeof(*names)));
 	for (int i = 0; i < count; i++) {
-		if (names)
-			names[i] = strndup(entries[i]->d_name, strlen(entries[i]->d_name) -
-								       strlen(PATHS_CONFIG_SUFFIX));
+		names[i] = memory_need(
+			strndup(entries[i]->d_name,
+				strlen(entries[i]->d_name) - strlen(PATHS_CONFIG_SUFFIX)));
 		free(entries[i]);
 	}
 	free(entries);
 	*ret_names = names;
-	return names ? 0 : err_set(err, ENOMEM, "out of memory");
+	return 0;
 }
 
 void config_dir_free(char **names)

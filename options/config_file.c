@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_check.h"
 #include "options/config_parse.h"
@@ -18,14 +19,10 @@
 static int config_file_add_path(struct config_file *file, const char *path,
 				struct config_place *ret_place)
 {
-	char **grown = reallocarray(file->paths, file->path_count + 1, sizeof(*grown));
+	char **grown = memory_need(reallocarray(file->paths, file->path_count + 1, sizeof(*grown)));
 
-	if (!grown)
-		return -ENOMEM;
 	file->paths = grown;
-	grown[file->path_count] = strdup(path);
-	if (!grown[file->path_count])
-		return -ENOMEM;
+	grown[file->path_count] = memory_need(strdup(path));
 	*ret_place = (struct config_place){ grown[file->path_count], file->path_count, 0 };
 	file->path_count++;
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 static bool config_mistakes_has(const struct config_mistakes *mistakes, struct config_place place)
 {
 	for (size_t i = 0; i < mistakes->count; i++)
@@ -42,7 +44,7 @@ static void config_mistakes_put(struct config_mistakes *mistakes, struct config_
 	if (mistake.path_length < sizeof(text))
 		config_mistakes_tame(text + mistake.path_length);
 	if (mistakes->count < CONFIG_MISTAKES_MAX)
-		mistake.text = strdup(text);
+		mistake.text = memory_need(strdup(text));
 	if (mistake.text)
 		mistakes->list[mistakes->count++] = mistake;
 	else

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 struct config_slave *config_file_find_slave(const struct config_file *file,
 					    const struct config_slave *like)
 {
@@ -18,10 +20,8 @@ struct config_slave *config_file_add_slave(struct config_file *file,
 					   const struct config_slave *like)
 {
 	struct config_slave *grown =
-		reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
+		memory_need(reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown)));
 
-	if (!grown)
-		return NULL;
 	file->slaves = grown;
 	grown += file->slave_count++;
 	memset(grown, 0, sizeof(*grown));

@@ -101,6 +101,7 @@ network/filters             net/slave_filters net/bypass
 network/multicast           net/multicast
 network/netconf             net/netconf
 network/nft                 net/slave_filters
+network/nl                  net/faults net/iplink net/lifecycle layout
 network/team                net/team
 options/                    cli/check cli/option_values cli/calls cli/complete import manual
 rules/                      net/reselect net/resilience

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "common/memory.h"
 
 /* The control characters of ASCII, and those that UTF-8 has as two bytes. */
 static void json_value_hide_controls(char *text)
@@ -28,11 +29,9 @@ static void json_value_hide_controls(char *text)
  */
 static json_t *json_value_printable(const char *text)
 {
-	char *copy = strdup(text);
+	char *copy = memory_need(strdup(text));
 	json_t *json;
 
-	if (!copy)
-		return NULL;
 	json_value_hide_controls(copy);
 	json = json_string(copy);
 	for (char *at = copy; *at && !json; at++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
+#include "common/memory.h"
 
 static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
 {
@@ -41,14 +42,11 @@ int ask_names(const char *run_dir, char ***ret_names, struct err *err)
 
 	if (r)
 		return r;
-	names = calloc(json_array_size(list) + 1, sizeof(*names));
-	if (!names)
-		r = err_set(err, ENOMEM, "out of memory");
+	names = memory_need(calloc(json_array_size(list) + 1, sizeof(*names)));
 	json_array_foreach (list, at, name)
-		if (names && json_is_string(name))
-			names[at] = strdup(json_string_value(name));
-	if (names)
-		qsort(names, json_array_size(list), sizeof(*names), ask_compare);
+		if (json_is_string(name))
+			names[at] = memory_need(strdup(json_string_value(name)));
+	qsort(names, json_array_size(list), sizeof(*names), ask_compare);
 	json_decref(list);
 	*ret_names = names;
 	return r;

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "common/paths.h"
 #include "view/view_problem.h"
 
@@ -88,10 +89,9 @@ static int client_send_request(int fd, const json_t *request, struct err *err)
 	char *text = json_dumps(request, JSON_COMPACT);
 	char *line;
 
-	if (!text || asprintf(&line, "%s\n", text) < 0) {
-		free(text);
-		return err_set(err, EINVAL, "out of memory");
-	}
+	if (!text)
+		return err_set(err, EINVAL, "a name of the request is not UTF-8");
+	line = memory_text("%s\n", text);
 	client_send_all(fd, line, strlen(line));
 	free(line);
 	free(text);
@@ -127,12 +127,10 @@ static int client_read_line(int fd, char *line, size_t size, struct err *err)
 
 static int client_read_reply(int fd, json_t **ret_reply, struct err *err)
 {
-	char *line = malloc(MAX_REPLY_BYTES);
+	char *line = memory_need(malloc(MAX_REPLY_BYTES));
 	json_t *reply;
 	int r;
 
-	if (!line)
-		return client_lost("out of memory", err);
 	r = client_read_line(fd, line, MAX_REPLY_BYTES, err);
 	if (!r) {
 		reply = json_loads(line, 0, NULL);

@@ -7,15 +7,14 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
+#include "common/memory.h"
 
 int flow_counts_init(struct flow_counts *counts, size_t most)
 {
 	memset(counts, 0, sizeof(*counts));
 	for (counts->capacity = 1; counts->capacity < 2 * most;)
 		counts->capacity *= 2;
-	counts->flows = calloc(counts->capacity, sizeof(*counts->flows));
-	if (!counts->flows)
-		return -ENOMEM;
+	counts->flows = memory_need(calloc(counts->capacity, sizeof(*counts->flows)));
 	/* Whoever sends packets must not know which flows collide. */
 	if (getrandom(&counts->seed, sizeof(counts->seed), GRND_NONBLOCK) < 0)
 		counts->seed = 1;

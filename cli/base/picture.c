@@ -11,6 +11,7 @@
 
 #include "bpf/successor.h"
 #include "cli/base/carrier_look.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -43,10 +44,8 @@ static uint64_t picture_lost(const struct pins *pins)
 
 static struct picture *picture_copy(const struct pins *pins)
 {
-	struct picture *copy = malloc(sizeof(*copy));
+	struct picture *copy = memory_need(malloc(sizeof(*copy)));
 
-	if (!copy)
-		return NULL;
 	copy->pins = *pins;
 	copy->table = *pins->table;
 	copy->bond = *pins->bond;

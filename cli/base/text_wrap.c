@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+
 #define HANG 2
 #define HANG_MOST 30
 
@@ -90,19 +92,14 @@ static void text_wrap_write(FILE *to, const char *line)
 	}
 }
 
-static int text_wrap_add(struct text_wrap *wrap, char byte)
+static void text_wrap_add(struct text_wrap *wrap, char byte)
 {
 	if (wrap->length + 1 >= wrap->room) {
-		char *grown = realloc(wrap->line, wrap->room + 1024);
-
-		if (!grown)
-			return -1;
-		wrap->line = grown;
 		wrap->room += 1024;
+		wrap->line = memory_need(realloc(wrap->line, wrap->room));
 	}
 	wrap->line[wrap->length++] = byte;
 	wrap->line[wrap->length] = '\0';
-	return 0;
 }
 
 static void text_wrap_flush(struct text_wrap *wrap)
@@ -117,12 +114,12 @@ static ssize_t text_wrap_take(void *cookie, const char *bytes, size_t size)
 	struct text_wrap *wrap = cookie;
 
 	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] != '\n' && bytes[i] && text_wrap_add(wrap, bytes[i]))
-			return 0;
-		if (bytes[i] != '\n')
-			continue;
-		text_wrap_flush(wrap);
-		fputc('\n', wrap->to);
+		if (bytes[i] == '\n') {
+			text_wrap_flush(wrap);
+			fputc('\n', wrap->to);
+		} else if (bytes[i]) {
+			text_wrap_add(wrap, bytes[i]);
+		}
 	}
 	return fflush(wrap->to) || ferror(wrap->to) ? 0 : (ssize_t)size;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/base/flags.h"
 #include "cli/complete/grammar.h"
+#include "common/memory.h"
 
 static void complete_flags(const struct verb_flag *flags, const bool *given, struct offers *offers)
 {
@@ -27,9 +28,9 @@ static const struct verb_flag *complete_split(const struct line *line, struct of
 		flag = flags_find(line->verb ? line->verb->flags : NULL, offers->begin, &argument);
 	if (!flag || !flag->argument || !argument)
 		return NULL;
-	offers->before = strndup(offers->begin, (size_t)(argument - offers->begin));
+	offers->before = memory_need(strndup(offers->begin, (size_t)(argument - offers->begin)));
 	offers->begin = argument;
-	return offers->before ? flag : NULL;
+	return flag;
 }
 
 static void complete_argument(struct line *line, const struct verb_flag *flag,
@@ -72,16 +73,14 @@ static enum cli_exit complete_print(const struct cli *cli, struct offers *offers
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	struct offers offers = { .begin = argc ? argv[argc - 1] : "", .words = json_array() };
-	char **arguments = calloc((size_t)argc + 1, sizeof(*arguments));
+	char **arguments = memory_need(calloc((size_t)argc + 1, sizeof(*arguments)));
 	struct line line = { .cli = { .paths = cli->paths, .verbs = cli->verbs } };
-	enum cli_exit status = CLI_REFUSED;
+	enum cli_exit status;
 
 	(void)verb;
-	if (arguments && offers.words) {
-		line_read(&line, argv, argc ? argc - 1 : 0, arguments);
-		complete_line(&line, &offers);
-		status = complete_print(cli, &offers);
-	}
+	line_read(&line, argv, argc ? argc - 1 : 0, arguments);
+	complete_line(&line, &offers);
+	status = complete_print(cli, &offers);
 	free(arguments);
 	free(offers.before);
 	json_decref(offers.words);

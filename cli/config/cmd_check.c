@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_dir.h"
 #include "options/config_file.h"
@@ -79,12 +80,10 @@ static void check_slaves_of_two(struct checked *checked, const struct checked *e
 	}
 }
 
-static json_t *check_mistake_json(const struct checked *checked,
-				  const struct config_mistake *mistake)
+static json_t *check_mistake_json(const struct config_mistake *mistake)
 {
-	char *path = strndup(mistake->text, mistake->path_length);
-	json_t *json = json_pack("{s:o, s:o, s:s, s:o}", "file",
-				 json_value_text(path ? path : checked->path), "line",
+	char *path = memory_need(strndup(mistake->text, mistake->path_length));
+	json_t *json = json_pack("{s:o, s:o, s:s, s:o}", "file", json_value_text(path), "line",
 				 json_value_number((uint64_t)mistake->line), "severity",
 				 mistake->is_warning ? "warning" : "error", "text",
 				 json_value_text(config_mistake_why(mistake)));
@@ -102,8 +101,8 @@ static json_t *check_json(const struct check *check)
 		json_t *mistakes = json_array();
 
 		for (size_t k = 0; k < checked->mistakes.count; k++)
-			json_array_append_new(
-				mistakes, check_mistake_json(checked, &checked->mistakes.list[k]));
+			json_array_append_new(mistakes,
+					      check_mistake_json(&checked->mistakes.list[k]));
 		json_array_append_new(all, json_pack("{s:o, s:b, s:o, s:I}", "file",
 						     json_value_text(checked->path), "ok",
 						     !checked->mistakes.errors, "mistakes",
@@ -136,12 +135,10 @@ static int check_list_dir(const struct cli *cli, struct check *check, struct err
 		return r;
 	while (check->names[count])
 		count++;
-	check->paths = calloc(count + 1, sizeof(*check->paths));
-	for (size_t i = 0; check->paths && i < count; i++)
-		if (asprintf(&check->paths[i], "%s/%s" PATHS_CONFIG_SUFFIX, dir, check->names[i]) <
-		    0)
-			check->paths[i] = NULL;
-	check->count = check->paths ? count : 0;
+	check->paths = memory_need(calloc(count + 1, sizeof(*check->paths)));
+	for (size_t i = 0; i < count; i++)
+		check->paths[i] = memory_text("%s/%s" PATHS_CONFIG_SUFFIX, dir, check->names[i]);
+	check->count = count;
 	return 0;
 }
 
@@ -149,9 +146,7 @@ static enum cli_exit check_run(const struct cli *cli, struct check *check, char 
 {
 	enum cli_exit status = CLI_DONE;
 
-	check->list = calloc(check->count + 1, sizeof(*check->list));
-	if (!check->list)
-		return cli_refuse(&(struct err){ "out of memory" });
+	check->list = memory_need(calloc(check->count + 1, sizeof(*check->list)));
 	for (size_t i = 0; i < check->count; i++) {
 		check_file(&check->list[i], paths[i]);
 		for (size_t k = 0; k < i; k++)

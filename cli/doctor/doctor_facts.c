@@ -12,6 +12,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/doctor_gather.h"
 #include "common/clock.h"
+#include "common/memory.h"
 
 static unsigned int facts_kernel(void)
 {
@@ -67,11 +68,9 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 static void facts_add_address(const struct address *address, void *arg)
 {
 	struct doctor_facts *facts = arg;
-	struct address *grown =
-		reallocarray(facts->address, facts->address_count + 1, sizeof(*facts->address));
+	struct address *grown = memory_need(
+		reallocarray(facts->address, facts->address_count + 1, sizeof(*facts->address)));
 
-	if (!grown)
-		return;
 	facts->address = grown;
 	grown[facts->address_count++] = *address;
 }
@@ -126,8 +125,8 @@ static int facts_gather_bonds(struct doctor_facts *facts, char **names, struct e
 
 	while (names[count])
 		count++;
-	facts->bond = calloc(count + 1, sizeof(*facts->bond));
-	r = facts->bond ? gather_init(&gatherer) : -ENOMEM;
+	facts->bond = memory_need(calloc(count + 1, sizeof(*facts->bond)));
+	r = gather_init(&gatherer);
 	if (r)
 		return err_set(err, -r, "cannot ask the kernel for its devices: %s", strerror(-r));
 	r = facts_gather_network(facts, &gatherer.nl, err);

@@ -13,6 +13,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+
 #define BLANKS " \t\r\n\v\f"
 
 const struct import_file *import_file_of(struct import *import, const char *path, const char *text,
@@ -36,10 +38,8 @@ static ssize_t import_read_all(int fd, size_t most, char **ret_text)
 
 	do {
 		if (size == room) {
-			char *grown = realloc(text, room = room ? 2 * room : 8192);
+			char *grown = memory_need(realloc(text, room = room ? 2 * room : 8192));
 
-			if (!grown)
-				break;
 			text = grown;
 		}
 		got = read(fd, text + size, room - size);

@@ -6,6 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/import/import.h"
+#include "common/memory.h"
 
 struct import_text {
 	struct import_text *next;
@@ -14,12 +15,8 @@ struct import_text {
 
 void *import_memory(struct import *import, size_t size)
 {
-	struct import_text *text = calloc(1, sizeof(*text) + size);
+	struct import_text *text = memory_need(calloc(1, sizeof(*text) + size));
 
-	if (!text) {
-		cli_say("out of memory; nothing was written");
-		exit(CLI_REFUSED);
-	}
 	text->next = import->texts;
 	import->texts = text;
 	return text->bytes;

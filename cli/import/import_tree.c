@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3
 
@@ -92,10 +94,8 @@ static const char *import_tree_what(struct import *import, const struct import_t
 	char *words = NULL;
 	const char *what;
 	size_t size;
-	FILE *file = open_memstream(&words, &size);
+	FILE *file = memory_need(open_memstream(&words, &size));
 
-	if (!file)
-		return node->key;
 	import_tree_words(tree, node->value, 0, file);
 	fclose(file);
 	what = import_text(import, "%s%s%.*s%s", node->key, *node->key && *words ? ": " : "",
@@ -150,9 +150,7 @@ const char *import_tree_list(struct import *import, const struct import_tree *tr
 
 	if (text)
 		return text;
-	file = open_memstream(&list, &size);
-	if (!file)
-		return "";
+	file = memory_need(open_memstream(&list, &size));
 	for (size_t i = 0; node->type == YAML_SEQUENCE_NODE && i < import_tree_count(node); i++) {
 		text = import_tree_text(import_tree_node(tree, node->data.sequence.items.start[i]));
 		fprintf(file, "%s%s", i ? "," : "", text ? text : "");

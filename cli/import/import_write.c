@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/config_write.h"
@@ -39,11 +40,9 @@ int import_configuration(struct import *import, const struct import_bond *bond,
 	struct config_file parsed;
 	char *text = NULL;
 	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	FILE *file = memory_need(open_memstream(&text, &size));
 	int r;
 
-	if (!file)
-		return err_set(err, errno, "%m");
 	import_print(file, import, bond);
 	if (fclose(file))
 		return err_set(err, errno, "%m");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/base/carrier_look.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define LOOKS_PER_SEARCH 4 /* for bonds */
@@ -102,10 +103,8 @@ static void away_begin(struct away_bond *bond)
 
 static void away_add(struct away *away, const char *name)
 {
-	struct away_bond *bond = calloc(1, sizeof(*bond));
+	struct away_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (!bond)
-		return;
 	if (strlen(name) >= sizeof(bond->name) ||
 	    pins_open(&bond->pins, away->bpf_dir, name, NULL)) {
 		free(bond);
@@ -131,10 +130,8 @@ static void away_search(struct away *away)
 
 struct away *away_new(const char *bpf_dir)
 {
-	struct away *away = calloc(1, sizeof(*away));
+	struct away *away = memory_need(calloc(1, sizeof(*away)));
 
-	if (!away)
-		return NULL;
 	away->bpf_dir = bpf_dir;
 	away_search(away);
 	return away;

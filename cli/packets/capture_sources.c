@@ -5,6 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/packets/capture_run.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define ROOM (32 << 20) /* of the rings, for all slaves together */
@@ -53,12 +54,10 @@ static struct tap_options capture_tap_options(const struct capture *capture,
 static int capture_open_source(struct capture *capture, const struct xbond_slave *slave,
 			       enum tap_direction direction, struct err *err)
 {
-	struct capture_source *source = calloc(1, sizeof(*source));
+	struct capture_source *source = memory_need(calloc(1, sizeof(*source)));
 	struct tap_options options;
 	int r;
 
-	if (!source)
-		return err_set(err, ENOMEM, "out of memory");
 	memcpy(source->device, slave->name, sizeof(source->device) - 1);
 	source->ifindex = (int)slave->ifindex;
 	source->tap.direction = direction;

@@ -15,6 +15,7 @@
 #include "cli/base/cli.h"
 #include "cli/packets/capture_run.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "options/names.h"
 
 #define LOOK_MS 200 /* for slaves that come and go */
@@ -237,8 +238,8 @@ static char *capture_join(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++)
 		size += strlen(argv[i]) + 1;
-	joined = argc > 1 ? calloc(1, size) : NULL;
-	for (int i = 1; joined && i < argc; i++) {
+	joined = argc > 1 ? memory_need(calloc(1, size)) : NULL;
+	for (int i = 1; i < argc; i++) {
 		strcat(joined, i > 1 ? " " : "");
 		strcat(joined, argv[i]);
 	}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 static bool order_is_before(const struct order_packet *a, const struct order_packet *b)
 {
 	if (a->packet.time_ns != b->packet.time_ns)
@@ -51,9 +53,7 @@ static int order_make_room(struct order *order)
 
 	if (order->count < order->capacity)
 		return 0;
-	grown = realloc(order->heap, capacity * sizeof(struct order_packet *));
-	if (!grown)
-		return -ENOMEM;
+	grown = memory_need(realloc(order->heap, capacity * sizeof(struct order_packet *)));
 	order->heap = grown;
 	order->capacity = capacity;
 	return 0;
@@ -66,9 +66,7 @@ int order_put(struct order *order, const struct tap_packet *packet, const void *
 
 	if (order_make_room(order))
 		return -ENOMEM;
-	kept = malloc(sizeof(*kept) + packet->kept);
-	if (!kept)
-		return -ENOMEM;
+	kept = memory_need(malloc(sizeof(*kept) + packet->kept));
 	*kept = (struct order_packet){ due_ns, order->number++, source, *packet };
 	memcpy(kept->bytes, packet->bytes, packet->kept);
 	kept->packet.bytes = kept->bytes;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define MACS 12
 #define TAG 4
 #define LINK_ETHERNET 1
@@ -38,11 +40,7 @@ static void pcapng_put(struct pcapng *pcapng, const void *bytes, size_t size)
 	while (capacity < pcapng->size + size)
 		capacity *= 2;
 	if (capacity > pcapng->capacity) {
-		grown = realloc(pcapng->bytes, capacity);
-		if (!grown) {
-			pcapng->failed = true;
-			return;
-		}
+		grown = memory_need(realloc(pcapng->bytes, capacity));
 		pcapng->bytes = grown;
 		pcapng->capacity = capacity;
 	}

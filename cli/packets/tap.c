@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/memory.h"
+
 #define BLOCK_MIN (64 * 1024)
 #define BLOCKS_MIN 4
 #define BLOCK_HEADERS 4096 /* of a block and a packet; more than these take */
@@ -48,12 +50,10 @@ int tap_start(const struct tap *tap, const struct tap_options *options)
 	const struct sock_filter all = RETURN(options->snaplen);
 	const struct sock_filter *rest = options->filter.len ? options->filter.filter : &all;
 	size_t rest_length = options->filter.len ? options->filter.len : 1, length;
-	struct sock_filter *code = calloc(PREFIX + rest_length, sizeof(*code));
+	struct sock_filter *code = memory_need(calloc(PREFIX + rest_length, sizeof(*code)));
 	struct sock_fprog program = { .filter = code };
 	int r;
 
-	if (!code)
-		return -ENOMEM;
 	length = tap_put_prefix(code, options);
 	memcpy(code + length, rest, rest_length * sizeof(*code));
 	program.len = (unsigned short)(length + rest_length);

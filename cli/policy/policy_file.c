@@ -14,6 +14,7 @@
 #include "bpf/abi.h"
 #include "cli/base/cli.h"
 #include "common/bpf_log.h"
+#include "common/memory.h"
 #include "common/pin.h"
 
 #define FILE_MAX (16 * 1024 * 1024) /* policies are some kilobytes long */
@@ -48,9 +49,7 @@ static int policy_file_read_from(struct policy_file *file, int fd, size_t *ret_s
 	if (st.st_size > FILE_MAX)
 		return err_set(err, EFBIG, "it has more than %d MiB", FILE_MAX >> 20);
 	*ret_size = (size_t)st.st_size;
-	file->bytes = malloc(*ret_size + 1);
-	if (!file->bytes)
-		return err_set(err, ENOMEM, "out of memory");
+	file->bytes = memory_need(malloc(*ret_size + 1));
 	r = policy_file_read_all(fd, file->bytes, *ret_size);
 	return r ? err_set(err, -r, "it cannot be read: %s", strerror(-r)) : 0;
 }

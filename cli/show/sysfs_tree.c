@@ -18,6 +18,7 @@
 
 #include "cli/base/fields.h"
 #include "cli/show/sysfs_values.h"
+#include "common/memory.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16
@@ -140,12 +141,10 @@ static int tree_write_bond(int net, const json_t *bond)
 static int tree_write_masters(int net, const json_t *bonds)
 {
 	size_t size = (json_array_size(bonds) + 1) * 64, used = 0, at;
-	char *text = calloc(1, size);
+	char *text = memory_need(calloc(1, size));
 	const json_t *bond;
 	int r;
 
-	if (!text)
-		return -ENOMEM;
 	json_array_foreach (bonds, at, bond)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", at ? " " : "",
 					 field_text(bond, "name"));

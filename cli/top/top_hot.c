@@ -8,6 +8,7 @@
 #include "cli/base/cli.h"
 #include "common/clock.h"
 #include "common/loads.h"
+#include "common/memory.h"
 
 static void top_hot_put(struct top_bond *bond, const struct top_hot *hot)
 {
@@ -46,7 +47,7 @@ void top_hot_read(struct top_bond *bond)
 
 	bond->hot_count = 0;
 	if (bond->pins.table->flags & XBOND_F_LOADS)
-		now = calloc(XBOND_BUCKETS, sizeof(*now));
+		now = memory_need(calloc(XBOND_BUCKETS, sizeof(*now)));
 	if (now && loads_read(&bond->pins, now)) {
 		free(now);
 		now = NULL;

@@ -13,6 +13,7 @@
 #include "cli/top/top_hot.h"
 #include "cli/top/top_read_slave.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/set_down.h"
 #include "view/view_bond.h"
@@ -150,16 +151,11 @@ static struct top_bond *top_read_find(struct top *top, const char *name)
 
 static struct top_bond *top_read_add(struct top *top, const char *name)
 {
-	struct top_bond **grown =
-		reallocarray(top->bonds, top->bond_count + 1, sizeof(struct top_bond *));
-	struct top_bond *bond = calloc(1, sizeof(*bond));
+	struct top_bond **grown = memory_need(
+		reallocarray(top->bonds, top->bond_count + 1, sizeof(struct top_bond *)));
+	struct top_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (grown)
-		top->bonds = grown;
-	if (!grown || !bond) {
-		free(bond);
-		return NULL;
-	}
+	top->bonds = grown;
 	snprintf(bond->name, sizeof(bond->name), "%s", name);
 	top->bonds[top->bond_count++] = bond;
 	return bond;

@@ -10,6 +10,7 @@
 #include "cli/base/news.h"
 #include "common/clock.h"
 #include "common/drops.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/weights.h"
@@ -81,9 +82,7 @@ static struct top_slave *top_read_slot(const struct pins *pins, unsigned int slo
 	for (size_t i = 0; i < *count; i++)
 		if (top_read_is(pins, &(*slaves)[i], slot))
 			return &(*slaves)[i];
-	grown = reallocarray(*slaves, *count + 1, sizeof(**slaves));
-	if (!grown)
-		return NULL;
+	grown = memory_need(reallocarray(*slaves, *count + 1, sizeof(**slaves)));
 	*slaves = grown;
 	slave = &grown[(*count)++];
 	*slave = (struct top_slave){ .slot = slot, .ifindex = pins->slaves[slot].ifindex };

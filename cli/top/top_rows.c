@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 struct sorted {
 	const char *name;
 	const struct top_series *series;
@@ -52,9 +54,7 @@ static int top_rows_add(struct top_rows *rows, const struct sorted *item)
 	struct top_row *grown = rows->row;
 
 	if (rows->count == rows->room)
-		grown = reallocarray(rows->row, rows->room + 64, sizeof(*rows->row));
-	if (!grown)
-		return -ENOMEM;
+		grown = memory_need(reallocarray(rows->row, rows->room + 64, sizeof(*rows->row)));
 	if (rows->count == rows->room)
 		rows->room += 64;
 	rows->row = grown;
@@ -95,13 +95,11 @@ static size_t top_rows_take_bonds(const struct top *top, const char *only, struc
 int top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
 		  const char *only)
 {
-	struct sorted *sorted = calloc(top->bond_count + 1, sizeof(*sorted));
+	struct sorted *sorted = memory_need(calloc(top->bond_count + 1, sizeof(*sorted)));
 	size_t count;
 	int r = 0;
 
 	rows->count = 0;
-	if (!sorted)
-		return -ENOMEM;
 	count = top_rows_take_bonds(top, only, sorted);
 	qsort_r(sorted, count, sizeof(*sorted), top_rows_compare, &order);
 	for (size_t i = 0; i < count && !r; i++) {

@@ -8,6 +8,7 @@
 
 #include "common/atomic.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/alb/client_tell.h"
 #include "daemon/alb/gone_addresses.h"
@@ -227,10 +228,9 @@ void client_rounds_follow(struct bond *bond)
 		return;
 	}
 	if (!bond->client_rounds)
-		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
+		bond->client_rounds = memory_need(calloc(1, sizeof(*bond->client_rounds)));
 	rounds = bond->client_rounds;
-	if (!rounds || bond->device.is_down || bond->evaluation.macs_due ||
-	    bond->evaluation.plan_due)
+	if (bond->device.is_down || bond->evaluation.macs_due || bond->evaluation.plan_due)
 		return;
 	rounds_note_asked(bond, rounds, now_ns);
 	if (rounds_is_due(bond, rounds, now_ns) && rounds_begin(bond, rounds, now_ns) &&
@@ -295,7 +295,7 @@ static void rounds_recall(struct bond *bond)
 
 	if (bond->dataplane.pins.clients_fd >= 0 &&
 	    bpf_map_get_next_key(bond->dataplane.pins.clients_fd, NULL, &first) != -ENOENT)
-		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
+		bond->client_rounds = memory_need(calloc(1, sizeof(*bond->client_rounds)));
 }
 
 int client_rounds_start(struct bond *bond)

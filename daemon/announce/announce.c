@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/announce/announce_round.h"
 #include "daemon/base/worker.h"
 
@@ -127,8 +128,8 @@ static const struct worker_kind announcer_kind = {
 
 struct announcer *announcer_new(struct err *err)
 {
-	struct announcer *announcer = calloc(1, sizeof(*announcer));
-	int r = announcer ? nl_init(&announcer->nl) : -ENOMEM;
+	struct announcer *announcer = memory_need(calloc(1, sizeof(*announcer)));
+	int r = nl_init(&announcer->nl);
 
 	if (!r) {
 		r = worker_start(&announcer->worker, &announcer_kind, announcer);
@@ -180,10 +181,8 @@ static struct announce_series announce_series_of(unsigned int count, uint32_t de
 
 static struct announcement *announcement_new(const struct announce_order *order)
 {
-	struct announcement *announcement = calloc(1, sizeof(*announcement));
+	struct announcement *announcement = memory_need(calloc(1, sizeof(*announcement)));
 
-	if (!announcement)
-		return NULL;
 	announcement->port_ifindex = order->port_ifindex;
 	announcement->addresses = announce_series_of(order->addresses, order->address_delay_ms);
 	announcement->groups = announce_series_of(order->groups, order->group_delay_ms);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/announce/announce_frames.h"
 #include "daemon/announce/announce_groups.h"
 #include "daemon/announce/announce_survey.h"
@@ -115,11 +116,9 @@ static void announce_device(struct round *round, const struct announcement *anno
 
 static void announce_reach(struct announcement *announcement, int ifindex)
 {
-	int *grown = reallocarray(announcement->reached, announcement->reached_count + 1,
-				  sizeof(*grown));
+	int *grown = memory_need(reallocarray(announcement->reached,
+					      announcement->reached_count + 1, sizeof(*grown)));
 
-	if (!grown)
-		return;
 	announcement->reached = grown;
 	grown[announcement->reached_count++] = ifindex;
 }
@@ -151,9 +150,9 @@ static void announce_from(struct round *round, struct announcement *announcement
 static bool announce_get_ready(struct round *round)
 {
 	round->fd = packet_open();
-	round->places = calloc(round->survey.device_count + 1, sizeof(*round->places));
+	round->places = memory_need(calloc(round->survey.device_count + 1, sizeof(*round->places)));
 	round->slice_ns = clock_now_ns();
-	return round->fd >= 0 && round->places;
+	return round->fd >= 0;
 }
 
 static void announce_clear(struct round *round)

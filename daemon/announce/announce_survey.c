@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/memory.h"
 #include "network/address.h"
 #include "network/ipv6.h"
 #include "network/link.h"
@@ -32,12 +33,12 @@ static bool survey_hands_on(const struct link_info *link)
 	return false;
 }
 
-/* Makes room for one more element of `size` bytes, by doubling. Returns NULL if out of memory. */
+/* Makes room for one more element of `size` bytes, by doubling. */
 static void *survey_grow(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1)) /* there is room up to the next power of two */
 		return array;
-	return reallocarray(array, count ? 2 * count : 1, size);
+	return memory_need(reallocarray(array, count ? 2 * count : 1, size));
 }
 
 /* The bond's device, for the port side of a bond. A team, or a bond of the kernel, is both. */
@@ -277,8 +278,8 @@ size_t announce_survey_above(const struct announce_survey *survey, int ifindex, 
 	const struct announce_device *first = survey_find(survey, ifindex);
 	struct above above = { .survey = survey, .places = ret_places };
 
-	above.is_known = calloc(survey->device_count + 1, sizeof(*above.is_known));
-	if (!first || !above.is_known) {
+	above.is_known = memory_need(calloc(survey->device_count + 1, sizeof(*above.is_known)));
+	if (!first) {
 		free(above.is_known);
 		return 0;
 	}

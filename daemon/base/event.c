@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "common/memory.h"
 #include "common/paths.h"
 #include "daemon/base/event_author.h"
 #include "daemon/base/journal.h"
@@ -131,7 +132,7 @@ static void event_add_author(struct event *event, struct event_author *ret_autho
 		event->field[i++] = event_number("login_uid", ret_author->login_uid);
 }
 
-/* Returns the JSON with its line feed; NULL: no memory, or it is too long. */
+/* Returns the JSON with its line feed; NULL: it is too long. */
 static char *event_text_of(const struct event *event, uint64_t seq, const char *run,
 			   const char *sentence)
 {
@@ -140,8 +141,8 @@ static char *event_text_of(const struct event *event, uint64_t seq, const char *
 	char *text = json_dumps(json, JSON_COMPACT), *line = NULL;
 
 	json_decref(json);
-	if (text && strlen(text) < EVENT_LINE_MAX && asprintf(&line, "%s\n", text) < 0)
-		line = NULL;
+	if (text && strlen(text) < EVENT_LINE_MAX)
+		line = memory_text("%s\n", text);
 	free(text);
 	return line;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 struct event_ring_line {
 	uint64_t at; /* counts all bytes that were ever added; its place is the rest by size */
 	size_t length;
@@ -12,16 +14,12 @@ struct event_ring_line {
 
 int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
 {
-	*ring = (struct event_ring){ .bytes = malloc(size),
+	*ring = (struct event_ring){ .bytes = memory_need(malloc(size)),
 				     .size = size,
-				     .lines = calloc(lines, sizeof(*ring->lines)),
+				     .lines = memory_need(calloc(lines, sizeof(*ring->lines))),
 				     .room = lines,
 				     .first = 1,
 				     .next = 1 };
-	if (!ring->bytes || !ring->lines) {
-		event_ring_done(ring);
-		return -ENOMEM;
-	}
 	/*
 	 * All memory is taken now, so bondd does not seem to grow while the ring fills. Of zeros
 	 * the compiler would make a calloc(), which takes none.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/realtime.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 #include "network/packet.h"
@@ -45,13 +46,9 @@ static const struct realtime_kind bfd_thread_kind = { .name = "bfd", .run = bfd_
 
 struct bfd_thread *bfd_thread_new(struct err *err)
 {
-	struct bfd_thread *bfd_thread = calloc(1, sizeof(*bfd_thread));
+	struct bfd_thread *bfd_thread = memory_need(calloc(1, sizeof(*bfd_thread)));
 	int r;
 
-	if (!bfd_thread) {
-		err_set(err, ENOMEM, "out of memory");
-		return NULL;
-	}
 	r = realtime_open(&bfd_thread->realtime, &bfd_thread_kind, bfd_thread);
 	bfd_thread->send_fd = packet_open_control();
 	if (r || bfd_thread->send_fd < 0) {

@@ -12,6 +12,7 @@
 #include "bpf/heartbeat.h"
 #include "common/atomic.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/pin.h"
 #include "common/slots.h"
 #include "network/packet.h"
@@ -356,12 +357,8 @@ struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int s
 					    const struct pins *pins,
 					    const struct bfd_thread_config *config, struct err *err)
 {
-	struct bfd_thread_bond *bond = calloc(1, sizeof(*bond));
+	struct bfd_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (!bond) {
-		err_set(err, ENOMEM, "out of memory");
-		return NULL;
-	}
 	bond->bfd_thread = bfd_thread;
 	bond->send_fd = send_fd;
 	bond->map = pins->bfd;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "options/config_dir.h"
 #include "options/values.h"
@@ -14,11 +15,10 @@
 void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
 		 bool is_there)
 {
-	struct awaited *awaited = calloc(1, sizeof(*awaited)), **last = &bond->daemon->awaited;
+	struct awaited *awaited = memory_need(calloc(1, sizeof(*awaited))),
+		       **last = &bond->daemon->awaited;
 	char text[MAC_FORMAT_SIZE];
 
-	if (!awaited)
-		return;
 	awaited->bond = bond;
 	awaited->slave = *slave;
 	memcpy(awaited->perm_mac, perm_mac ? perm_mac : slave->perm_mac, XBOND_MAC_SIZE);

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/loads.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -249,10 +250,10 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 {
 	struct bond_rebalance *rebalance = bond->rebalance;
-	struct rebalance_counts *now = calloc(1, sizeof(*now));
-	struct rebalance_input *input = calloc(1, sizeof(*input));
+	struct rebalance_counts *now = memory_need(calloc(1, sizeof(*now)));
+	struct rebalance_input *input = memory_need(calloc(1, sizeof(*input)));
 
-	if (now && input && !bond_rebalance_count(bond, now)) {
+	if (!bond_rebalance_count(bond, now)) {
 		if (rebalance->known && bond->evaluation.published &&
 		    bond_rebalance_describe(bond, now, now_ns, input)) {
 			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
@@ -318,10 +319,9 @@ void bond_rebalance_stop(struct bond *bond)
 
 static void bond_rebalance_start(struct bond *bond)
 {
-	struct bond_rebalance *rebalance = calloc(1, sizeof(*rebalance));
+	struct bond_rebalance *rebalance = memory_need(calloc(1, sizeof(*rebalance)));
 
-	if (!rebalance ||
-	    sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
+	if (sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
 			      REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond) < 0) {
 		event_error(bond_pin(bond)->name, NULL, "no memory to move flows by load");
 		free(rebalance);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "common/policy_pins.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
@@ -51,7 +52,6 @@ static void pins_keep_forget(struct pins_keep *keep, struct kept *kept)
 static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, int fd)
 {
 	struct kept *known = pins_keep_find(keep, name);
-	struct kept *grown;
 
 	if (known) {
 		close(known->fd);
@@ -59,15 +59,13 @@ static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, 
 		known->inode = inode;
 		return;
 	}
-	grown = reallocarray(keep->kept, keep->count + 1, sizeof(*grown));
-	if (!grown || strlen(name) >= NAME_SIZE) {
+	if (strlen(name) >= NAME_SIZE) {
 		close(fd);
-		keep->kept = grown ? grown : keep->kept;
 		return;
 	}
-	keep->kept = grown;
-	grown[keep->count] = (struct kept){ .inode = inode, .fd = fd };
-	memcpy(grown[keep->count++].name, name, strlen(name) + 1);
+	keep->kept = memory_need(reallocarray(keep->kept, keep->count + 1, sizeof(*keep->kept)));
+	keep->kept[keep->count] = (struct kept){ .inode = inode, .fd = fd };
+	memcpy(keep->kept[keep->count++].name, name, strlen(name) + 1);
 }
 
 static bool pins_keep_begins(const char *name, const char *prefix)
@@ -197,9 +195,7 @@ bool pins_keep(struct bond *bond)
 	struct stat now;
 
 	if (!bond->keep)
-		bond->keep = calloc(1, sizeof(*bond->keep));
-	if (!bond->keep)
-		return true;
+		bond->keep = memory_need(calloc(1, sizeof(*bond->keep)));
 	if (stat(bond->dataplane.pins.dir, &now)) {
 		pins_keep_come_home(bond);
 		return !bond->keep->homeless;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"
@@ -110,7 +111,7 @@ static void control_tell_handover(int r, const struct err *err, json_t *notes, v
 
 static int control_handover(struct request *request, bool is_back, struct err *err)
 {
-	struct control_told *told = calloc(1, sizeof(*told));
+	struct control_told *told = memory_need(calloc(1, sizeof(*told)));
 	struct handover_order order = { .bond = request->bond,
 					.is_back = is_back,
 					.options = is_back ? NULL : request->options,
@@ -119,8 +120,6 @@ static int control_handover(struct request *request, bool is_back, struct err *e
 					.arg = told };
 	int r;
 
-	if (!told)
-		return err_set(err, ENOMEM, "out of memory");
 	told->daemon = request->daemon;
 	told->client = *request->client;
 	told->is_back = is_back;
@@ -151,9 +150,7 @@ static int control_slave_names(const struct request *request, const char ***ret_
 
 	if (!count)
 		return err_set(err, EINVAL, "bad request: no slaves named");
-	names = calloc(count, sizeof(*names));
-	if (!names)
-		return err_set(err, ENOMEM, "out of memory");
+	names = memory_need(calloc(count, sizeof(*names)));
 	for (size_t i = 0; i < count; i++) {
 		names[i] = json_string_value(json_array_get(request->slaves, i));
 		if (!names[i]) {

@@ -11,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "daemon/base/log.h"
 #include "daemon/control/control.h"
 #include "daemon/control/follower.h"
@@ -61,11 +62,13 @@ static void control_socket_client_free(struct client *client)
 static int control_socket_send_answer(const struct client *client, json_t *answer)
 {
 	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
-	int length = text ? asprintf(&line, "%s\n", text) : -1;
-	ssize_t sent =
-		length < 0 ? -1
-			   : send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ssize_t sent = -1, length = 0;
 
+	if (text) {
+		line = memory_text("%s\n", text);
+		length = (ssize_t)strlen(line);
+		sent = send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
 	free(text);
 	free(line);
 	json_decref(answer);
@@ -185,13 +188,9 @@ static void control_socket_enlist(struct client *client)
 
 static void control_socket_add_client(struct daemon *daemon, int fd, const struct ucred *peer)
 {
-	struct client *client = calloc(1, sizeof(*client));
+	struct client *client = memory_need(calloc(1, sizeof(*client)));
 	const int room = ANSWER_MAX_SIZE;
 
-	if (!client) {
-		close(fd);
-		return;
-	}
 	client->daemon = daemon;
 	client->fd = fd;
 	client->who = (struct control_client){ peer->uid, peer->pid, control_socket_answer_later,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 
@@ -169,13 +170,9 @@ static int follower_watch(struct daemon *daemon, struct follower *follower)
 
 void follower_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from)
 {
-	struct follower *follower = calloc(1, sizeof(*follower));
+	struct follower *follower = memory_need(calloc(1, sizeof(*follower)));
 	const int room = SOCKET_ROOM;
 
-	if (!follower) {
-		close(fd);
-		return;
-	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	follower->fd = fd;
 	follower->uid = uid;

@@ -14,6 +14,7 @@
 #include "bpf/heartbeat.h"
 #include "common/atomic.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
@@ -21,7 +22,7 @@
 static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 {
 	int cpus = libbpf_num_possible_cpus();
-	void *zeros = cpus > 0 && fd >= 0 ? calloc((size_t)cpus, value_size) : NULL;
+	void *zeros = cpus > 0 && fd >= 0 ? memory_need(calloc((size_t)cpus, value_size)) : NULL;
 
 	if (zeros)
 		bpf_map_update_elem(fd, &slot, zeros, BPF_ANY);

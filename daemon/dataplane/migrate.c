@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/policy_pins.h"
 #include "daemon/base/crashpoint.h"
@@ -228,12 +229,10 @@ static int migrate_run(struct migrate *migrate, const char *staging, struct err 
 
 static int migrate_from(uint32_t from, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct migrate *migrate = calloc(1, sizeof(*migrate));
+	struct migrate *migrate = memory_need(calloc(1, sizeof(*migrate)));
 	char staging[PATH_MAX];
 	int r = -ENOEXEC;
 
-	if (!migrate)
-		return err_set(err, ENOMEM, "out of memory");
 	migrate->from = from;
 	pins_path(migrate->dir, sizeof(migrate->dir), bpf_dir, name);
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, name);

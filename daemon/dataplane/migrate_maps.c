@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "common/memory.h"
 #include "daemon/dataplane/pin_dirs.h"
 
 static size_t migrate_maps_stride(uint32_t value_size)
@@ -56,9 +57,7 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 	grown.value_size = value_size;
 	grown.max_entries = max_entries;
 	grown.changed = true;
-	grown.values = calloc(1, migrate_maps_image_size(&grown));
-	if (!grown.values)
-		return -ENOMEM;
+	grown.values = memory_need(calloc(1, migrate_maps_image_size(&grown)));
 	old = migrate_maps_stride(image->value_size);
 	new = migrate_maps_stride(value_size);
 	kept = image->value_size < value_size ? image->value_size : value_size;
@@ -93,10 +92,10 @@ static int migrate_maps_read_image(struct migrate_image *image, int fd, const st
 		.max_entries = info.max_entries,
 		.copies = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? (uint32_t)cpus : 1,
 	};
-	image->values = calloc(1, migrate_maps_image_size(image));
-	for (uint32_t i = 0; image->values && !r && i < info.max_entries; i++)
+	image->values = memory_need(calloc(1, migrate_maps_image_size(image)));
+	for (uint32_t i = 0; !r && i < info.max_entries; i++)
 		r = bpf_map_lookup_elem(fd, &i, migrate_maps_value(image, i));
-	return image->values ? r : -ENOMEM;
+	return r;
 }
 
 int migrate_maps_read(struct migrate *migrate, struct err *err)

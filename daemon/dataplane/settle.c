@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 #include "daemon/dataplane/dataplane.h"
 
@@ -45,8 +46,8 @@ static const struct worker_kind settler_kind = {
 
 struct settler *settler_new(struct err *err)
 {
-	struct settler *settler = calloc(1, sizeof(*settler));
-	int r = settler ? worker_start(&settler->worker, &settler_kind, settler) : -ENOMEM;
+	struct settler *settler = memory_need(calloc(1, sizeof(*settler)));
+	int r = worker_start(&settler->worker, &settler_kind, settler);
 
 	if (!r)
 		return settler;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 
 #define MOMENT_NS (20 * NS_PER_MS)
 #define MEMORY_NS (5000 * NS_PER_MS)
@@ -105,10 +106,8 @@ struct stray_frames *stray_frames_new(sd_event *event, int ifindex, stray_frames
 				      struct bond *bond, unsigned int slot)
 {
 	static const uint16_t protocols[PROTOCOLS] = { ETH_P_ARP, ETH_P_IP, ETH_P_IPV6 };
-	struct stray_frames *strays = calloc(1, sizeof(*strays));
+	struct stray_frames *strays = memory_need(calloc(1, sizeof(*strays)));
 
-	if (!strays)
-		return NULL;
 	strays->handler = handler;
 	strays->bond = bond;
 	strays->slot = slot;

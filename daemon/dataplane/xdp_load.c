@@ -13,6 +13,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/xdp.skel.h"
+#include "common/memory.h"
 #include "common/pin.h"
 #include "common/policy_pins.h"
 
@@ -141,11 +142,9 @@ enum xdp_role xdp_role_tx(const char *pin_dir)
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
 		    int ifindex, uint32_t port_ifindex, struct err *err)
 {
-	struct xdp_object *object = calloc(1, sizeof(*object));
+	struct xdp_object *object = memory_need(calloc(1, sizeof(*object)));
 	int r;
 
-	if (!object)
-		return err_set(err, ENOMEM, "out of memory");
 	object->skeleton = xdp_bpf__open();
 	r = object->skeleton ? 0 : err_set(err, errno, "the kernel refused the XDP program: %m");
 	if (!r) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/handover/handover_journal.h"
@@ -114,9 +115,7 @@ int handover_begin(struct daemon *daemon, const struct handover_order *order, st
 
 	if (r)
 		return r;
-	waiting = calloc(1, sizeof(*waiting));
-	if (!waiting)
-		return err_set(err, ENOMEM, "out of memory");
+	waiting = memory_need(calloc(1, sizeof(*waiting)));
 	waiting->daemon = daemon;
 	waiting->order = *order;
 	waiting->order.bond = waiting->bond;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/mac.h"
+#include "common/memory.h"
 
 static void journal_path(const struct daemon *daemon, const char *name, char ret_path[PATH_MAX])
 {
@@ -20,11 +21,9 @@ static void journal_path(const struct daemon *daemon, const char *name, char ret
 static json_t *journal_hex(const struct nlmsghdr *request)
 {
 	const unsigned char *bytes = (const unsigned char *)request;
-	char *text = malloc(2 * (size_t)request->nlmsg_len + 1);
+	char *text = memory_need(malloc(2 * (size_t)request->nlmsg_len + 1));
 	json_t *json;
 
-	if (!text)
-		abort();
 	for (size_t i = 0; i < request->nlmsg_len; i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	json = json_string(text);
@@ -176,8 +175,8 @@ static bool journal_take_slaves(const json_t *slaves, struct handover *plan)
 static bool journal_take_request(const char *text, struct netconf *conf)
 {
 	size_t size = text ? strlen(text) / 2 : 0;
-	unsigned char *bytes = malloc(size + 1);
-	bool taken = bytes && size;
+	unsigned char *bytes = memory_need(malloc(size + 1));
+	bool taken = size > 0;
 
 	for (size_t i = 0; taken && i < size; i++)
 		taken = sscanf(text + 2 * i, "%2hhx", &bytes[i]) == 1;

@@ -5,17 +5,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "daemon/handover/handover_side.h"
 
 struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes)
 {
-	struct handover *plan = calloc(1, sizeof(*plan));
+	struct handover *plan = memory_need(calloc(1, sizeof(*plan)));
 
-	if (!plan)
-		abort();
-	plan->devices = calloc(HANDOVER_DEVICES_MAX, sizeof(*plan->devices));
-	if (!plan->devices)
-		abort();
+	plan->devices = memory_need(calloc(HANDOVER_DEVICES_MAX, sizeof(*plan->devices)));
 	plan->daemon = daemon;
 	plan->notes = notes;
 	plan->is_back = is_back;
@@ -74,10 +71,8 @@ json_t *handover_options(const struct option_set *set)
 
 struct netconf_device *handover_pairs(const struct handover *plan, bool back)
 {
-	struct netconf_device *pairs = calloc(plan->device_count, sizeof(*pairs));
+	struct netconf_device *pairs = memory_need(calloc(plan->device_count, sizeof(*pairs)));
 
-	if (!pairs)
-		abort();
 	for (size_t i = 0; i < plan->device_count; i++) {
 		const struct handover_device *device = &plan->devices[i];
 

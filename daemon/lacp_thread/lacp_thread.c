@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/realtime.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 #include "network/packet.h"
@@ -48,13 +49,9 @@ static const struct realtime_kind lacp_thread_kind = { .name = "lacp", .run = la
 
 struct lacp_thread *lacp_thread_new(struct err *err)
 {
-	struct lacp_thread *lacp_thread = calloc(1, sizeof(*lacp_thread));
+	struct lacp_thread *lacp_thread = memory_need(calloc(1, sizeof(*lacp_thread)));
 	int r;
 
-	if (!lacp_thread) {
-		err_set(err, ENOMEM, "out of memory");
-		return NULL;
-	}
 	r = realtime_open(&lacp_thread->realtime, &lacp_thread_kind, lacp_thread);
 	lacp_thread->send_fd = packet_open_control();
 	if (r || lacp_thread->send_fd < 0) {

@@ -15,6 +15,7 @@
 #include "bpf/heartbeat.h"
 #include "common/atomic.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/pin.h"
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
@@ -322,12 +323,8 @@ static void lacp_thread_bond_adopt(struct lacp_thread_bond *bond, uint64_t membe
 struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
 					      const struct pins *pins, struct err *err)
 {
-	struct lacp_thread_bond *bond = calloc(1, sizeof(*bond));
+	struct lacp_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (!bond) {
-		err_set(err, ENOMEM, "out of memory");
-		return NULL;
-	}
 	bond->lacp_thread = lacp_thread;
 	bond->send_fd = send_fd;
 	bond->table = pins->table;

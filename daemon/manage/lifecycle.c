@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/memory.h"
 #include "daemon/alb/client_rounds.h"
 #include "daemon/manage/lifecycle.h"
 
@@ -56,10 +57,8 @@
 
 static struct bond *lifecycle_new_bond(struct daemon *daemon)
 {
-	struct bond *bond = calloc(1, sizeof(*bond));
+	struct bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (!bond)
-		abort();
 	bond->daemon = daemon;
 	bond->multicast.pin_fd = -1;
 	dataplane_clear(&bond->dataplane);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "daemon/manage/plan_slaves.h"
 #include "daemon/manage/slave_find.h"
 #include "options/option_together.h"
@@ -173,12 +174,10 @@ static void plan_order(struct planning *planning, struct plan *plan)
 int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_plan,
 	      struct err *err)
 {
-	struct planning *planning = calloc(1, sizeof(*planning));
+	struct planning *planning = memory_need(calloc(1, sizeof(*planning)));
 	int r;
 
 	*ret_plan = (struct plan){ 0 };
-	if (!planning)
-		return err_set(err, ENOMEM, "out of memory");
 	planning->bond = bond;
 	planning->wish = wish;
 	planning->mode =

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "view/json_value.h"
 
 struct plan_step *plan_add(struct plan *plan, enum plan_action action)
 {
-	struct plan_step *grown = reallocarray(plan->steps, plan->count + 1, sizeof(*grown));
+	struct plan_step *grown =
+		memory_need(reallocarray(plan->steps, plan->count + 1, sizeof(*grown)));
 
-	if (!grown)
-		return NULL;
 	plan->steps = grown;
 	grown += plan->count++;
 	memset(grown, 0, sizeof(*grown));
@@ -73,15 +73,13 @@ json_t *plan_step_json(const struct plan_step *step, const char *bond)
 	json_t *slaves = json_array();
 	char *said = NULL;
 	size_t length;
-	FILE *text = open_memstream(&said, &length);
+	FILE *text = memory_need(open_memstream(&said, &length));
 	json_t *json;
 
 	for (size_t i = 0; i < step->slave_count; i++)
 		json_array_append_new(slaves, json_value_text(step->slaves[i]));
-	if (text) {
-		plan_step_say(text, step, bond);
-		fclose(text);
-	}
+	plan_step_say(text, step, bond);
+	fclose(text);
 	json = json_pack("{s:s, s:o, s:o, s:o}", "action", plan_actions[step->action].name,
 			 "slaves", slaves, "options", plan_step_options(step), "text",
 			 json_value_text(said ? said : plan_actions[step->action].name));

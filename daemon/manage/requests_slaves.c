@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
@@ -204,9 +205,7 @@ static int request_list_addresses_of(struct nl *nl, const struct link_info *link
 	int room = address_list(nl, link->ifindex, NULL, 0), count = room;
 
 	if (room > 0) {
-		ret_set->address = calloc((size_t)room, sizeof(*ret_set->address));
-		if (!ret_set->address)
-			return err_set(err, ENOMEM, "out of memory");
+		ret_set->address = memory_need(calloc((size_t)room, sizeof(*ret_set->address)));
 		count = address_list(nl, link->ifindex, ret_set->address, room);
 	}
 	if (count < 0)
@@ -221,9 +220,7 @@ static int request_list_addresses(struct addition *addition, struct err *err)
 	struct nl *nl = &addition->bond->daemon->nl;
 	int r = 0;
 
-	addition->addresses = calloc(addition->count, sizeof(*addition->addresses));
-	if (!addition->addresses)
-		return err_set(err, ENOMEM, "out of memory");
+	addition->addresses = memory_need(calloc(addition->count, sizeof(*addition->addresses)));
 	for (size_t i = 0; i < addition->count && !r; i++)
 		r = request_list_addresses_of(nl, &addition->links[i], &addition->addresses[i],
 					      err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
@@ -253,12 +254,8 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 /* Takes the reference. */
 static struct rollback *rollback_new(struct daemon *daemon, const char *bond, json_t *snapshot)
 {
-	struct rollback *rollback = calloc(1, sizeof(*rollback));
+	struct rollback *rollback = memory_need(calloc(1, sizeof(*rollback)));
 
-	if (!rollback) {
-		json_decref(snapshot);
-		return NULL;
-	}
 	rollback->daemon = daemon;
 	snprintf(rollback->bond, sizeof(rollback->bond), "%s", bond);
 	rollback->snapshot = snapshot;

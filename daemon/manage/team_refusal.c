@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 
 /* A device that did not become a slave when it was last put into bond0. */
 struct team_refusal {
@@ -30,9 +31,7 @@ bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
 	if (refusal && !strcmp(refusal->why, why))
 		return false;
 	if (!refusal) {
-		refusal = calloc(1, sizeof(*refusal));
-		if (!refusal)
-			return true;
+		refusal = memory_need(calloc(1, sizeof(*refusal)));
 		refusal->ifindex = ifindex;
 		refusal->next = bond->refusals;
 		bond->refusals = refusal;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/capabilities.h"
 #include "daemon/base/log.h"
 #include "daemon/base/pulse.h"
@@ -122,8 +123,8 @@ static int metrics_start_thread(struct metrics *metrics)
 struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t group,
 			    struct err *err)
 {
-	struct metrics *metrics = calloc(1, sizeof(*metrics));
-	int r = metrics ? metrics_listen_parse(text, &metrics->address, err) : -ENOMEM;
+	struct metrics *metrics = memory_need(calloc(1, sizeof(*metrics)));
+	int r = metrics_listen_parse(text, &metrics->address, err);
 
 	if (!r) {
 		metrics->paths = paths;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/metrics/metrics_collect.h"
 #include "daemon/metrics/metrics_page.h"
 
@@ -93,11 +94,9 @@ static char *metrics_answer_collect(struct metrics_answers *answers, enum answer
 static struct MHD_Response *metrics_answer_make(struct metrics_answers *answers,
 						enum answer_kind kind)
 {
-	struct answer_bytes *bytes = calloc(1, sizeof(*bytes));
+	struct answer_bytes *bytes = memory_need(calloc(1, sizeof(*bytes)));
 	struct MHD_Response *response = NULL;
 
-	if (!bytes)
-		return NULL;
 	bytes->answers = answers;
 	bytes->bytes = metrics_answer_collect(answers, kind, &bytes->length);
 	if (bytes->bytes)
@@ -201,10 +200,8 @@ bool metrics_answers_rest(struct metrics_answers *answers)
 
 struct metrics_answers *metrics_answers_new(const struct paths *paths)
 {
-	struct metrics_answers *answers = calloc(1, sizeof(*answers));
+	struct metrics_answers *answers = memory_need(calloc(1, sizeof(*answers)));
 
-	if (!answers)
-		return NULL;
 	answers->run_dir = paths->run_dir;
 	answers->pins = metrics_pins_new(paths->bpf_dir);
 	if (answers->pins)

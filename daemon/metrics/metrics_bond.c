@@ -11,6 +11,7 @@
 #include "common/attached.h"
 #include "common/drops.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/metrics/metrics_port.h"
@@ -172,9 +173,7 @@ static int metrics_bond_read_slaves(const struct metrics_source *source, struct 
 	int r = 0;
 
 	bond->slave_count = slots_count(source->members);
-	bond->slaves = calloc(slots_count(source->members) + 1, sizeof(*bond->slaves));
-	if (!bond->slaves)
-		return -ENOMEM;
+	bond->slaves = memory_need(calloc(slots_count(source->members) + 1, sizeof(*bond->slaves)));
 	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++) {
 		struct metrics_slave *slave = &bond->slaves[bond->count];
 

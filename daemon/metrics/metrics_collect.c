@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/metrics/metrics_families.h"
 #include "view/view_bond.h"
 
@@ -38,13 +39,14 @@ static int metrics_collect_all(struct metrics_pins *pins, const char *run_dir,
 	if (r)
 		return r;
 	metrics_loop_read(run_dir, &ret_all->loop);
-	ret_all->bonds = calloc(metrics_collect_count(names) + 1, sizeof(*ret_all->bonds));
-	for (char **name = names; ret_all->bonds && *name; name++)
+	ret_all->bonds =
+		memory_need(calloc(metrics_collect_count(names) + 1, sizeof(*ret_all->bonds)));
+	for (char **name = names; *name; name++)
 		if (metrics_collect_bond(pins, *name, &ret_all->bonds[ret_all->count]))
 			ret_all->count++;
 	pins_names_free(names);
 	ret_all->loop.bonds = (double)ret_all->count;
-	return ret_all->bonds ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void metrics_collect_done(struct metrics_all *all)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/metrics/metrics_answer.h"
 #include "daemon/metrics/metrics_request.h"
 
@@ -106,10 +107,8 @@ static enum MHD_Result metrics_http_on_request(void *context, struct MHD_Connect
 
 struct metrics_http *metrics_http_new(const struct paths *paths, int listen_fd, bool any_host)
 {
-	struct metrics_http *http = calloc(1, sizeof(*http));
+	struct metrics_http *http = memory_need(calloc(1, sizeof(*http)));
 
-	if (!http)
-		return NULL;
 	for (unsigned int i = 0; i < MAX_VISITS; i++)
 		http->visits[i].fd = -1;
 	http->any_host = any_host;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 
 #define KEEP_NS (60 * NS_PER_S) /* longer than scrapers usually pause */
 
@@ -27,10 +28,9 @@ struct metrics_pins {
 
 struct metrics_pins *metrics_pins_new(const char *bpf_dir)
 {
-	struct metrics_pins *all = calloc(1, sizeof(*all));
+	struct metrics_pins *all = memory_need(calloc(1, sizeof(*all)));
 
-	if (all)
-		all->bpf_dir = bpf_dir;
+	all->bpf_dir = bpf_dir;
 	return all;
 }
 
@@ -79,8 +79,8 @@ static struct metrics_open **metrics_pins_at(struct metrics_pins *all, const cha
 static int metrics_pins_open(struct metrics_pins *all, const char *name, const struct stat *dir,
 			     struct metrics_open **at)
 {
-	struct metrics_open *open = calloc(1, sizeof(*open));
-	int r = open ? pins_open(&open->pins, all->bpf_dir, name, NULL) : -ENOMEM;
+	struct metrics_open *open = memory_need(calloc(1, sizeof(*open)));
+	int r = pins_open(&open->pins, all->bpf_dir, name, NULL);
 
 	if (r) {
 		free(open);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
+
 #define FIRST_ROOM (64 * 1024)
 #define NUMBER_SIZE 32
 #define WHOLE 1e20 /* more than any counter; whole numbers below it get all their digits */
@@ -19,10 +21,8 @@ static bool metrics_text_has_room(struct metrics_text *text, size_t more)
 		return !text->failed;
 	while (room < text->length + more)
 		room *= 2;
-	grown = realloc(text->bytes, room);
+	grown = memory_need(realloc(text->bytes, room));
 	text->failed = !grown;
-	if (!grown)
-		return false;
 	text->bytes = grown;
 	text->room = room;
 	return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"
@@ -88,9 +89,7 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!arp_asks_now(bond, now_ns))
 			continue;
-		grown = reallocarray(queries, count + 1, sizeof(*grown));
-		if (!grown)
-			break;
+		grown = memory_need(reallocarray(queries, count + 1, sizeof(*grown)));
 		queries = grown;
 		arp_fill_query(bond, &queries[count++]);
 		bond->arp->asked_ns = now_ns;
@@ -213,11 +212,7 @@ static void arp_start(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	bond->arp = calloc(1, sizeof(*bond->arp));
-	if (!bond->arp) {
-		event_error(bond_pin(bond)->name, NULL, "out of memory for the ARP monitor");
-		return;
-	}
+	bond->arp = memory_need(calloc(1, sizeof(*bond->arp)));
 	bond->arp->started_ns = bond->arp->next_ns = now_ns;
 	bond->arp->active = XBOND_NO_SLOT;
 	bond->arp->candidate = XBOND_MAX_SLAVES - 1;

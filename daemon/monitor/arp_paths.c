@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/memory.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/base/worker.h"
 #include "network/link_list.h"
@@ -116,8 +117,8 @@ static const struct worker_kind arp_paths_kind = {
 
 struct arp_paths *arp_paths_new(struct err *err)
 {
-	struct arp_paths *paths = calloc(1, sizeof(*paths));
-	int r = paths ? nl_init(&paths->nl) : -ENOMEM;
+	struct arp_paths *paths = memory_need(calloc(1, sizeof(*paths)));
+	int r = nl_init(&paths->nl);
 
 	if (!r) {
 		r = worker_start(&paths->worker, &arp_paths_kind, paths);
@@ -147,9 +148,7 @@ bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, siz
 
 	if (paths->busy)
 		return false;
-	copy = reallocarray(paths->queries, count, sizeof(*copy));
-	if (!copy)
-		return false;
+	copy = memory_need(reallocarray(paths->queries, count, sizeof(*copy)));
 	memcpy(copy, queries, count * sizeof(*copy));
 	paths->queries = copy;
 	paths->count = count;

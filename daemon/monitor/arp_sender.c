@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 #include "daemon/monitor/arp_frames.h"
 #include "network/packet.h"
@@ -41,9 +42,7 @@ static bool arp_sender_append(struct arp_batch *batch, const struct arp_outgoing
 	if (batch->count == MOST_WAITING)
 		return false;
 	if (batch->count == batch->room) {
-		grown = reallocarray(grown, 2 * batch->room + 8, sizeof(*grown));
-		if (!grown)
-			return false;
+		grown = memory_need(reallocarray(grown, 2 * batch->room + 8, sizeof(*grown)));
 		batch->frames = grown;
 		batch->room = 2 * batch->room + 8;
 	}
@@ -101,8 +100,8 @@ static int arp_sender_start(struct arp_sender *sender)
 
 struct arp_sender *arp_sender_new(struct err *err)
 {
-	struct arp_sender *sender = calloc(1, sizeof(*sender));
-	int r = sender ? arp_sender_start(sender) : -ENOMEM;
+	struct arp_sender *sender = memory_need(calloc(1, sizeof(*sender)));
+	int r = arp_sender_start(sender);
 
 	if (!r)
 		return sender;

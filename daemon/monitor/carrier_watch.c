@@ -9,6 +9,7 @@
 
 #include "bpf/linkwatch.skel.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/log.h"
 
 /* A work of the kernel that is due and has not run for so long waits for somebody's RTNL lock. */
@@ -111,10 +112,8 @@ static void carrier_watch_choose(struct carrier_watch *watch)
 
 struct carrier_watch *carrier_watch_new(carrier_watch_fn on_change, void *arg)
 {
-	struct carrier_watch *watch = calloc(1, sizeof(*watch));
+	struct carrier_watch *watch = memory_need(calloc(1, sizeof(*watch)));
 
-	if (!watch)
-		return NULL;
 	watch->on_change = on_change;
 	watch->arg = arg;
 	carrier_watch_choose(watch);

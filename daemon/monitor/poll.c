@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
@@ -50,11 +51,9 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 /* looked: only what look_take() does not tell. */
 static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 {
-	struct poller_query *grown =
-		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown));
+	struct poller_query *grown = memory_need(
+		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown)));
 
-	if (!grown)
-		return;
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 #include "network/ethtool.h"
 
@@ -70,8 +71,8 @@ static int poller_start(struct poller *poller)
 
 struct poller *poller_new(struct err *err)
 {
-	struct poller *poller = calloc(1, sizeof(*poller));
-	int r = poller ? poller_start(poller) : -ENOMEM;
+	struct poller *poller = memory_need(calloc(1, sizeof(*poller)));
+	int r = poller_start(poller);
 
 	if (!r)
 		return poller;
@@ -96,9 +97,7 @@ bool poller_ask(struct poller *poller, const struct poller_query *queries, size_
 
 	if (poller->busy)
 		return false;
-	copy = reallocarray(poller->queries, count, sizeof(*copy));
-	if (!copy)
-		return false;
+	copy = memory_need(reallocarray(poller->queries, count, sizeof(*copy)));
 	memcpy(copy, queries, count * sizeof(*copy));
 	poller->queries = copy;
 	poller->count = count;

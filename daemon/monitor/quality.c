@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
@@ -89,9 +90,8 @@ static void quality_ask(struct daemon *daemon)
 		if (!quality_is_wanted(bond) || bond->quality.next_ns > now_ns)
 			continue;
 		bond->quality.next_ns = now_ns + quality_period_ns(bond_pin(bond));
-		grown = reallocarray(queries, count + XBOND_MAX_SLAVES, sizeof(*grown));
-		if (!grown)
-			break;
+		grown = memory_need(
+			reallocarray(queries, count + XBOND_MAX_SLAVES, sizeof(*grown)));
 		queries = grown;
 		if (bond_is_ready(bond))
 			count += quality_add(queries + count, bond);

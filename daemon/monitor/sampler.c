@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 
 struct sampler {
@@ -64,8 +65,8 @@ static int sampler_start(struct sampler *sampler)
 
 struct sampler *sampler_new(struct err *err)
 {
-	struct sampler *sampler = calloc(1, sizeof(*sampler));
-	int r = sampler ? sampler_start(sampler) : -ENOMEM;
+	struct sampler *sampler = memory_need(calloc(1, sizeof(*sampler)));
+	int r = sampler_start(sampler);
 
 	if (!r)
 		return sampler;
@@ -90,9 +91,7 @@ bool sampler_ask(struct sampler *sampler, const struct sampler_query *queries, s
 
 	if (sampler->busy)
 		return false;
-	copy = reallocarray(sampler->queries, count, sizeof(*copy));
-	if (!copy)
-		return false;
+	copy = memory_need(reallocarray(sampler->queries, count, sizeof(*copy)));
 	memcpy(copy, queries, count * sizeof(*copy));
 	sampler->queries = copy;
 	sampler->count = count;

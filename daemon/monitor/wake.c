@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/pin.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
@@ -182,10 +183,8 @@ static int wake_start(struct daemon *daemon, struct wake *wake)
 
 int wake_init(struct daemon *daemon)
 {
-	struct wake *wake = calloc(1, sizeof(*wake));
+	struct wake *wake = memory_need(calloc(1, sizeof(*wake)));
 
-	if (!wake)
-		return -ENOMEM;
 	daemon->wake = wake;
 	wake->netns_cookie = dataplane_netns_cookie();
 	wake->fd = epoll_create1(EPOLL_CLOEXEC);
@@ -261,9 +260,7 @@ static unsigned int wake_collect(struct wake *wake, struct bond *bond, unsigned 
 	uint32_t *grown = wake->watched;
 
 	if (count + XBOND_MAX_SLAVES > wake->room) {
-		grown = reallocarray(grown, count + XBOND_MAX_SLAVES, sizeof(*grown));
-		if (!grown)
-			return count;
+		grown = memory_need(reallocarray(grown, count + XBOND_MAX_SLAVES, sizeof(*grown)));
 		wake->watched = grown;
 		wake->room = count + XBOND_MAX_SLAVES;
 	}

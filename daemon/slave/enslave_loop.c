@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "daemon/bond/daemon.h"
 
 #define NOBODY SIZE_MAX
@@ -129,9 +130,7 @@ int enslave_loop_check(struct bond *bond, const struct link_info *link,
 	way.size = 2 * devices->count + 1;
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		way.size += bond_slave_count(other);
-	way.step = calloc(way.size, sizeof(*way.step));
-	if (!way.step)
-		return err_set(err, ENOMEM, "out of memory");
+	way.step = memory_need(calloc(way.size, sizeof(*way.step)));
 	met = enslave_loop_go_down(&way, bond, link->ifindex);
 	if (met != NOBODY)
 		r = enslave_loop_refuse(&way, met, link->name, bond_pin(bond)->name, err);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
@@ -51,9 +52,8 @@ static struct multicast_group *slave_multicast_append(struct slave_multicast *gr
 	struct multicast_group *more;
 
 	if (groups->count == groups->room) {
-		more = reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more));
-		if (!more)
-			return NULL;
+		more = memory_need(
+			reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more)));
 		groups->group = more;
 		groups->room = 2 * groups->room + 16;
 	}
@@ -266,13 +266,11 @@ static void slave_multicast_take_probed(struct bond *bond)
 /* Handles count groups, beginning at first. Returns 0 or -errno. */
 static int slave_multicast_look_at(struct bond *first, size_t count)
 {
-	struct look look = { .owners =
-				     calloc(count * (XBOND_MAX_SLAVES + 1), sizeof(struct owner)) };
+	struct look look = { .owners = memory_need(calloc(count * (XBOND_MAX_SLAVES + 1),
+							  sizeof(struct owner))) };
 	struct bond *bond = first;
 	int r;
 
-	if (!look.owners)
-		return -ENOMEM;
 	for (size_t i = 0; i < count; i++, bond = bond->next)
 		slave_multicast_begin_look(&look, bond);
 	qsort(look.owners, look.count, sizeof(*look.owners), slave_multicast_by_ifindex);

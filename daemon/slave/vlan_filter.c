@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
@@ -68,9 +69,7 @@ static void vlan_filter_collect(const struct link_info *link, void *arg)
 
 	if (!vlan_filter_is_wanted(list, link) || (list->max && list->count == list->max))
 		return;
-	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
-	if (!more)
-		return;
+	more = memory_need(realloc(list->vlan, (list->count + 1) * sizeof(*more)));
 	list->vlan = more;
 	list->vlan[list->count++] = vlan;
 }

@@ -2,10 +2,9 @@
 older bpftool.
 """
 import ctypes
-import json
 import os
 
-from namespace import libc, run
+from namespace import libc
 
 TCX_INGRESS, TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
@@ -48,6 +47,16 @@ def order(namespace, dev, hook=TCX_INGRESS):
         error = libbpf.bpf_prog_query(libc.if_nametoindex(dev.encode()), hook, 0, None, ids,
                                       ctypes.byref(count))
     assert error == 0, os.strerror(-error)
-    shown = [run("bpftool", "-j", "prog", "show", "id", each, check=False).stdout
-             for each in ids[:count.value]]
-    return [json.loads(each).get("name") for each in shown]  # None: it has gone meanwhile
+    return [name_of(each) for each in ids[:count.value]]
+
+
+def name_of(program_id):
+    """None: it has gone meanwhile. The name is at its place in struct bpf_prog_info."""
+    info, size = (ctypes.c_char * 256)(), ctypes.c_uint32(256)
+    fd = libbpf.bpf_prog_get_fd_by_id(program_id)
+    if fd < 0:
+        return None
+    error = libbpf.bpf_obj_get_info_by_fd(fd, info, ctypes.byref(size))
+    os.close(fd)
+    assert error == 0, os.strerror(-error)
+    return info.raw[64:80].partition(b"\0")[0].decode()

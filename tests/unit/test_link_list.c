@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of devices when it changes while it is read. The kernel's answers are by hand. */
+/*
+ * The list of devices when it changes while it is read; the kernel's answers are by hand. And a
+ * request that is longer than a message.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "network/link_list.h"
@@ -50,11 +54,24 @@ static void a_list_that_never_rests_is_an_error(void **state)
 	link_list_free(&list);
 }
 
+/* The message has room for a page; what is left of it would change nothing, and be acknowledged. */
+static void a_request_that_is_too_long_is_not_sent_in_part(void **state)
+{
+	char alias[8192];
+	struct nl none = { 0 }; /* nothing is sent */
+
+	(void)state;
+	memset(alias, 'x', sizeof(alias) - 1);
+	alias[sizeof(alias) - 1] = '\0';
+	assert_int_equal(link_set_alias(&none, 1, alias, NULL), -EMSGSIZE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_device_stands_once),
 		cmocka_unit_test(a_list_that_never_rests_is_an_error),
+		cmocka_unit_test(a_request_that_is_too_long_is_not_sent_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The matrix of faults: each system call of each verb fails once, of bondd and of bondctl, by
+tests/tools/faults.so.c. After each: bondd lives, what is there is what was before or what was
+wanted, so `show` agrees with the devices, and a second try or a restart of bondd brings what was
+wanted. The calls are counted at each run; a share has every SHARES-th of them.
+"""
+import collections
+import contextlib
+import ctypes
+import dataclasses
+import mmap
+import os
+import re
+import subprocess
+
+import pytest
+
+from built import BUILD, IS_INSTRUMENTED
+from lab import Lab, stable
+from policies import WANTED, compile_policy
+from tcx import TCX_EGRESS, TCX_INGRESS, order
+from waiting import PATIENCE, wait_for
+
+pytestmark = [
+    pytest.mark.usefixtures("on_veths"),
+    pytest.mark.skipif(IS_INSTRUMENTED, reason="sanitizers want to come before faults.so")]
+INJECTOR = BUILD / "tools/faults.so"
+SHARES = 48
+LOST = 3  # status of bondctl: bondd could not take the request, or not answer
+# What the verb or its answer is not about, or what chance decides.
+NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover",
+                "speed_mbps", "duplex", "carrier_source"}
+# What is still wrong: a function that the failing call is made for, and what is wrong.
+KNOWN = {
+    "dataplane_create < lifecycle_create": "phantom bond after a refused create",
+}
+
+BEFORE = """[bond]
+mode = active-backup
+xmit_hash_policy = layer2
+[slave l0]
+prio = 3
+"""
+AFTER = """[bond]
+mode = balance-xor
+xmit_hash_policy = layer3+4
+min_links = 1
+[slave l1]
+queue_id = 2
+[slave l2]
+"""
+
+
+class Faults(ctypes.Structure):
+    """As in tests/tools/faults.so.c."""
+    _fields_ = [("fail_at", ctypes.c_uint32), ("count", ctypes.c_uint32),
+                ("failed", ctypes.c_char * 24)]
+
+
+class Injector:
+    """Lets calls of the programs fail that have its environment."""
+
+    def __init__(self, path):
+        path.write_bytes(bytes(mmap.PAGESIZE))
+        with open(path, "r+b") as file:
+            self.shared = Faults.from_buffer(mmap.mmap(file.fileno(), mmap.PAGESIZE))
+        self.environment = {"LD_PRELOAD": str(INJECTOR), "XBOND_TEST_FAULTS": str(path)}
+
+    @contextlib.contextmanager
+    def armed(self, number):
+        """The call of this number fails in the block; 0: none, they are counted only."""
+        self.shared.failed = b""
+        self.shared.count, self.shared.fail_at = 0, number
+        yield
+        self.shared.fail_at = 0
+
+    @property
+    def failed(self):
+        return self.shared.failed.decode()
+
+
+def devices(host):
+    """What a verb may change of a device, with its programs, in the order in which they run."""
+    keys = ("address", "mtu", "promiscuity", "allmulti", "ifalias", "master")
+    return {link["ifname"]: {key: link.get(key) for key in keys} | {
+        "up": "UP" in link["flags"],
+        "programs": [order(host, link["ifname"], hook) for hook in (TCX_INGRESS, TCX_EGRESS)]}
+            for link in host.ip_json("-d", "link", "show")}
+
+
+def comparable(value):
+    """Without what chance decides."""
+    if isinstance(value, dict):
+        return {key: comparable(each) for key, each in value.items() if key not in NOT_COMPARED}
+    return [comparable(each) for each in value] if isinstance(value, list) else value
+
+
+def differences(one, other, where=""):
+    """What differs, as lines."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [line for key in sorted({*one, *other})
+                for line in differences(one.get(key), other.get(key), f"{where}/{key}")]
+    if isinstance(one, list) and isinstance(other, list):
+        one, other = [each for each in one if each not in other], \
+            [each for each in other if each not in one]
+    return [] if one == other else [f"{where}: {one!r:.100}, not {other!r:.100}"]
+
+
+class Case:
+    """A host with three links, where one verb is tried again and again."""
+
+    def __init__(self, verb, bondd, policy):
+        self.verb, self.bondd, self.policy = verb, bondd, policy
+        self.make()
+
+    def make(self):
+        self.lab = Lab(None)
+        self.host = self.lab.lone(links=3, bondd=False)
+        self.host.environment = self.bondd.environment
+        self.host.start_bondd()
+        for words in self.verb.prepare:
+            self.must(words)
+        self.before = self.settled()
+        assert self.do(self.verb.do).returncode == self.verb.is_refused
+        self.after = self.settled()
+        self.go_back()
+
+    def do(self, words, environment=None):
+        """Words of bondctl, or a function that returns a finished process."""
+        if callable(words):
+            return words(self, environment)
+        return self.host.run(*self.host.ctl_command(*words), check=False,
+                             env={**os.environ, **(environment or {})})
+
+    def must(self, words):
+        done = self.do(words)
+        assert done.returncode == 0, (words, done.stderr)
+
+    def state(self):
+        """A bond's MAC address is left out: it is by chance, until it is that of its first slave.
+        """
+        host = self.host
+        bonds = {bond["name"]: {**bond, "mac": None,
+                                "slaves": {each["name"]: each for each in bond["slaves"]}}
+                 for bond in host.ctl_json("show")}
+        found = devices(host)
+        for name in found:
+            if name not in host.links:
+                found[name]["address"] = None
+        pins = [re.sub("(link_rx_)[0-9]+", r"\1N", pin) for pin in host.pins()]
+        return comparable({"shown": {"show": stable(bonds), "devices": found}, "pins": pins})
+
+    def settled(self):
+        last = [None] * 3
+
+        def is_same():
+            last.append(self.state())
+            return last[-3] == last[-2] == last[-1] and last[-1]
+        return wait_for(is_same, "nothing to change by itself", interval=0.15)
+
+    def wait_state(self, *wanted, deadline=3):
+        """Returns the state, whether or not it has become one of those."""
+        with contextlib.suppress(AssertionError):
+            return wait_for(lambda: (state := self.state()) in wanted and state, "", deadline)
+        return self.state()
+
+    def go_back(self):
+        if self.state()["shown"] != self.before["shown"]:
+            self.must(self.verb.undo)
+        state = self.wait_state(self.before)
+        assert state["shown"] == self.before["shown"], differences(state, self.before)
+
+    def apply(self, text, *words, environment=None):
+        (self.host.config_dir / "bond0.conf").write_text(text)
+        return self.do(("apply", "bond0", *words), environment)
+
+    def restart(self):
+        """Whatever has become of bondd."""
+        self.host.kill_bondd()
+        self.host.start_bondd()
+
+    def start_faulty(self):
+        """A start of bondd as a verb; it may end, and then its unit starts it again."""
+        self.host.kill_bondd()
+        log_size = len(self.host.log())
+        self.host.start_bondd(wait=False)
+        with contextlib.suppress(AssertionError):
+            wait_for(lambda: self.host.bondd.poll() is not None or self.host.ping_bondd(), "", 8)
+        status = LOST if self.host.bondd.poll() is None and not self.host.ping_bondd() else \
+            self.host.bondd.poll() or 0
+        said = re.findall("^bondd: (.*)$", self.host.log()[log_size:], re.M)
+        return subprocess.CompletedProcess("bondd", status, "", "; ".join(said))
+
+    # one fault
+
+    def wrong(self, done):
+        """After the fault: what is not as it should be, as lines; it is mended for the next."""
+        wanted = [self.before, self.after]
+        if done.returncode != LOST and not self.verb.goes_on:
+            wanted = [self.before if done.returncode else self.after]
+        state = self.wait_state(*wanted)
+        found = [] if state["shown"] in (each["shown"] for each in wanted) else [
+            f"status {done.returncode}, but {line}"
+            for line in differences(state["shown"], wanted[0]["shown"])]
+        if state != self.after and done.returncode:
+            state = self.try_again(found, "second try")
+        if state != self.after:
+            found += [f"not healed: {line}"
+                      for line in differences(state["shown"], self.after["shown"])]
+            self.restart()
+            state = self.wait_state(self.after)
+            if state == self.before:
+                state = self.try_again(found, "after a restart")
+            found += [f"nor by a restart: {line}" for line in differences(state, self.after)]
+        return found
+
+    def try_again(self, found, when):
+        again = self.do(self.verb.do)
+        if again.returncode != self.verb.is_refused:
+            found.append(f"{when}: {again.stderr.strip()}")
+        return self.wait_state(self.after)
+
+    def leftovers(self):
+        """Pins, which nobody is shown, after a restart of bondd."""
+        self.restart()
+        return [f"left over: {line}" for line in differences(self.wait_state(self.before),
+                                                             self.before)]
+
+    def check(self, armed, number):
+        """Lets call number of one program fail. Returns what was wrong, as lines."""
+        log_size = len(self.host.log())
+        with armed.armed(number):
+            done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
+        if not armed.failed:  # it made fewer calls this time
+            self.go_back()
+            return []
+        found = []
+        if self.host.bondd.poll() is not None:
+            if self.host.bondd.returncode != 1 or self.verb is not VERBS["start"]:
+                found = [f"bondd ended with {self.host.bondd.returncode}"]
+            self.restart()
+        if done.returncode not in (0, 1, LOST) or (
+                self.verb is VERBS["start"] and done.returncode == LOST):
+            found.append(f"status {done.returncode}: {done.stderr.strip()}")
+        found += self.wrong(done)
+        log = self.host.log()[log_size:] + done.stderr
+        if found:
+            self.lab.close()
+            self.make()
+        else:
+            self.go_back()
+        return [f"call {number}, {armed.failed}: {done.stderr.strip()}", *found,
+                *stack(log)] if found and not is_known(stack(log)) else []
+
+
+def is_known(lines):
+    return any(part in line for part in KNOWN for line in lines)
+
+
+def stack(log):
+    """Who made the call that failed, by what the injector wrote."""
+    lines = log.partition("faults: call ")[2].splitlines()[1:]
+    frames = [found for found in (re.search(r"/(bondd|bondctl)\(\+(0x[0-9a-f]+)\)", line)
+                                  for line in lines) if found]
+    if not frames:
+        return []
+    names = subprocess.run(["addr2line", "-f", "-s", "-i", "-e", BUILD / frames[0][1],
+                            *[hex(int(frame[2], 16) - 1) for frame in frames]],
+                           capture_output=True, text=True, check=True).stdout.split("\n")
+    return ["  in " + " < ".join(names[:-1:2])]
+
+
+@dataclasses.dataclass
+class Verb:
+    """Words of bondctl, or functions of the case."""
+    do: object
+    undo: object = ()
+    prepare: tuple = ()  # what is there before
+    is_refused: bool = False
+    goes_on: bool = False  # by itself, when it was refused
+
+
+def applies(text, *words):
+    return lambda case, environment: case.apply(text, *words, environment=environment)
+
+
+def loads_policy(case, environment):
+    return case.do(("policy", "load", "bond0", case.policy), environment)
+
+
+CREATE = ("create", "bond0", "mode", "balance-xor", "hash_seed", "7")
+ADD = ("add-slave", "bond0", "l0", "l1", "weight", "2")
+BOND = (CREATE, ADD)
+UNLOAD = ("policy", "unload", "bond0")
+VERBS = {
+    "create": Verb(CREATE, ("delete", "bond0")),
+    "delete": Verb(("delete", "bond0"), applies(BEFORE), (applies(BEFORE),)),
+    "add-slave": Verb(ADD, ("del-slave", "bond0", "l0", "l1"), (CREATE,)),
+    "del-slave": Verb(("del-slave", "bond0", "l0", "l1"), ADD, BOND),
+    "set": Verb(("set", "bond0", "xmit_hash_policy", "layer3+4", "miimon", "50", "min_links", "1",
+                 "path", "direct", "mode", "balance-rr"),
+                ("set", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer2", "miimon",
+                 "100", "min_links", "0", "path", "counted"), BOND),
+    "set-slave": Verb(("set-slave", "bond0", "l0", "queue_id", "5", "weight", "3", "drain", "on"),
+                      ("set-slave", "bond0", "l0", "queue_id", "0", "weight", "2", "drain", "off"),
+                      BOND),
+    "apply": Verb(applies(AFTER), applies(BEFORE), (applies(BEFORE),)),
+    "rollback": Verb(("rollback", "bond0"), applies(AFTER, "--confirm", "600"),
+                     (applies(BEFORE), applies(AFTER, "--confirm", "600")), goes_on=True),
+    "policy-load": Verb(loads_policy, UNLOAD, BOND),
+    "policy-unload": Verb(UNLOAD, loads_policy, (*BOND, loads_policy)),
+    "takeover": Verb(("takeover", "bond7"), prepare=BOND, is_refused=True),
+    "handback": Verb(("handback", "bond0"), prepare=BOND, is_refused=True),
+    "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND),
+}
+# bondctl does more in these than send a request.
+OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
+
+
+@pytest.fixture(scope="module", name="policy")
+def compiled_policy(tmp_path_factory):
+    return compile_policy(WANTED, tmp_path_factory.mktemp("policies") / "wanted.o")
+
+
+def numbers(case, armed, share):
+    with armed.armed(0):
+        assert case.do(case.verb.do, armed.environment).returncode == case.verb.is_refused
+    count = armed.shared.count
+    case.wait_state(case.after)
+    case.go_back()
+    return range(share + 1, count + 1, SHARES)
+
+
+@pytest.mark.variants(len(VERBS))
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
+                         [("bondctl", name) for name in OF_BONDCTL])
+def test_each_call_fails_once(tmp_path, policy, program, name, share):
+    bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
+    case = Case(VERBS[name], bondd, policy)
+    armed = {"bondd": bondd, "bondctl": bondctl}[program]
+    try:
+        found = [line for number in numbers(case, armed, share)
+                 for line in case.check(armed, number)]
+        found += case.leftovers()
+    finally:
+        case.lab.close()
+    assert not found, "\n" + "\n".join(found)
