@@ -39,6 +39,8 @@ static const struct verb_flag simulate_flags[] = {
 
 static const struct verb_flag doctor_flags[] = {
 	{ "--list", NULL, NULL, "lists the checks without running them" },
+	{ "--seconds", NULL, "N", "how long to watch the traffic (default 5)" },
+	{ "--no-traffic", NULL, NULL, "does not watch the traffic, and so ends at once" },
 	{ .name = NULL },
 };
 

@@ -76,10 +76,9 @@ static bool link_parse_forwards(struct nlattr *linkinfo)
 		       BR_STATE_FORWARDING;
 }
 
-static uint32_t link_parse_xdp(struct nlattr *xdp)
+static uint32_t link_parse_xdp(struct nlattr *xdp, int where)
 {
-	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID), 0)
-		   : 0;
+	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), where), 0) : 0;
 }
 
 bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
@@ -109,7 +108,8 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->carrier_changes = nl_attr_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	link_parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
-	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP]);
+	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP], IFLA_XDP_DRV_PROG_ID);
+	ret_link->xdp_generic_id = link_parse_xdp(tb[IFLA_XDP], IFLA_XDP_SKB_PROG_ID);
 	ret_link->forwards = link_parse_forwards(tb[IFLA_LINKINFO]);
 	link_parse_strings(tb, ret_link);
 	return true;

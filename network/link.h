@@ -38,8 +38,9 @@ struct link_info {
 	int lower;	/* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
 	int lower_nsid; /* namespace of lower and tunnel; -1: the same */
 	int tunnel;	/* the device by which a vxlan sends, which IFLA_LINK does not tell; or 0 */
-	uint32_t xdp_id; /* of its native XDP program; 0: none */
-	int new_nsid;	 /* for RTM_DELLINK: the namespace it was moved to; -1: it was deleted */
+	uint32_t xdp_id;	 /* of its native XDP program; 0: none */
+	uint32_t xdp_generic_id; /* of the one that the kernel runs for the driver; 0: none */
+	int new_nsid; /* for RTM_DELLINK: the namespace it was moved to; -1: it was deleted */
 	int new_ifindex;
 };
 

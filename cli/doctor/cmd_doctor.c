@@ -9,10 +9,21 @@
 
 #include "cli/base/cli.h"
 #include "cli/doctor/doctor.h"
+#include "cli/doctor/doctor_watch.h"
 #include "options/names.h"
 
 #define LOOKS 3
 #define LOOK_AGAIN_MS 150
+#define WATCH_SECONDS 5
+#define WATCH_MOST 600
+
+/* What is asked for. */
+struct doctor_call {
+	const struct cli *cli;
+	const char *only;     /* a bond; NULL: all */
+	unsigned int seconds; /* to watch the traffic; 0: it is not watched */
+	struct doctor_watch *watch;
+};
 
 static enum cli_exit doctor_list(const struct cli *cli)
 {
@@ -59,7 +70,10 @@ static void doctor_print_all(const struct doctor_facts *facts, const json_t *fin
 		return;
 	for (size_t i = 0; i < facts->bond_count; i++)
 		asked += doctor_is_asked(facts, &facts->bond[i]);
-	printf("nothing found; %zu bond%s looked at\n", asked, asked == 1 ? "" : "s");
+	printf("nothing found; %zu bond%s looked at", asked, asked == 1 ? "" : "s");
+	if (facts->watched_s)
+		printf(", and traffic for %u s", facts->watched_s);
+	putchar('\n');
 }
 
 static enum cli_exit doctor_status(const struct doctor_report *report)
@@ -82,21 +96,22 @@ static enum cli_exit doctor_tell(const struct cli *cli, const struct doctor_fact
 	return status;
 }
 
-static bool doctor_look(const struct cli *cli, const char *only, struct doctor_facts *ret_facts,
+static bool doctor_look(const struct doctor_call *call, struct doctor_facts *ret_facts,
 			struct doctor_report *ret_report)
 {
 	struct err err;
 
 	doctor_report_init(ret_report);
-	if (doctor_gather(&cli->paths, only, ret_facts, &err)) {
+	if (doctor_gather(&call->cli->paths, call->only, ret_facts, &err)) {
 		cli_refuse(&err);
 		return false;
 	}
+	doctor_watch_tell(call->watch, ret_facts);
 	doctor_run(ret_facts, ret_report);
 	return true;
 }
 
-static bool doctor_look_again(const struct cli *cli, const char *only, struct doctor_facts *facts,
+static bool doctor_look_again(const struct doctor_call *call, struct doctor_facts *facts,
 			      struct doctor_report *report)
 {
 	struct doctor_report before = *report;
@@ -104,37 +119,62 @@ static bool doctor_look_again(const struct cli *cli, const char *only, struct do
 
 	usleep(LOOK_AGAIN_MS * 1000);
 	doctor_facts_free(facts);
-	sees = doctor_look(cli, only, facts, report);
+	sees = doctor_look(call, facts, report);
 	if (sees)
 		doctor_report_confirm(report, &before);
 	doctor_report_done(&before);
 	return sees;
 }
 
+/* For the bonds that are there now. Without them, what is wrong is told by the looks that follow.
+ */
+static void doctor_watch_traffic(struct doctor_call *call)
+{
+	struct doctor_facts facts;
+	struct err err;
+
+	if (!call->seconds)
+		return;
+	if (!doctor_gather(&call->cli->paths, call->only, &facts, &err)) {
+		if (!call->cli->json && isatty(STDERR_FILENO))
+			fprintf(stderr, "watching the traffic for %u s...\n", call->seconds);
+		call->watch = doctor_watch_new(&facts, call->seconds);
+	}
+	doctor_facts_free(&facts);
+}
+
 /* A bond that is being created or deleted is not as it should be for a moment. */
-static enum cli_exit doctor_examine(const struct cli *cli, const char *only)
+static enum cli_exit doctor_examine(struct doctor_call *call)
 {
 	enum cli_exit status = CLI_REFUSED;
 	struct doctor_report report;
 	struct doctor_facts facts;
-	bool sees = doctor_look(cli, only, &facts, &report);
+	bool sees;
 
+	doctor_watch_traffic(call);
+	sees = doctor_look(call, &facts, &report);
 	for (int i = 1; sees && doctor_status(&report) == CLI_BAD && i < LOOKS; i++)
-		sees = doctor_look_again(cli, only, &facts, &report);
+		sees = doctor_look_again(call, &facts, &report);
 	if (sees)
-		status = doctor_tell(cli, &facts, &report);
+		status = doctor_tell(call->cli, &facts, &report);
 	doctor_report_done(&report);
 	doctor_facts_free(&facts);
+	doctor_watch_free(call->watch);
 	return status;
 }
 
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
+	struct doctor_call call = { .cli = cli, .only = argc ? argv[0] : NULL };
+	unsigned long long seconds = WATCH_SECONDS;
 	struct err err;
 
 	if (cli_flag(cli, verb, "--list"))
 		return argc ? cli_usage(verb, "unexpected '%s'", argv[0]) : doctor_list(cli);
+	if (cli_number(cli, verb, "--seconds", WATCH_MOST, &seconds))
+		return CLI_USAGE;
 	if (argc && name_check("bond", argv[0], &err))
 		return cli_refuse(&err);
-	return doctor_examine(cli, argc ? argv[0] : NULL);
+	call.seconds = cli_flag(cli, verb, "--no-traffic") ? 0 : (unsigned int)seconds;
+	return doctor_examine(&call);
 }

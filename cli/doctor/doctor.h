@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cli/doctor/doctor_report.h"
+#include "cli/doctor/doctor_talk.h"
 #include "common/attached.h"
 #include "common/err.h"
 #include "common/loop_figures.h"
@@ -60,6 +61,16 @@ struct doctor_device {
 	bool is_captured;
 };
 
+/* Of one slave, while the traffic was watched (doctor_watch.c). Packets, as the bond counts them.
+ */
+struct doctor_seen {
+	bool is_known;
+	uint64_t sent, received, dropped;
+	uint64_t at_device; /* frames that its device has received, by the driver's count */
+	bool talks_are_known;
+	struct talk_sums talk;
+};
+
 struct doctor_slave {
 	unsigned int slot;
 	const struct xbond_slave *pin;
@@ -70,6 +81,7 @@ struct doctor_slave {
 	char why[256];	     /* it is not in use; "": it is */
 	const char *manager; /* that has configured it; NULL: none */
 	bool manager_is_sure;
+	struct doctor_seen seen;
 };
 
 /* A target of the ARP monitor. */
@@ -113,6 +125,7 @@ struct doctor_facts {
 	 */
 	struct doctor_bond *bond;
 	size_t bond_count;
+	unsigned int watched_s; /* how long traffic was watched; 0: it was not */
 };
 
 struct doctor_check {
@@ -189,6 +202,10 @@ DOCTOR_BOND_CHECK(doctor_check_hold_down);
 DOCTOR_BOND_CHECK(doctor_check_speed);
 DOCTOR_BOND_CHECK(doctor_check_errors);
 DOCTOR_BOND_CHECK(doctor_check_balance);
+/* doctor_traffic.c */
+DOCTOR_BOND_CHECK(doctor_check_unanswered);
+DOCTOR_BOND_CHECK(doctor_check_refused);
+DOCTOR_BOND_CHECK(doctor_check_other_xdp);
 /* doctor_devices.c */
 DOCTOR_BOND_CHECK(doctor_check_mtu);
 DOCTOR_BOND_CHECK(doctor_check_offloads);

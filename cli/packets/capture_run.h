@@ -10,7 +10,7 @@
 
 #include "cli/packets/order.h"
 #include "cli/packets/pcapng.h"
-#include "cli/packets/tap.h"
+#include "cli/base/tap.h"
 #include "common/pins.h"
 
 #define CAPTURE_SOURCES (2 * XBOND_MAX_SLAVES)

@@ -8,7 +8,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/flow_counts.h"
-#include "cli/packets/tap.h"
+#include "cli/base/tap.h"
 
 struct flows_slave {
 	bool open;

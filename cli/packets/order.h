@@ -7,7 +7,7 @@
 #ifndef XBOND_CLI_PACKETS_ORDER_H
 #define XBOND_CLI_PACKETS_ORDER_H
 
-#include "cli/packets/tap.h"
+#include "cli/base/tap.h"
 
 #define ORDER_MOST (64 << 20)
 

@@ -260,9 +260,10 @@ class Host(Namespace):
             schema.check(words[0], value)
         return value
 
-    def doctor(self, *words):
-        """What it found; its exit status must say the same."""
-        done = self.ctl_try("-j", "doctor", *words)
+    def doctor(self, *words, seconds=0):
+        """What it found; its exit status must say the same. Traffic is watched for so long."""
+        watch = ["--seconds", seconds] if seconds else ["--no-traffic"]
+        done = self.ctl_try("-j", "doctor", *watch, *words)
         assert done.stderr == "", done.stderr
         found = json.loads(done.stdout)
         if not os.environ.get("XBOND_VM"):

@@ -4,13 +4,18 @@ is found. tests/cli/test_doctor.py has what takes maps only.
 import contextlib
 import json
 
-from lab import is_team
+import pytest
+
+from lab import ROOT, is_team
 from lacp import AGGREGATION, SYNC, TIMEOUT, ports
-from namespace import run
+from namespace import compile_bpf, mac_bytes, run
 from puppet import ATTACHED, Partner
+from traffic import Stream, Talks, pings
 from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
+TRAFFIC = ("unanswered", "refused", "other-xdp")  # the checks that watch
+WATCH = 3
 
 
 def found(host, name, *words):
@@ -147,7 +152,8 @@ def look_while_bondd_is_away(host):
     assert says(host, "carrier", "administratively down")
     host.ip("link", "del", "bond0")
     assert says(host, "device", "the device bond0 is gone")
-    wait_for(lambda: "bondd is not running" in host.ctl_try("doctor").stdout, "bondd to be missed")
+    wait_for(lambda: "bondd is not running" in host.ctl_try("doctor", "--no-traffic").stdout,
+             "bondd to be missed")
 
 
 def test_what_is_wrong(pair):
@@ -194,3 +200,147 @@ def test_what_a_partner_says(lone):
     host.ctl("set", "bond0", "lacp_hold", "off")
     wait_for(lambda: ("note", "l0") in found(host, "lacp-rate"), "the rates to differ")
     partner.close()
+
+
+def watched(host, seconds=WATCH):
+    """[(severity, slave, check)] of what it saw while it watched the traffic."""
+    return [(each["severity"], each["slave"], each["check"])
+            for each in host.doctor("bond0", seconds=seconds) if each["check"] in TRAFFIC]
+
+
+@pytest.mark.parametrize("mode", [*MODES, "balance-tlb", "balance-alb"])
+def test_traffic_that_is_well(pair, mode):
+    """Both ways, one way, and none."""
+    far = {"mode": "active-backup", "all_slaves_active": "on"} \
+        if mode in ("balance-tlb", "balance-alb") else {}
+    hashing = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
+    made = pair(mode, links=2, far=far, **hashing)
+    made.near.wait_ping("10.0.0.2")
+    assert watched(made.near, 1) == []
+    with Talks(made.near, made.far):
+        stream = Stream(made.near, made.far, rate=500, flows=8)
+        stream.flow_on(100)
+        for host in (made.near, made.far):
+            assert watched(host) == [], mode
+        stream.finish()
+
+
+def test_one_way_traffic_is_well(pair):
+    """Nobody answers, and nobody needs to."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    made.near.wait_ping("10.0.0.2")
+    stream = Stream(made.near, made.far, rate=500, flows=16)
+    stream.flow_on(100)
+    for host in (made.near, made.far):
+        assert watched(host) == []
+    stream.finish()
+
+
+@contextlib.contextmanager
+def discarding(host, dev, tmp_path, how="xdpdrv"):
+    """An XDP program that drops all IPv4."""
+    program = host.bpf_dir / "discard"
+    compile_bpf(ROOT / "tests/net/discard.bpf.c", tmp_path / "discard.o")
+    run("bpftool", "prog", "load", tmp_path / "discard.o", program)
+    host.run("bpftool", "net", "attach", how, "pinned", program, "dev", dev)
+    yield
+    host.run("bpftool", "net", "detach", how, "dev", dev)
+    program.unlink()
+
+
+def test_a_far_end_that_drops(pair, tmp_path):
+    """What one link carries is lost at its far end: the other end is told which link, and this one
+    which program.
+    """
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    with Talks(made.near, made.far), discarding(made.far, "l1", tmp_path):
+        assert watched(made.near) == [("bad", "l1", "unanswered")]
+        assert ("warning", "l1", "other-xdp") in watched(made.far)
+    with discarding(made.far, "l0", tmp_path, "xdpgeneric"):
+        assert found(made.far, "other-xdp") == [("note", "l0")]
+    assert watched(made.near, 1) == []
+
+
+def test_a_far_end_that_drops_what_takes_turns(pair, tmp_path):
+    made = pair("balance-rr", links=2)
+    with discarding(made.far, "l1", tmp_path):
+        pings(made.near)
+        assert watched(made.near) == [("bad", "l1", "unanswered")]
+
+
+def test_the_only_path_leads_nowhere(pair, tmp_path):
+    """The active slave's. The others hear what the switch floods."""
+    made = pair("active-backup", links=2)
+    made.near.wait_ping("10.0.0.2")
+    active = made.near.show()["active_slave"]
+    with discarding(made.far, active, tmp_path), \
+            Talks(made.near, made.far, answered=False):
+        assert watched(made.near, 4) == [("warning", active, "unanswered")]
+
+
+def bond_by_name(host, names, number, **options):
+    host.ctl("create", "bond0", *[word for option in options.items() for word in option])
+    host.ctl("add-slave", "bond0", *names)
+    host.ip("link", "set", "bond0", "up")
+    host.ip("addr", "add", f"10.0.0.{number}/24", "dev", "bond0")
+
+
+@pytest.mark.parametrize("mode", ["balance-xor", "balance-rr"])
+def test_modes_that_differ(lab, mode):
+    """One end sends over both links, the other receives over one."""
+    near, far = lab.host("a"), lab.host("b")
+    names = lab.links(near, far, 2)
+    bond_by_name(near, names, 1, mode=mode, xmit_hash_policy="layer3+4")
+    bond_by_name(far, names, 2, mode="active-backup")
+    for host in (near, far):
+        host.wait_slaves(*names)
+    backup = "l1" if far.show()["active_slave"] == "l0" else "l0"
+    for host, other in ((near, far), (far, near)):  # or it depends on luck who finds whom
+        host.ip("neigh", "replace", f"10.0.0.{2 if host is near else 1}", "lladdr",
+                other.link("bond0")["address"], "dev", "bond0")
+    pings(near)
+    with Talks(near, far, answered=False):
+        assert watched(far) == [("bad", backup, "refused")]
+        assert watched(near) == [("bad", backup, "unanswered")]
+
+
+def test_a_link_that_works_one_way(pair, tmp_path):
+    """What the far end sends by one link is lost."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    compile_bpf(ROOT / "tests/net/silent.bpf.c", tmp_path / "silent.o")
+    with Talks(made.near, made.far):
+        made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
+        made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
+                     tmp_path / "silent.o", "sec", "tc")
+        assert watched(made.near) == [("warning", "l1", "unanswered")]
+
+
+def test_frames_that_a_switch_floods(pair):
+    """It sends them by all links. By a backup alone they are lost."""
+    made = pair("active-backup", links=2)
+    made.near.wait_ping("10.0.0.2")
+    active = made.near.show()["active_slave"]
+    backup = "l1" if active == "l0" else "l0"
+    head = mac_bytes(made.near.link("bond0")["address"]) + bytes.fromhex("02005e100001" "0800")
+    frames = [head + bytes([0x45, 0, 0, 46, number, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
+                            1, 2, 3, 4]) + bytes(22) for number in range(100)]
+
+    def sending(*devices):
+        code = ("import socket, sys, time\n"
+                "frames = [bytes.fromhex(each) for each in sys.argv[2:]]\n"
+                "made = []\n"
+                "for dev in sys.argv[1].split():\n"
+                "    made.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))\n"
+                "    made[-1].bind((dev, 0))\n"
+                "while True:\n"
+                "    for frame in frames:\n"
+                "        for each in made: each.send(frame)\n"
+                "        time.sleep(0.02)\n")
+        return made.far.spawn("python3", "-c", code, " ".join(devices),
+                              *[frame.hex() for frame in frames])
+    sender = sending(active, backup)
+    assert watched(made.near) == []
+    sender.kill()
+    sender = sending(backup)
+    assert watched(made.near) == [("bad", backup, "refused")]
+    sender.kill()

@@ -241,3 +241,90 @@ class Iperf:
 
     def close(self):
         end(self.server)
+
+
+ECHO = """
+import selectors, socket
+ready = selectors.DefaultSelector()
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    made = socket.socket(socket.AF_INET, kind)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind(("", 7))
+    if kind == socket.SOCK_STREAM:
+        made.listen(100)
+    ready.register(made, selectors.EVENT_READ, kind)
+print("ready", flush=True)
+while True:
+    for key, _ in ready.select():
+        if key.data == socket.SOCK_DGRAM:
+            key.fileobj.sendto(*key.fileobj.recvfrom(100))
+        elif key.data == socket.SOCK_STREAM:
+            ready.register(key.fileobj.accept()[0], selectors.EVENT_READ)
+        else:
+            try:
+                key.fileobj.send(key.fileobj.recv(100))
+            except OSError:
+                ready.unregister(key.fileobj)
+                key.fileobj.close()
+"""
+
+PING = """
+import itertools, socket, struct, sys, time
+made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
+for number in itertools.count():
+    made.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, number & 0xffff), (sys.argv[1], 0))
+    time.sleep(0.02)
+"""
+
+
+def pings(near, to="10.0.0.2"):
+    """Echo requests until it is ended, each with a number of its own."""
+    return near.spawn("python3", "-c", PING, to)
+
+
+TALK = """
+import socket, sys, time
+to, count = sys.argv[1], int(sys.argv[2])
+talks = []
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    for number in range(count):
+        made = socket.socket(socket.AF_INET, kind)
+        made.setblocking(False)
+        made.connect_ex((to, 7))
+        talks.append(made)
+answers = 0
+while True:
+    for made in talks:
+        try:
+            made.send(b"x")
+            answers += len(made.recv(100))
+        except OSError:
+            pass
+    if answers > count:
+        print(answers, flush=True)
+        answers = -10**12
+    time.sleep(0.02)
+"""
+
+
+class Talks:
+    """Conversations that go on until close(), as many by TCP as by UDP, with an echo at the far
+    end. answered: wait until there are answers.
+    """
+
+    def __init__(self, near, far, to="10.0.0.2", count=16, answered=True):
+        self.echo = far.spawn("python3", "-c", ECHO, stdout=subprocess.PIPE)
+        assert self.echo.stdout.readline() == b"ready\n"
+        self.client = near.spawn("python3", "-c", TALK, to, count, stdout=subprocess.PIPE)
+        assert not answered or self.client.stdout.readline()
+
+    def close(self):
+        for child in (self.client, self.echo):
+            end(child, signal.SIGKILL)
+            child.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -517,6 +517,105 @@ static void test_mac_addresses_of_the_family(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }
 
+static void see(unsigned int slot, uint32_t asked, uint32_t answered)
+{
+	struct doctor_seen *seen = &bond.slave[slot].seen;
+
+	*seen = (struct doctor_seen){ .is_known = true,
+				      .talks_are_known = true,
+				      .sent = 100,
+				      .received = 100,
+				      .talk = { .asked = asked,
+						.answered = answered,
+						.unanswered = asked - answered,
+						.hears = answered } };
+}
+
+static void test_unanswered_over_one_slave(void **state)
+{
+	struct talk_sums *talk = &bond.slave[1].seen.talk;
+
+	(void)state;
+	see(0, 8, 8);
+	see(1, 8, 0); /* one-way senders, for all that is known */
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_unanswered), 0);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	talk->proven = 3;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_unanswered), 1);
+	assert_true(last_has("slave", "eth1") && last_has("finding", "8 of 8"));
+	talk->answered = 1;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_unanswered), 0);
+	talk->answered = talk->proven = 0;
+	talk->owed = 8;
+	talk->peers = 2; /* perhaps they are gone */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	talk->peers = 3;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	bond.slave[0].seen.talks_are_known = false;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+}
+
+static void test_unanswered_because_one_slave_hears_nothing(void **state)
+{
+	(void)state;
+	see(0, 8, 6);
+	see(1, 8, 6);
+	bond.slave[1].seen.received = 0; /* as with a far end that hashes otherwise */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	bond.slave[0].seen.talk.expected = 3;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	assert_true(last_has("slave", "eth1") && last_has("finding", "received nothing"));
+	bond.slave[1].seen.dropped = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+}
+
+static void test_unanswered_at_all(void **state)
+{
+	(void)state;
+	see(0, 0, 0);
+	see(1, 8, 0);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	bond.slave[1].seen.talk.owed = 8;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	assert_true(last_has("slave", "eth1"));
+	bond.slave[0].seen.talk.hears = 5; /* others are there, and these peers may not be */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	bond.slave[1].seen.talk.heard = 3;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	bond.slave[0].seen.talk.answered = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+}
+
+static void test_refused_frames(void **state)
+{
+	(void)state;
+	see(0, 8, 8);
+	see(1, 0, 0);
+	bond.slave[1].seen.talk.alone = 5;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_refused), 0);
+	bond.slave[1].seen.dropped = 5;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_refused), 1);
+	bond.slave[1].seen.talk.alone = 4;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_refused), 0);
+}
+
+static void test_xdp_programs_of_others(void **state)
+{
+	(void)state;
+	links[1].xdp_id = 7;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_other_xdp), 1);
+	assert_true(last_has("finding", "id 7"));
+	see(1, 0, 0);
+	bond.slave[1].seen.at_device = 100;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_other_xdp), 1);
+	bond.slave[1].seen.received = 0;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_other_xdp), 1);
+	slaves[1].rx_hook = XBOND_RX_XDP; /* it is the bond's own */
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_other_xdp), 0);
+	links[1].xdp_generic_id = 8;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_other_xdp), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +641,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
 		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
 		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
+		cmocka_unit_test_setup_teardown(test_unanswered_over_one_slave, reset, end),
+		cmocka_unit_test_setup_teardown(test_unanswered_because_one_slave_hears_nothing,
+						reset, end),
+		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
+		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
+		cmocka_unit_test_setup_teardown(test_xdp_programs_of_others, reset, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * A packet socket on one device for one direction, with a ring that the kernel fills. It ends with
  * the process, whatever ends that. Nothing is changed on the device. Knows no bonds.
  */
-#ifndef XBOND_CLI_PACKETS_TAP_H
-#define XBOND_CLI_PACKETS_TAP_H
+#ifndef XBOND_CLI_BASE_TAP_H
+#define XBOND_CLI_BASE_TAP_H
 
 #include <linux/filter.h>
 #include <stdbool.h>

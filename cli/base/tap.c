@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/packets/tap.h"
+#include "cli/base/tap.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

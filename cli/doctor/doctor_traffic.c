@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks of what was seen while the traffic was watched. A quiet link, a one-way sender, answers
+ * that come by another slave or another way, and frames that a switch floods are no faults, so each
+ * check says what speaks against them.
+ */
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.h"
+#include "common/mode.h"
+#include "common/slots.h"
+
+#define TRAFFIC_FEW 3	  /* fewer conversations prove nothing */
+#define TRAFFIC_FRAMES 10 /* fewer frames, likewise */
+#define TRAFFIC_ALONE_MIN 5
+
+static void traffic_add(struct talk_sums *sums, const struct talk_sums *more)
+{
+	sums->asked += more->asked;
+	sums->answered += more->answered;
+	sums->unanswered += more->unanswered;
+	sums->expected += more->expected;
+	sums->owed += more->owed;
+	sums->heard += more->heard;
+	sums->peers += more->peers;
+	sums->hears += more->hears;
+}
+
+/* Of all slaves but one, which may be NULL. */
+static struct talk_sums traffic_of_others(const struct doctor_bond *bond,
+					  const struct doctor_slave *but)
+{
+	struct talk_sums sums = { 0 };
+
+	doctor_for_each_slave (slave, bond)
+		if (slave != but)
+			traffic_add(&sums, &slave->seen.talk);
+	return sums;
+}
+
+static uint64_t traffic_received(const struct doctor_bond *bond, const struct doctor_slave *but)
+{
+	uint64_t received = 0;
+
+	doctor_for_each_slave (slave, bond)
+		if (slave != but)
+			received += slave->seen.received + slave->seen.dropped;
+	return received;
+}
+
+static void traffic_advise_far_end(struct doctor_report *report)
+{
+	doctor_advise(report,
+		      "look at the far end of this link: its port must be in the same group, with "
+		      "a mode that fits, and no filter or XDP program there may drop the frames");
+}
+
+/*
+ * None of what it sends is answered, but others are, by the same services, or, with less certainty,
+ * by others.
+ */
+static bool traffic_check_sending(const struct doctor_facts *facts, const struct doctor_bond *bond,
+				  const struct doctor_slave *slave, struct doctor_report *report)
+{
+	const struct talk_sums *talk = &slave->seen.talk, others = traffic_of_others(bond, slave);
+	bool is_sure = talk->proven >= TRAFFIC_FEW;
+
+	if (talk->answered || others.answered < TRAFFIC_FEW ||
+	    (!is_sure && (talk->peers < TRAFFIC_FEW || others.owed > others.answered)))
+		return false;
+	doctor_found(report, is_sure ? DOCTOR_BAD : DOCTOR_WARNING, slave->pin->name,
+		     "of %u conversations that it carried in %u s none was answered; of those over "
+		     "other slaves %u of %u were%s",
+		     talk->asked, facts->watched_s, others.answered, others.asked,
+		     is_sure ? ", by the same peers" : "");
+	traffic_advise_far_end(report);
+	return true;
+}
+
+/* It hears nothing, and answers that should come do not come to what other slaves send. */
+static void traffic_check_hearing(const struct doctor_facts *facts, const struct doctor_bond *bond,
+				  const struct doctor_slave *slave, struct doctor_report *report)
+{
+	struct talk_sums all = traffic_of_others(bond, NULL);
+
+	if (slave->seen.received || slave->seen.dropped || !slave->seen.sent ||
+	    all.expected < TRAFFIC_FEW || traffic_received(bond, slave) < TRAFFIC_FRAMES)
+		return;
+	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+		     "it received nothing in %u s, and %u of %u conversations over the bond were "
+		     "not answered although the peers answer others: what the far end sends by "
+		     "this link may be lost",
+		     facts->watched_s, all.expected, all.asked);
+	doctor_advise(report, "see whether the far end sends by this link, and whether it is a "
+			      "one-way link: its transmitter, the fibre, this receiver");
+}
+
+/* Over the only path, or over all of them. */
+static void traffic_check_all(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			      struct doctor_report *report)
+{
+	const struct talk_sums all = traffic_of_others(bond, NULL);
+	const struct doctor_slave *only = NULL;
+	unsigned int senders = 0;
+
+	if (all.answered || all.owed < TRAFFIC_FEW || (all.hears && all.heard < TRAFFIC_FEW))
+		return;
+	doctor_for_each_slave (slave, bond)
+		if (slave->seen.talk.owed) {
+			senders++;
+			only = slave;
+		}
+	doctor_found(report, DOCTOR_WARNING, senders == 1 ? only->pin->name : NULL,
+		     "of %u conversations in %u s none was answered, %s", all.asked,
+		     facts->watched_s,
+		     all.heard >= TRAFFIC_FEW ? "although the peers are there: they were heard"
+					      : "and no peer has sent anything");
+	doctor_advise(report,
+		      "see whether the far end gets these packets: its ports, its mode, filters "
+		      "and VLANs there; %s",
+		      all.heard >= TRAFFIC_FEW ? "the other direction works"
+					       : "or whether these peers are there at all");
+}
+
+static bool traffic_talks_are_known(const struct doctor_bond *bond)
+{
+	doctor_for_each_slave (slave, bond)
+		if (!slave->seen.talks_are_known)
+			return false;
+	return bond->slave_count;
+}
+
+void doctor_check_unanswered(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			     struct doctor_report *report)
+{
+	bool has_found = false;
+
+	if (!traffic_talks_are_known(bond))
+		return;
+	doctor_for_each_slave (slave, bond)
+		has_found |= slave->seen.talk.unanswered &&
+			     traffic_check_sending(facts, bond, slave, report);
+	if (!has_found)
+		doctor_for_each_slave (slave, bond)
+			traffic_check_hearing(facts, bond, slave, report);
+	if (!has_found)
+		traffic_check_all(facts, bond, report);
+}
+
+/* Frames that a switch floods arrive by slaves that receive, too. These did not: they are lost. */
+void doctor_check_refused(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			  struct doctor_report *report)
+{
+	if (!traffic_talks_are_known(bond) || !bond->pins.bond->carrier)
+		return;
+	doctor_for_each_slave (slave, bond) {
+		if (slave->seen.talk.alone < TRAFFIC_ALONE_MIN || !slave->seen.dropped)
+			continue;
+		doctor_found(report, DOCTOR_BAD, slave->pin->name,
+			     "%u frames for the bond arrived by this slave alone in %u s, and were "
+			     "dropped: %s",
+			     slave->seen.talk.alone, facts->watched_s,
+			     slave->why[0] ? slave->why : "it does not receive");
+		doctor_advise(report,
+			      doctor_is_lacp(bond)
+				      ? "the far end sends by a link that LACP has not agreed on: "
+					"is it a group without LACP there?"
+				      : "the far end sends by several links at once: give both "
+					"ends the same mode, or take the ports out of the group "
+					"there (mode %s wants separate ports)",
+			      mode_name(bond->pins.bond->mode));
+	}
+}
+
+static const char *traffic_name_program(uint32_t id, char ret_name[BPF_OBJ_NAME_LEN])
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	strcpy(ret_name, "?");
+	if (fd < 0)
+		return ret_name;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.name[0])
+		memcpy(ret_name, info.name, BPF_OBJ_NAME_LEN);
+	close(fd);
+	return ret_name;
+}
+
+/* A filter or a balancer of the user is none of our business, unless it takes everything. */
+void doctor_check_other_xdp(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			    struct doctor_report *report)
+{
+	doctor_for_each_slave (slave, bond) {
+		const struct link_info *link = slave->device.link;
+		const struct doctor_seen *seen = &slave->seen;
+		bool takes_all = seen->is_known && !seen->received && !seen->dropped &&
+				 seen->at_device >= TRAFFIC_FRAMES;
+		uint32_t id = link && slave->pin->rx_hook != XBOND_RX_XDP ? link->xdp_id : 0;
+		char name[BPF_OBJ_NAME_LEN], counts[96] = "";
+
+		if (link && !id)
+			id = link->xdp_generic_id;
+		if (!id)
+			continue;
+		if (seen->is_known)
+			snprintf(counts, sizeof(counts),
+				 ": of %llu frames in %u s %llu reached the bond",
+				 (unsigned long long)seen->at_device, facts->watched_s,
+				 (unsigned long long)(seen->received + seen->dropped));
+		doctor_found(report, takes_all ? DOCTOR_WARNING : DOCTOR_NOTE, slave->pin->name,
+			     "the XDP program %s (id %u) of somebody else gets its frames first%s",
+			     traffic_name_program(id, name), id, counts);
+		doctor_advise(report,
+			      "what it drops or redirects the bond does not receive; 'ip link set "
+			      "%s xdp off' takes it off",
+			      slave->pin->name);
+	}
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which conversations are answered, from packets by hand: cli/doctor/doctor_talk.c; and the filter
+ * of doctor_watch.c, run by the kernel on a pair of sockets. tests/net/test_doctor.py has traffic.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor_watch.h"
+
+#define SECOND UINT64_C(1000000000)
+#define SENT true
+#define RECEIVED false
+#define TO_BOND "\2\0\0\0\0\1"
+#define SIZE 80
+
+static struct talk talk;
+static struct talk_sums sums[XBOND_MAX_SLAVES];
+static uint64_t now_ns;
+static uint8_t bytes[SIZE];
+
+static int begin(void **state)
+{
+	(void)state;
+	now_ns = SECOND;
+	return talk_init(&talk, (const uint8_t *)TO_BOND);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	talk_done(&talk);
+	return 0;
+}
+
+static void put16(size_t at, uint16_t number)
+{
+	bytes[at] = (uint8_t)(number >> 8);
+	bytes[at + 1] = (uint8_t)number;
+}
+
+/* Between 10.0.0.1, port `local`, and 10.0.0.`peer`, port `remote`. length: of the IP packet. */
+static void make_ip(bool is_sent, uint8_t peer, uint8_t protocol, uint16_t local, uint16_t remote,
+		    uint16_t length)
+{
+	const uint8_t here[4] = { 10, 0, 0, 1 }, there[4] = { 10, 0, 0, peer };
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, is_sent ? "\2\0\0\0\0\2" : TO_BOND, ETH_ALEN);
+	put16(12, ETH_P_IP);
+	bytes[14] = 0x45;
+	put16(16, length);
+	bytes[23] = protocol;
+	memcpy(bytes + 26, is_sent ? here : there, 4);
+	memcpy(bytes + 30, is_sent ? there : here, 4);
+	put16(34, is_sent ? local : remote);
+	put16(36, is_sent ? remote : local);
+}
+
+static void take_cut(bool is_sent, unsigned int slot, bool receives, uint32_t kept)
+{
+	struct tap_packet packet = {
+		.time_ns = now_ns, .bytes = bytes, .kept = kept, .length = SIZE, .vlan_tci = -1
+	};
+
+	if (is_sent)
+		talk_take_sent(&talk, slot, &packet);
+	else
+		talk_take_received(&talk, slot, receives, &packet);
+}
+
+static void take(bool is_sent, unsigned int slot)
+{
+	take_cut(is_sent, slot, true, SIZE);
+}
+
+static void tcp(bool is_sent, unsigned int slot, uint16_t port, uint8_t seq, uint8_t ack,
+		uint16_t data)
+{
+	make_ip(is_sent, 2, IPPROTO_TCP, port, 443, 40 + data);
+	bytes[41] = seq;
+	bytes[45] = ack;
+	bytes[46] = 0x50;
+	bytes[47] = TH_ACK;
+	take(is_sent, slot);
+}
+
+static void udp(bool is_sent, unsigned int slot, uint8_t peer, uint16_t port)
+{
+	make_ip(is_sent, peer, IPPROTO_UDP, port, 53, 60);
+	take(is_sent, slot);
+}
+
+static void echo(bool is_sent, unsigned int slot, uint8_t peer, uint8_t number)
+{
+	make_ip(is_sent, peer, IPPROTO_ICMP, 0, 0, 60);
+	bytes[34] = is_sent ? 8 : 0;
+	bytes[41] = number;
+	take(is_sent, slot);
+}
+
+static void sum(void)
+{
+	talk_sum(&talk, now_ns, sums);
+}
+
+static void test_tcp_is_unanswered_only_if_sent_again(void **state)
+{
+	(void)state;
+	tcp(SENT, 1, 1000, 10, 0, 5); /* its answer takes another way */
+	tcp(SENT, 1, 1001, 10, 0, 5);
+	tcp(SENT, 1, 1001, 10, 0, 5);
+	tcp(SENT, 1, 1002, 0, 0, 0); /* no more than an acknowledgement */
+	tcp(SENT, 1, 1002, 0, 0, 0);
+	sum();
+	assert_int_equal(sums[1].unanswered, 1);
+	assert_int_equal(sums[1].asked, 1);
+	assert_int_equal(sums[1].owed, 1);
+}
+
+static void test_tcp_is_answered_by_a_later_acknowledgement(void **state)
+{
+	(void)state;
+	tcp(RECEIVED, 0, 1000, 0, 10, 5); /* of what was sent before */
+	tcp(SENT, 1, 1000, 10, 0, 5);
+	tcp(SENT, 1, 1000, 10, 0, 5);
+	sum();
+	assert_int_equal(sums[1].unanswered, 1);
+	tcp(RECEIVED, 0, 1000, 0, 15, 0);
+	sum();
+	assert_int_equal(sums[1].answered, 1);
+	assert_int_equal(sums[1].unanswered, 0);
+}
+
+static void test_what_was_lost_before_is_sent_again(void **state)
+{
+	(void)state;
+	tcp(SENT, 1, 1000, 30, 0, 5);
+	tcp(SENT, 1, 1000, 10, 0, 5);
+	tcp(SENT, 1, 1000, 10, 0, 5);
+	sum();
+	assert_int_equal(sums[1].unanswered, 1);
+}
+
+static void test_one_way_udp_is_owed_nothing(void **state)
+{
+	(void)state;
+	for (uint16_t port = 1000; port < 1008; port++)
+		udp(SENT, port & 1, 2, port);
+	now_ns += 2 * SECOND;
+	sum();
+	assert_int_equal(sums[1].unanswered, 4);
+	assert_int_equal(sums[1].proven + sums[1].expected + sums[1].owed + sums[1].peers, 0);
+}
+
+static void test_a_service_that_answers_over_another_slave(void **state)
+{
+	(void)state;
+	udp(SENT, 0, 2, 1000);
+	udp(RECEIVED, 1, 2, 1000);
+	udp(SENT, 1, 2, 1001);
+	udp(SENT, 1, 3, 1002); /* another peer */
+	udp(SENT, 0, 2, 1003);
+	now_ns += 2 * SECOND;
+	sum();
+	assert_int_equal(sums[1].unanswered, 2);
+	assert_int_equal(sums[1].proven, 1);
+	assert_int_equal(sums[0].answered, 1);
+	assert_int_equal(sums[0].proven, 0);
+	assert_int_equal(sums[0].expected, 1);
+	assert_int_equal(sums[1].hears, 1);
+}
+
+static void test_echoes_have_a_while(void **state)
+{
+	(void)state;
+	for (uint8_t number = 0; number < 4; number++)
+		echo(SENT, 0, 2 + number, number);
+	echo(RECEIVED, 1, 2, 0);
+	now_ns += SECOND / 2;
+	sum();
+	assert_int_equal(sums[0].answered, 1);
+	assert_int_equal(sums[0].unanswered, 0);
+	now_ns += SECOND;
+	sum();
+	assert_int_equal(sums[0].unanswered, 3);
+	assert_int_equal(sums[0].peers, 3);
+	assert_int_equal(sums[0].heard, 0);
+}
+
+static void test_what_several_slaves_carry_is_nobodys(void **state)
+{
+	(void)state;
+	udp(SENT, 0, 2, 1000);
+	udp(SENT, 1, 2, 1000);
+	now_ns += 2 * SECOND;
+	sum();
+	assert_int_equal(sums[0].asked + sums[1].asked, 0);
+}
+
+static void test_frames_that_come_by_a_backup_alone(void **state)
+{
+	(void)state;
+	make_ip(RECEIVED, 2, IPPROTO_UDP, 1000, 53, 60);
+	take_cut(RECEIVED, 1, false, SIZE);
+	take_cut(RECEIVED, 1, false, SIZE);
+	sum();
+	assert_int_equal(sums[1].alone, 2);
+	assert_int_equal(sums[1].hears, 0);
+	take_cut(RECEIVED, 0, true, SIZE); /* it was flooded */
+	sum();
+	assert_int_equal(sums[1].alone, 0);
+	bytes[0] = 6; /* for another device */
+	take_cut(RECEIVED, 1, false, SIZE);
+	sum();
+	assert_int_equal(sums[1].alone, 0);
+}
+
+/* Each link's receive offload has merged other segments. */
+static void test_flooded_tcp_is_known_by_its_flow(void **state)
+{
+	(void)state;
+	tcp(RECEIVED, 0, 1000, 10, 0, 20);
+	make_ip(RECEIVED, 2, IPPROTO_TCP, 1000, 443, 45);
+	bytes[41] = 15;
+	bytes[46] = 0x50;
+	take_cut(RECEIVED, 1, false, SIZE);
+	sum();
+	assert_int_equal(sums[1].alone, 0);
+}
+
+static void test_packets_of_every_length(void **state)
+{
+	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, 0xffff };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		for (uint32_t kept = 0; kept <= SIZE; kept++)
+			for (unsigned int fill = 0; fill < 256; fill += 5) {
+				memset(bytes, (int)fill, sizeof(bytes));
+				put16(12, types[i]);
+				take_cut(SENT, 0, true, kept);
+				take_cut(RECEIVED, 0, fill & 1, kept);
+			}
+	sum();
+}
+
+static bool filter_takes(uint32_t one_of)
+{
+	struct sock_filter code[DOCTOR_WATCH_FILTER];
+	const struct sock_fprog program = { DOCTOR_WATCH_FILTER, code };
+	uint8_t got[SIZE];
+	bool takes;
+	int pair[2];
+
+	doctor_watch_filter(one_of, code);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, pair), 0);
+	assert_int_equal(
+		setsockopt(pair[1], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)), 0);
+	takes = send(pair[0], bytes, sizeof(bytes), 0) == sizeof(bytes) &&
+		recv(pair[1], got, sizeof(got), 0) == sizeof(bytes);
+	close(pair[0]);
+	close(pair[1]);
+	return takes;
+}
+
+static void make_ip6(bool is_sent, uint16_t port)
+{
+	memset(bytes, 0, sizeof(bytes));
+	put16(12, ETH_P_IPV6);
+	bytes[14] = 0x60;
+	bytes[20] = IPPROTO_TCP;
+	bytes[is_sent ? 37 : 53] = 1;
+	bytes[is_sent ? 53 : 37] = 2;
+	put16(is_sent ? 54 : 56, port);
+	put16(is_sent ? 56 : 54, 443);
+}
+
+static void test_the_filter_takes_both_directions_of_a_flow(void **state)
+{
+	unsigned int taken = 0, taken6 = 0;
+
+	(void)state;
+	for (uint16_t port = 1000; port < 1400; port++) {
+		bool takes;
+
+		make_ip(SENT, 2, IPPROTO_TCP, port, 443, 60);
+		assert_true(filter_takes(1));
+		taken += takes = filter_takes(4);
+		make_ip(RECEIVED, 2, IPPROTO_TCP, port, 443, 60);
+		assert_int_equal(filter_takes(4), takes);
+		make_ip6(SENT, port);
+		assert_true(filter_takes(1));
+		taken6 += takes = filter_takes(4);
+		make_ip6(RECEIVED, port);
+		assert_int_equal(filter_takes(4), takes);
+	}
+	assert_in_range(taken, 50, 150);
+	assert_in_range(taken6, 50, 150);
+}
+
+static void test_what_the_filter_takes(void **state)
+{
+	(void)state;
+	make_ip(SENT, 2, IPPROTO_ICMP, 0, 0, 60);
+	assert_true(filter_takes(1));
+	put16(20, 100); /* a later fragment */
+	assert_false(filter_takes(1));
+	put16(12, ETH_P_ARP);
+	assert_true(filter_takes(1000));
+	put16(12, 0x8809);
+	assert_false(filter_takes(1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tcp_is_unanswered_only_if_sent_again, begin,
+						end),
+		cmocka_unit_test_setup_teardown(test_tcp_is_answered_by_a_later_acknowledgement,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_what_was_lost_before_is_sent_again, begin,
+						end),
+		cmocka_unit_test_setup_teardown(test_one_way_udp_is_owed_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_service_that_answers_over_another_slave,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_echoes_have_a_while, begin, end),
+		cmocka_unit_test_setup_teardown(test_what_several_slaves_carry_is_nobodys, begin,
+						end),
+		cmocka_unit_test_setup_teardown(test_frames_that_come_by_a_backup_alone, begin,
+						end),
+		cmocka_unit_test_setup_teardown(test_flooded_tcp_is_known_by_its_flow, begin, end),
+		cmocka_unit_test_setup_teardown(test_packets_of_every_length, begin, end),
+		cmocka_unit_test(test_the_filter_takes_both_directions_of_a_flow),
+		cmocka_unit_test(test_what_the_filter_takes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
