@@ -238,7 +238,7 @@ udp_over_all() {
 }
 
 udp_with_a_cut_and_without() {
-	say "$packet_rate small UDP packets per second, each numbered: uncut, then $cut is cut and back"
+	say "$packet_rate small numbered UDP packets per second: uncut, then $cut is cut and back"
 	udp_over_all uncut
 	udp_over_all cut
 }
@@ -257,7 +257,8 @@ summary() {
 	heading "one TCP conn."
 	printf '%-16s%s\n' before "$(rates 0 4)" "$cut cut" "$(rates 5 8)" after "$(rates 9 12)"
 	printf '\n%-40s%12s%12s\n' "small packets" "$cut cut" uncut
-	printf '%-40s%12s%12s\n' "lost, of $(field sent "$work/cut-sent")" "$(lost cut)" "$(lost uncut)"
+	printf '%-40s%12s%12s\n' "lost, of $(field sent "$work/cut-sent")" \
+		"$(lost cut)" "$(lost uncut)"
 	printf '%-40s%12s%12s\n' "longest time without one, ms" \
 		"$(field longest_silence_ms "$work/cut-received")" \
 		"$(field longest_silence_ms "$work/uncut-received")"
