@@ -97,7 +97,7 @@ void help_print(const struct cli *cli)
 	help_print_global_flags();
 	puts("\nA beginning that only one verb has stands for it, as in 'bondctl sh bond0'.\n"
 	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 needs\n"
-	     "bondd, which is away or was lost; doctor: 4 warnings, 5 something bad; load,\n"
+	     "bondd, which is not running or was lost; doctor: 4 warnings, 5 something bad; load,\n"
 	     "apply: 6 changed.");
 }
 

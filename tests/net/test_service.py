@@ -61,6 +61,7 @@ def test_a_bond_from_a_file_is_up(lone, up):
     host.ctl("load")
     assert is_up(host) == (up == "off")
     host.ctl("delete", "bond0")
+    assert host.ctl_json("load", "bond0", "--dry-run")[0]["steps"][0]["action"] == "create"
     host.ctl("load", "bond0")
     assert is_up(host) == (up != "off")
 
