@@ -328,7 +328,7 @@ report-nfs: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/nfs
 
-## install: into DESTDIR and PREFIX
+## install: into DESTDIR and PREFIX; without DESTDIR it makes the group xbond, too (sysusers.conf)
 install: all
 	install -D -m 755 $(B)/bondd $(DESTDIR)$(PREFIX)/sbin/bondd
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
@@ -344,13 +344,16 @@ install: all
 	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
 	for hook in if-pre-up if-post-down; do \
 		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
-	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
+	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics $(DESTDIR)$(PREFIX)/share/xbond/json
+	install -m 644 docs/json/*.schema.json $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -D -m 644 packaging/completions/bondctl.bash $(DESTDIR)$(bashcompletiondir)/bondctl
 	install -D -m 644 packaging/completions/_bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl
 	install -D -m 644 packaging/completions/bondctl.fish $(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+	[ -n "$(DESTDIR)" ] || getent group xbond >/dev/null || groupadd --system xbond || \
+		echo "make the group xbond: its members may call bondctl show and the like" >&2
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
 # All that these include, whichever kind of program includes them.

@@ -14,8 +14,10 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
+#include "common/managers.h"
 #include "common/paths.h"
 #include "common/slots.h"
+#include "network/link.h"
 #include "options/config_file.h"
 #include "options/config_write.h"
 #include "options/values.h"
@@ -65,6 +67,39 @@ static void save_write_options(FILE *file, const struct pins *pins, enum option_
 		if (save_is_saved(pins, option, &value))
 			config_write_option(file, option, &value);
 	}
+}
+
+/* Is the bond administratively up? -errno: that cannot be found out here. */
+static int save_ask_up(const struct pins *pins, const char *name)
+{
+	struct link_info link;
+	struct nl nl;
+	int r = nl_init(&nl);
+
+	if (r)
+		return r;
+	r = link_get(&nl, -1, (int)pins->bond->ifindex, &link);
+	nl_done(&nl);
+	if (!r && strcmp(link.name, name) != 0)
+		r = -ENODEV; /* another device, in another namespace than the bond's */
+	return r ? r : !!(link.flags & IFF_UP);
+}
+
+/* The default is to bring it up. What another tool does with it is not in this file. */
+static void save_write_up(FILE *file, const struct pins *pins, const char *name,
+			  const struct config_file *old)
+{
+	const char *manager = managers_are_here() ? managers_configured("", name) : NULL;
+	struct option_value off = { .number = false };
+	int up = manager ? -EBUSY : save_ask_up(pins, name);
+
+	if (up < 0 && old->bond.given[OPT_UP])
+		config_write_option(file, option_at(OPT_UP), &old->bond.value[OPT_UP]);
+	if (up)
+		return;
+	config_write_option(file, option_at(OPT_UP), &off);
+	fprintf(stderr, "%s is down, and stays so when it is made from this file: up = off\n",
+		name);
 }
 
 /* The slaves that bondd says it is waiting for; NULL if it does not answer. A new reference. */
@@ -156,6 +191,7 @@ static void save_write_bond(FILE *file, const struct pins *pins, const char *nam
 
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
 	save_write_options(file, pins, OPTION_BOND, 0);
+	save_write_up(file, pins, name, old);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (pins->slaves[slot].state != XBOND_SLOT_MEMBER)
 			continue;

@@ -69,6 +69,8 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 			return err_set(err, EINVAL, "bad request: the value of %s is not text",
 				       name);
 		r = option_set_add(set, scope, name, json_string_value(value), err);
+		if (!r && option_find(scope, name)->in_file)
+			r = err_set(err, EINVAL, "%s: belongs in the bond's file", name);
 		if (r)
 			return r;
 	}

@@ -484,4 +484,14 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.at_create = true,
 		.help = "at create only: what the bond is made of; auto: netkit, or veth if an option needs XDP",
 	},
+	[OPT_UP] = {
+		.id = OPT_UP,
+		.name = "up",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		.home = OPTION_NOWHERE,
+		.initial = "on",
+		.in_file = true,
+		.help = "brings the bond up when bondd has made it from its file",
+	},
 };

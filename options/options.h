@@ -32,7 +32,7 @@ enum option_home {
 	OPTION_IN_SETTINGS,
 	OPTION_IN_BOND,	 /* struct xbond_bond: bondd writes it */
 	OPTION_IN_SLAVE, /* struct xbond_slave: bondd writes it */
-	OPTION_NOWHERE,	 /* a word of the call that is not kept: force */
+	OPTION_NOWHERE,	 /* not kept: force is a word of the call, up one of the file */
 };
 
 /* Identifies the options whose value is not a plain u32 at an offset, and those that code names. */
@@ -76,6 +76,7 @@ enum option_id {
 	OPT_MAC_POLICY,
 	OPT_HASH_SEED,
 	OPT_DEVICE,
+	OPT_UP,
 	OPT_REBALANCE_INTERVAL, /* from here on: of steering by load */
 	OPT_REBALANCE_IDLE,
 	OPT_FLOWLET_GAP,
@@ -138,6 +139,7 @@ struct option_spec {
 	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
 	uint32_t effect;
 	bool at_create;	  /* and never after */
+	bool in_file;	  /* and nowhere else: it says what to do when bondd has made the bond */
 	bool is_alias;	  /* another name for the option of the row before */
 	const char *help; /* one line */
 };

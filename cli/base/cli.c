@@ -181,6 +181,6 @@ enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const c
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option)
 {
-	return verb->takes_options && option->scope == verb->scope &&
+	return verb->takes_options && option->scope == verb->scope && !option->in_file &&
 	       option->id != verb->not_option;
 }

@@ -35,15 +35,21 @@ enum cli_exit pairs_refuse_joined(const struct verb *verb, const char *word)
 static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 {
 	enum option_scope other = verb->scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
+	const struct option_spec *known = option_find(verb->scope, name);
 	const char *guess = option_guess(verb->scope, name), *absent = option_absent(name);
 
 	if (pairs_refuse_joined(verb, name))
 		return CLI_USAGE;
-	if (option_find(other, name))
+	if (known && known->in_file)
+		cli_say("%s: '%s' belongs in the bond's file (xbond.conf(5)); now, 'ip link set "
+			"BOND "
+			"up' does it",
+			verb->name, name);
+	else if (option_find(other, name))
 		cli_say("%s: '%s' is an option of a %s; set it with '%s'", verb->name, name,
 			other == OPTION_BOND ? "bond" : "slave",
 			other == OPTION_BOND ? "bondctl set" : "bondctl set-slave");
-	else if (option_find(verb->scope, name))
+	else if (known)
 		cli_say("%s: '%s' is not accepted here; see 'bondctl %s --help'", verb->name, name,
 			verb->name);
 	else if (absent)

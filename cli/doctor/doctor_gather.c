@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor_managers.h"
+#include "common/managers.h"
 #include "common/pin.h"
 #include "network/capture.h"
 #include "network/features.h"

@@ -2,12 +2,15 @@
 #include "daemon/manage/config.h"
 
 #include <limits.h>
+#include <net/if.h>
 
+#include "common/managers.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/slave_find.h"
+#include "network/link.h"
 #include "options/config_dir.h"
 
 /* A bond that already ran stays as it was left, except for slaves that are not there. */
@@ -26,6 +29,33 @@ static void config_await_slaves(struct bond *bond, const struct config_file *fil
 	config_look_again(bond->daemon);
 }
 
+/*
+ * The administrative state of a bond belongs to the administrator, and to other tools that know
+ * the bond: it is set once, when the bond is made.
+ */
+static bool config_is_up(const char *name, const struct option_set *options)
+{
+	const char *manager = managers_are_here() ? managers_configured("", name) : NULL;
+
+	if (options->given[OPT_UP])
+		return options->value[OPT_UP].number;
+	if (manager)
+		log_info("%s is left down, because %s brings it up ('up = on' in its file changes "
+			 "that)",
+			 name, manager);
+	return !manager;
+}
+
+static void config_bring_up(struct bond *bond, const struct option_set *options)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct err err;
+
+	if (config_is_up(pin->name, options) &&
+	    link_set_flags(&bond->daemon->nl, (int)pin->ifindex, IFF_UP, IFF_UP, &err))
+		log_error("%s stays down: %s", pin->name, err.text);
+}
+
 int config_create(struct daemon *daemon, const char *name, const struct config_file *file,
 		  struct err *err)
 {
@@ -38,6 +68,7 @@ int config_create(struct daemon *daemon, const char *name, const struct config_f
 	/* a bondd that finds it unfinished starts again */
 	bond_pin(bond)->state = XBOND_BOND_CREATING;
 	config_await_slaves(bond, file, false);
+	config_bring_up(bond, &file->bond);
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	return 0;
 }

@@ -18,7 +18,10 @@ void config_apply_all(struct daemon *daemon);
 /* The bond's file. Logs every mistake. */
 int config_read(struct daemon *daemon, const char *bond, struct config_file *ret_file,
 		struct err *err);
-/* Makes the bond with its slaves. What a bondd that dies meanwhile has made is removed. */
+/*
+ * Makes the bond with its slaves, and brings it up if option up says so. What a bondd that dies
+ * meanwhile has made is removed.
+ */
 int config_create(struct daemon *daemon, const char *name, const struct config_file *file,
 		  struct err *err);
 

@@ -70,6 +70,7 @@ OWN = {
     "rx_hook": ("tc|xdp|auto", "tc"),
     "xdp_tx": ("on|off", "off"),
     "device": ("auto|veth|netkit|team", "auto"),
+    "up": ("on|off", "on"),  # of a file alone
     "mac_policy": ("set|filter", "set"),
     "bytes_per_slave": ("0..2147483647", "0"),
     "hash_seed": ("random|0..4294967295", "random"),

@@ -43,6 +43,69 @@ def test_a_file_is_applied_at_start(lone):
     wait_for(lambda: host.show()["active_slave"] == "l1", "the primary")
 
 
+def is_up(host):
+    return "UP" in host.ip_json("link", "show", "bond0")[0]["flags"]
+
+
+@pytest.mark.parametrize("up", [None, "on", "off"])
+def test_a_bond_from_a_file_is_up(lone, up):
+    """When it is made, and never again: the administrator may set it down."""
+    host = lone(links=2, bondd=False)
+    write(host, SIMPLE.replace("primary = l1", f"up = {up}" if up else ""))
+    host.start_bondd()
+    assert is_up(host) == (up != "off")
+    host.ip("link", "set", "bond0", "up" if up == "off" else "down")
+    host.ctl("apply", "bond0")
+    host.stop_bondd()
+    host.start_bondd()
+    host.ctl("load")
+    assert is_up(host) == (up == "off")
+    host.ctl("delete", "bond0")
+    assert host.ctl_json("load", "bond0", "--dry-run")[0]["steps"][0]["action"] == "create"
+    host.ctl("load", "bond0")
+    assert is_up(host) == (up != "off")
+
+
+def of_ifupdown(command):
+    """The command where the files of the host are about its devices, and ifupdown's name bond0."""
+    return ["unshare", "--mount", "--pid", "--kill-child", "--mount-proc", "sh", "-c",
+            "mount -t tmpfs none /etc && mkdir /etc/network && "
+            "echo 'iface bond0 inet dhcp' >/etc/network/interfaces && exec \"$0\" \"$@\"", *command]
+
+
+@pytest.mark.parametrize("up", [None, "on"])
+def test_a_bond_of_another_tool_is_left_to_it(lone, up):
+    host = lone(links=2, bondd=False)
+    write(host, SIMPLE + (f"[bond]\nup = {up}\n" if up else ""))
+    plain = host.bondd_command
+    host.bondd_command = lambda: of_ifupdown(plain())
+    host.start_bondd()
+    assert is_up(host) == bool(up)
+    assert ("bond0 is left down, because ifupdown brings it up" in host.log()) != bool(up)
+    host.run(*of_ifupdown(host.ctl_command("save", "bond0")))
+    assert ("up = on" in (host.config_dir / "bond0.conf").read_text()) == bool(up)
+
+
+def test_save_writes_whether_the_bond_is_up(lone):
+    host, file = lone(links=1), "bond0.conf"
+    host.ctl("create", "bond0")
+    done = host.ctl_try("save", "bond0")
+    assert done.returncode == 0 and "up = off" in done.stderr
+    assert "up = off\n" in (host.config_dir / file).read_text()
+    host.ip("link", "set", "bond0", "up")
+    assert host.ctl_try("save", "bond0").stderr == ""
+    assert "up =" not in (host.config_dir / file).read_text()
+
+
+def test_up_is_no_option_of_a_call(lone):
+    host = lone(links=1)
+    for words in (["create", "bond0", "up", "on"], ["create", "bond0", "mode", "1", "up"]):
+        done = host.ctl_try(*words)
+        assert done.returncode == 2 and "'ip link set BOND up'" in done.stderr
+    answer = host.request(b'{"method": "create", "bond": "bond0", "options": {"up": "on"}}\n')
+    assert not answer["ok"] and "the bond's file" in answer["error"]
+
+
 def test_a_slave_that_appears_later_is_added(lone):
     host = lone(links=1, bondd=False)
     write(host, SIMPLE)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`make install` into a directory of its own: which files, and a unit that systemd understands."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ METRICS = {f"usr/share/xbond/metrics/{path.name}"
 COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
                "usr/share/zsh/site-functions/_bondctl",
                "usr/share/fish/vendor_completions.d/bondctl.fish"}
+SCHEMAS = {f"usr/share/xbond/json/{path.name}"
+           for path in (ROOT / "docs/json").glob("*.schema.json")}
 TOOLS = {"usr/lib/udev/rules.d/90-xbond.rules", "usr/lib/udev/xbond-device",
          "usr/lib/systemd/network/05-xbond.network", "usr/lib/NetworkManager/conf.d/xbond.conf",
          "etc/network/if-pre-up.d/xbond", "etc/network/if-post-down.d/xbond"}
@@ -55,7 +58,8 @@ def unit_line(installed, key):
 
 def test_files(installed):
     units = {UNIT, PLUGIN, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
-    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | units <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | SCHEMAS | COMPLETIONS | TOOLS | units <= \
+        files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
@@ -98,6 +102,24 @@ def test_unit_is_hardened(installed, capsys):
     with capsys.disabled():
         print("\n" + done.stdout.splitlines()[-1])
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("has_group, destination, asked_for", [
+    (False, "", "--system xbond"), (True, "", None), (False, "/package", None)])
+def test_the_group_is_made(tmp_path, has_group, destination, asked_for):
+    """By programs that stand for those of the system."""
+    for name, text in (("getent", f"exit {0 if has_group else 2}"),
+                       ("groupadd", f'echo "$@" >{tmp_path}/group')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    places = ("PREFIX", "sysconfdir", "unitdir", "udevdir", "networkddir", "networkmanagerdir",
+              "bashcompletiondir", "zshcompletiondir", "fishcompletiondir")
+    subprocess.run(["make", "install", f"DESTDIR={tmp_path}{destination}" if destination else
+                    "DESTDIR=", *(f"{place}={tmp_path}/{place}" for place in places)], cwd=ROOT,
+                   check=True, capture_output=True,
+                   env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    made = tmp_path / "group"
+    assert (made.read_text().strip() if made.exists() else None) == asked_for
 
 
 def test_uninstall(tmp_path):

@@ -146,6 +146,35 @@ def test_all_maps_are_told():
                     for name, pin in zip(*(re.findall(r"`([\w.]+)`", cell) for cell in row))}
 
 
+def printed(page, title):
+    """The programs and calls of a section of a page: its indented blocks."""
+    section = (ROOT / "docs" / page).read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", section, re.M)
+    return [re.sub(r"^    ", "", block, flags=re.M) for block in blocks]
+
+
+def test_what_is_printed_compiles(headers, tmp_path):
+    """By the calls that the pages print themselves."""
+    program, build_program = printed("select.md", "The program")
+    loader, build_loader = printed("select.md", "The loader")
+    asserts, = printed("select.md", "What holds, and what does not")
+    policy, build_policy = printed("policy.md", "The function")[:2]
+    (tmp_path / "forward.bpf.c").write_text(program + asserts)
+    (tmp_path / "forward.c").write_text(loader)
+    (tmp_path / "by_vlan.bpf.c").write_text(policy)
+    for build in (build_program, build_loader, build_policy.split("bondctl")[0]):
+        output("sh", "-ec", re.sub(r"^(clang|cc) ", rf"\1 -Wall -Werror -I{headers} ", build),
+               cwd=tmp_path)
+    assert {"forward.bpf.o", "forward", "by_vlan.bpf.o"} <= set(os.listdir(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["debian/control", "packaging/xbond.spec.in"])
+def test_the_description_has_all_modes(path):
+    modes = re.findall(r'\.name = "([\w.-]+)"', (ROOT / "common/mode.c").read_text())
+    text = (ROOT / path).read_text()
+    assert len(modes) == 7 and [mode for mode in modes if mode not in text] == []
+
+
 ANOTHER = """
 #define READ_ONCE(x) (x)
 %s

@@ -98,11 +98,11 @@ def test_what_is_left_alone():
         assert any(f'ENV{{{name}}}="{value}"' in line for line in rules), (name, rules)
 
 
-def hook(tmp_path, bonds, refuses="-", **variables):
-    """The calls that change something. refuses: a pattern of those that fail."""
+def hook(tmp_path, bonds, refuses="-", status=1, **variables):
+    """The calls that change something. refuses: a pattern of those that fail with this status."""
     calls, there = tmp_path / "calls", tmp_path / "bonds"
     script(tmp_path / "bondctl", f'case "$*" in list) cat {there} ;; -j*) ;;\n'
-           f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit 1 ;; esac ;; esac')
+           f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit {status} ;; esac ;; esac')
     script(tmp_path / "ifquery", f'[ "$1" = bond0 ] && echo "bond-driver: xbond"')
     script(tmp_path / "ifup", f'echo ifup "$1" >>{calls}; echo "$1" >{there}')
     calls.write_text("")
@@ -144,14 +144,16 @@ def test_lines_of_ifenslave(tmp_path):
         "create bond0 arp_ip_target 192.0.2.1,192.0.2.2", "add-slave bond0 lo"]
 
 
-def test_what_is_refused_costs_nothing_else(tmp_path):
+@pytest.mark.parametrize("status", [1, 2])
+def test_what_is_refused_costs_nothing_else(tmp_path, status):
     """A machine that boots has its bond, without the option or the slave that is wrong."""
-    calls = hook(tmp_path, "", "create*colour*|set*colour*|add-slave*", **BOND0, IF_BOND_MODE="1",
-                 IF_BOND_COLOUR="red", IF_BOND_UPDELAY="5", IF_BOND_SLAVES="lo lo")
+    calls = hook(tmp_path, "", "create*colour*|set*colour*|add-slave*", status, **BOND0,
+                 IF_BOND_MODE="1", IF_BOND_COLOUR="red", IF_BOND_UPDELAY="5",
+                 IF_BOND_SLAVES="lo lo")
     assert sorted(calls[1:]) == sorted([
         "create bond0 mode 1", "set bond0 colour red", "set bond0 updelay 5", "add-slave bond0 lo",
         "add-slave bond0 lo"]) and calls[1] == "create bond0 mode 1"
-    assert hook(tmp_path, "", "create*mode*", **BOND0, IF_BOND_MODE="lacp") == [
+    assert hook(tmp_path, "", "create*mode*", status, **BOND0, IF_BOND_MODE="lacp") == [
         "create bond0 mode lacp", "create bond0 mode lacp", "create bond0"]
 
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which network manager has configured a device, by the state files that managers leave below /run.
- * None of them has to be there, and none is asked.
+ * Which network manager configures a device: by the state files that managers leave below /run, and
+ * by their configuration. None of them has to be there, and none is asked.
  */
-#ifndef XBOND_CLI_DOCTOR_DOCTOR_MANAGERS_H
-#define XBOND_CLI_DOCTOR_DOCTOR_MANAGERS_H
+#ifndef XBOND_COMMON_MANAGERS_H
+#define XBOND_COMMON_MANAGERS_H
 
 #include <stdbool.h>
 
@@ -17,5 +17,11 @@ bool managers_are_here(void);
 /* Its name, or NULL. ret_is_sure: it acts on the device; otherwise it may only have brought it up.
  */
 const char *managers_find(int ifindex, const char *name, bool *ret_is_sure);
+
+/*
+ * The manager whose configuration names a device that need not exist yet, or NULL. root: "", or the
+ * directory that stands for /. Files that cannot be read name nothing.
+ */
+const char *managers_configured(const char *root, const char *name);
 
 #endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whose configuration names a device, in files below a directory that stands for /. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/managers.h"
+#include "common/paths.h"
+
+#define NETPLAN "/etc/netplan/50-x.yaml"
+#define INTERFACES "/etc/network/interfaces"
+#define NETWORK "/etc/systemd/network/20-x.network"
+#define KEYFILE "/etc/NetworkManager/system-connections/x.nmconnection"
+
+static char root[] = "/tmp/xbond-managers-XXXXXX";
+
+static const struct {
+	const char *path, *text, *manager;
+} files[] = {
+	{ NETPLAN, "network:\n  bonds:\n    bond0:\n      dhcp4: true\n", "netplan" },
+	{ NETPLAN, "network: {bonds: {\"bond0\" : {dhcp4: true}}}\n", "netplan" },
+	{ NETPLAN, "network:\n  bonds:\n    bond01: {}\n    mybond0: {}\n# bond0: {}\n", NULL },
+	{ NETPLAN, "  vlans:\n    v1: {link: bond0}\n", NULL },
+	{ "/run/netplan/50-x.yml", "bond0: {}\n", NULL },
+	{ INTERFACES, "auto bond0\n iface\tbond0 inet dhcp\n", "ifupdown" },
+	{ INTERFACES, "iface bond0.5 inet dhcp\n#iface bond0 inet dhcp\niface bond0\n",
+	  "ifupdown" },
+	{ INTERFACES, "iface bond0.5 inet dhcp\nifaces bond0 inet dhcp\nauto bond0\n", NULL },
+	{ INTERFACES ".d/x", "iface bond0 inet6 auto\n", "ifupdown" },
+	{ NETWORK, "[Match]\nName=bond0\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nName=eth* bond?\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nName=!bond0 *\n", NULL },
+	{ NETWORK, "[Match]\nName=bond1\n#Name=bond0\n[Network]\nBond=bond0\n", NULL },
+	{ "/usr/lib/systemd/network/20-x.network", "[Match]\nName=*\n", "systemd-networkd" },
+	{ "/usr/lib/systemd/network/20-x.network.example", "[Match]\nName=*\n", NULL },
+	{ KEYFILE, "[connection]\ninterface-name=bond0\n", "NetworkManager" },
+	{ KEYFILE, "[match]\ninterface-name=eth0;bond*;\n", "NetworkManager" },
+	{ KEYFILE, "[connection]\nid=bond0\nmaster=bond0\ninterface-name=eth0\n", NULL },
+	{ "/etc/sysconfig/network-scripts/ifcfg-bond0", "", "NetworkManager" },
+	{ "/etc/sysconfig/network/ifcfg-bond0", "", "wicked" },
+	{ "/etc/sysconfig/network/ifcfg-bond01", "", NULL },
+};
+
+static void put(const char *path, const char *text)
+{
+	char whole[256], *slash;
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	slash = strrchr(whole, '/');
+	*slash = '\0';
+	assert_int_equal(paths_make_dir(whole, 0755), 0);
+	*slash = '/';
+	file = fopen(whole, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void take_away(const char *path)
+{
+	char whole[256];
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	assert_int_equal(unlink(whole), 0);
+}
+
+static void test_files(void **state)
+{
+	(void)state;
+	assert_null(managers_configured(root, "bond0"));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const char *manager;
+
+		put(files[i].path, files[i].text);
+		manager = managers_configured(root, "bond0");
+		if (files[i].manager)
+			assert_string_equal(manager ? manager : files[i].text, files[i].manager);
+		else if (manager)
+			fail_msg("%s for: %s", manager, files[i].text);
+		take_away(files[i].path);
+	}
+}
+
+static int make_root(void **state)
+{
+	(void)state;
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
