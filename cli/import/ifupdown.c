@@ -93,9 +93,8 @@ static void ifupdown_slaves(struct import *import, struct import_bond *bond, con
 			continue;
 		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
 		    strpbrk(word, "*?[")) {
-			import_lost(import, bond, line,
-				    "xbond's configuration names each slave; add the sections "
-				    "[slave DEV]");
+			import_refuse(import, bond, line,
+				      "xbond's configuration names each slave; name them here");
 			return;
 		}
 		import_slave(import, bond, word, line);

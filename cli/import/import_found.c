@@ -38,7 +38,7 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	if (bond)
 		return bond;
 	if (import_check_bond(import, name, &err)) {
-		import_lost(import, NULL, line, "%s", err.text);
+		import_refuse(import, NULL, line, "%s", err.text);
 		return NULL;
 	}
 	bond = import_memory(import, sizeof(*bond));
@@ -110,7 +110,7 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 	if (slave)
 		return slave;
 	if (import_check_slave(import, bond, name, &err)) {
-		import_lost(import, bond, line, "%s", err.text);
+		import_refuse(import, bond, line, "%s", err.text);
 		return NULL;
 	}
 	slave = import_memory(import, sizeof(*slave));
@@ -200,7 +200,10 @@ void import_option(struct import *import, struct import_bond *bond, struct impor
 	if (import_special(import, bond, id, &text, line))
 		return;
 	if (!option_is_list(spec) && option_parse(spec, text, &value, &err)) {
-		import_lost(import, bond, line, "%s", err.text);
+		if (id == OPT_MODE)
+			import_refuse(import, bond, line, "%s", err.text);
+		else
+			import_lost(import, bond, line, "%s", err.text);
 		return;
 	}
 	option = import_option_add(import, options, id);

@@ -61,7 +61,9 @@ static void ovs_set_lacp(struct import *import, struct import_bond *bond,
 void ovs_set_mode(struct import *import, struct import_bond *bond, const struct ovs_mode *ovs)
 {
 	if (ovs->mode && !ovs_knows_mode(ovs->mode))
-		import_lost(import, bond, &ovs->mode_line, "Open vSwitch has no such mode");
+		import_refuse(import, bond, &ovs->mode_line, "Open vSwitch has no such mode");
+	if (ovs->lacp && !ovs_has_lacp(ovs) && strcmp(ovs->lacp, "off") != 0)
+		import_refuse(import, bond, &ovs->lacp_line, "lacp is active, passive or off");
 	if (ovs_has_lacp(ovs))
 		ovs_set_lacp(import, bond, ovs);
 	else

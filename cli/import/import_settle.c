@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When all is read: takes out options that xbond refuses in the bond's mode, and those that the
- * other tool, or the kernel's driver below it, refuses or ignores and xbond would act on. With
- * these, xbond would do what the other tool never did.
+ * When all is read: takes out the bonds that were refused. Of the others, takes out options that
+ * xbond refuses in the bond's mode, and those that the other tool, or the kernel's driver below it,
+ * refuses or ignores and xbond would act on. With these, xbond would do what the other tool never
+ * did.
  */
+
+#include <string.h>
 
 #include "cli/import/import.h"
 
@@ -109,11 +112,56 @@ static void import_settle_bond(struct import *import, struct import_bond *bond)
 	for (size_t i = 0; i < bond->slave_count; i++)
 		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
 	import_settle_queue_ids(import, bond);
+	if (!bond->slave_count)
+		import_changed(import, bond, &bond->line,
+			       "no slave is named for it; add [slave DEV] for each");
 }
 
+/* What a refused bond's options would do is of no interest, and its mode is not known. */
 void import_settle(struct import *import)
 {
-	for (size_t i = 0; i < import->bond_count; i++)
-		import_settle_bond(import, import->bonds[i]);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (!bond->refused.file) {
+			import_settle_bond(import, bond);
+			import->bonds[kept++] = bond;
+			continue;
+		}
+		import->refused_bonds = import_grow(import, import->refused_bonds,
+						    import->refused_count, sizeof(bond));
+		import->refused_bonds[import->refused_count++] = bond;
+	}
+	import->bond_count = kept;
 	import_sort_remarks(import);
+}
+
+static size_t import_keep_bond(struct import_bond **bonds, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(bonds[i]->name, name)) {
+			bonds[0] = bonds[i];
+			return 1;
+		}
+	return 0;
+}
+
+bool import_settle_on(struct import *import, const char *bond)
+{
+	size_t written = import_keep_bond(import->bonds, import->bond_count, bond);
+	size_t refused = import_keep_bond(import->refused_bonds, import->refused_count, bond);
+	size_t kept = 0;
+
+	if (!written && !refused)
+		return false;
+	import->bond_count = written;
+	import->refused_count = refused;
+	import->is_incomplete = false;
+	for (size_t i = 0; i < import->remark_count; i++)
+		if (!import->remarks[i].bond || !strcmp(import->remarks[i].bond, bond))
+			import->remarks[kept++] = import->remarks[i];
+	import->remark_count = kept;
+	return true;
 }

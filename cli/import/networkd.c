@@ -159,8 +159,8 @@ static void networkd_slaves(struct import *import, const struct networkd_unit *u
 		import_changed(import, bond, &of->line,
 			       "no .netdev file of %s was read; it has all defaults", bond->name);
 	if (!names)
-		import_lost(import, bond, &of->line,
-			    "[Match] does not name the devices; add [slave DEV] for each");
+		import_refuse(import, bond, &of->line,
+			      "[Match] does not name the devices; name them there");
 	while (names && (name = import_next_word(&names, " \t")))
 		networkd_slave(import, bond, import_mac(import, name), unit, of);
 	if (active)

@@ -222,9 +222,9 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 		struct import_line line = ovs_line(of, "interface %s", uuid ? uuid : "?");
 
 		if (!ovs_text(row, "name")) {
-			import_lost(of->import, of->bond, &line,
-				    "the table Interface does not have it; give the output of "
-				    "'ovs-vsctl --format=json list Interface', too");
+			import_refuse(of->import, of->bond, &line,
+				      "the table Interface does not have it; give the output of "
+				      "'ovs-vsctl --format=json list Interface', too");
 			continue;
 		}
 		rows = import_grow(of->import, rows, count, sizeof(json_t *));
@@ -241,8 +241,8 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 			slave = import_slave(of->import, of->bond, ovs_text(rows[i], "name"),
 					     &line);
 		else
-			import_lost(of->import, of->bond, &line,
-				    "a port of type %s is no device of the kernel", type);
+			import_refuse(of->import, of->bond, &line,
+				      "a port of type %s is no device of the kernel", type);
 		if (slave)
 			ovs_take_config(of, rows[i], ovs_interface_keys, slave);
 		line = ovs_line(of, "%s: mtu_request=%s", ovs_text(rows[i], "name"),

@@ -51,12 +51,17 @@ def test_corpus(case):
     if os.environ.get("XBOND_ACCEPT"):
         expected.write_text(said)
     assert said == expected.read_text()
-    if done.returncode:
+    text = run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout
+    if not text:
+        assert done.returncode == 1 and done.stdout == ""
         return
-    value = schema.check("import", json.loads(
-        run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout))
+    value = schema.check("import", json.loads(text))
     assert done.stdout.count("[bond]") == len(value["bonds"])
-    assert done.stderr.count("\n") == len(value["remarks"])
+    refusals = [line for line in done.stderr.splitlines() if line.startswith("bondctl: ")]
+    assert done.stderr.count("\n") == len(value["remarks"]) + len(refusals)
+    assert done.returncode == bool(refusals)
+    assert all(any(f": {name} is not written: " in line for line in refusals)
+               for name in value["refused"])
     for remark in value["remarks"]:
         assert remark["what"] in done.stderr
 
@@ -159,6 +164,22 @@ def test_write_is_all_or_nothing(tmp_path):
     assert {path.name for path in (tmp_path / "new/dir").iterdir()} == {"bond0.conf", "bond1.conf"}
 
 
+def test_what_is_lost_is_not_written(tmp_path):
+    """A bond whose mode or slave is lost gets no file; others do, and the status says so."""
+    (tmp_path / "interfaces").write_text(
+        BOND0.replace("-colour red", "-mode 802.4ad") + "iface bond2\n bond-slaves glob eth*\n")
+    done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["bond0.conf"]
+    for line in ("bond1 is not written: interfaces:5 says", "bond2 is not written: interfaces:7 "):
+        assert line in done.stderr
+    done = run("ifupdown", "-w", "interfaces", "bond1", cwd=tmp_path,
+               XBOND_CONFIG_DIR=str(tmp_path / "none"))
+    assert done.returncode == 1 and done.stdout == "" and not (tmp_path / "none").exists()
+    done = run("ifupdown", "interfaces", "bond0", cwd=tmp_path)
+    assert done.returncode == 0 and "bond1" not in done.stderr
+
+
 def test_full_disk_leaves_nothing(tmp_path):
     (tmp_path / "interfaces").write_text(BOND0)
     config = tmp_path / "config"
@@ -176,7 +197,7 @@ def test_hostile_text_is_not_printed(tmp_path):
         b"iface bond0\n bond-slaves eth0 \x1b[2J\n bond-mode \xff\xfe\x9b\n address \x07\n")
     done = subprocess.run([BONDCTL, "import", "ifupdown", "interfaces"], cwd=tmp_path,
                           capture_output=True, timeout=60)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert not set(done.stdout + done.stderr) & (set(range(32)) - {10})
     schema.check("import", json.loads(run("ifupdown", "-j", "interfaces", cwd=tmp_path).stdout))
 
