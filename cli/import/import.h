@@ -57,6 +57,8 @@ struct import_bond {
 	struct import_options options;
 	struct import_slave **slaves;
 	size_t slave_count;
+	const char *primary_mac; /* NULL: the primary, if any, has a name */
+	struct import_line primary_line;
 	struct import_line refused; /* by import_refuse(); without a file: it was not */
 };
 

@@ -164,10 +164,11 @@ static void import_take_list(struct import *import, const struct import_bond *bo
 }
 
 /* What no value of the option says. Returns true if that was all there is to do. */
-static bool import_special(struct import *import, const struct import_bond *bond, enum option_id id,
+static bool import_special(struct import *import, struct import_bond *bond, enum option_id id,
 			   const char **text, const struct import_line *line)
 {
 	uint8_t mac[XBOND_MAC_SIZE];
+	char name[MAC_FORMAT_SIZE];
 
 	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
 		import_changed(import, bond, line,
@@ -175,7 +176,8 @@ static bool import_special(struct import *import, const struct import_bond *bond
 		return true;
 	}
 	if (id == OPT_PRIMARY && !mac_parse(*text, mac)) {
-		import_lost(import, bond, line, "the primary has to be named; set primary DEV");
+		bond->primary_mac = import_text(import, "%s", mac_format(mac, name));
+		bond->primary_line = *line;
 		return true;
 	}
 	if (id == OPT_ACTIVE_SLAVE) {

@@ -101,6 +101,40 @@ static void import_settle_queue_ids(struct import *import, struct import_bond *b
 	}
 }
 
+/*
+ * The option primary takes a name. A slave that is known by its MAC address gets a priority above
+ * all others', which makes it the preferred one as well.
+ */
+static void import_settle_primary(struct import *import, struct import_bond *bond, uint32_t mode)
+{
+	struct import_bond *of = NULL;
+	struct import_slave *primary = import_find_slave(import, bond->primary_mac, &of);
+	const struct import_line *line = &bond->primary_line;
+	int32_t highest = 0;
+	struct err err;
+
+	if (option_check_mode(option_at(OPT_PRIMARY), mode, &err)) {
+		import_lost(import, bond, line, "%s", err.text);
+		return;
+	}
+	if (!primary || of != bond) {
+		import_lost(import, bond, line, "no slave has this MAC address; set primary DEV");
+		return;
+	}
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		const struct import_option *prio =
+			import_find_option(&bond->slaves[i]->options, OPT_PRIO);
+
+		if (prio && (int32_t)prio->value.number > highest)
+			highest = (int32_t)prio->value.number;
+	}
+	import_option(import, bond, primary, OPT_PRIO,
+		      import_text(import, "%d", highest < INT32_MAX ? highest + 1 : highest), false,
+		      line);
+	import_changed(import, bond, line,
+		       "the primary is known by its MAC address; it gets the highest prio");
+}
+
 static void import_settle_bond(struct import *import, struct import_bond *bond)
 {
 	uint32_t mode;
@@ -108,6 +142,8 @@ static void import_settle_bond(struct import *import, struct import_bond *bond)
 	if (!import_find_option(&bond->options, OPT_MODE))
 		import_option(import, bond, NULL, OPT_MODE, "balance-rr", false, &bond->line);
 	mode = import_find_option(&bond->options, OPT_MODE)->value.number;
+	if (bond->primary_mac)
+		import_settle_primary(import, bond, mode);
 	import_settle_options(import, bond, &bond->options, mode);
 	for (size_t i = 0; i < bond->slave_count; i++)
 		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
