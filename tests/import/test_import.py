@@ -131,7 +131,8 @@ def test_keys_as_text(keys):
             assert re.search(rf"^  {re.escape(row['key'])} ", text, re.M), row
 
 
-BOND0 = "iface bond0\n bond-slaves eth0\niface bond1\n bond-slaves eth1\n bond-colour red\n"
+BOND0 = "auto bond0 bond1\niface bond0\n bond-slaves eth0\n bond-mode 1\n" \
+        "iface bond1\n bond-slaves eth1\n bond-colour red\n"
 
 
 def test_one_bond(tmp_path):
@@ -171,7 +172,7 @@ def test_what_is_lost_is_not_written(tmp_path):
     done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(tmp_path / "out"))
     assert done.returncode == 1
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["bond0.conf"]
-    for line in ("bond1 is not written: interfaces:5 says", "bond2 is not written: interfaces:7 "):
+    for line in ("bond1 is not written: interfaces:7 says", "bond2 is not written: interfaces:9 "):
         assert line in done.stderr
     done = run("ifupdown", "-w", "interfaces", "bond1", cwd=tmp_path,
                XBOND_CONFIG_DIR=str(tmp_path / "none"))
