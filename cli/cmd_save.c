@@ -22,7 +22,7 @@
 #include "options/config_write.h"
 #include "options/values.h"
 
-#define MAX_LINKS 40 /* as many as the kernel follows */
+#define SAVE_MAX_LINKS 40 /* as many as the kernel follows */
 
 static int save_check_names(const struct pins *pins, const char *name, struct err *err)
 {
@@ -272,7 +272,7 @@ static int save_follow_links(char path[PATH_MAX])
 {
 	int r = 1;
 
-	for (int i = 0; i < MAX_LINKS && r == 1; i++)
+	for (int i = 0; i < SAVE_MAX_LINKS && r == 1; i++)
 		r = save_follow_link(path);
 	return r == 1 ? -ELOOP : r;
 }

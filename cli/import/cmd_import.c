@@ -99,52 +99,50 @@ static enum cli_exit import_take_words(const struct verb *verb, struct import_re
 	return CLI_DONE;
 }
 
-static enum cli_exit import_print_bonds(struct import *import, struct import_bond *const *bonds,
-					size_t count, const char *dir)
+static enum cli_exit import_print_bonds(struct import *import, const char *dir)
 {
 	const char *text;
 	struct err err;
 
 	text_wrap_end();
-	for (size_t i = 0; i < count; i++) {
-		if (import_configuration(import, bonds[i], &text, &err))
+	for (size_t i = 0; i < import->bond_count; i++) {
+		if (import_configuration(import, import->bonds[i], &text, &err))
 			return cli_refuse(&err);
-		if (count > 1)
-			printf("%s### %s\n", i ? "\n" : "", import_target(import, dir, bonds[i]));
+		if (import->bond_count > 1)
+			printf("%s### %s\n", i ? "\n" : "",
+			       import_target(import, dir, import->bonds[i]));
 		fputs(text, stdout);
 	}
 	return CLI_DONE;
 }
 
-static enum cli_exit import_print_json(struct import *import, struct import_bond *const *bonds,
-				       size_t count, const struct import_bond *of, const char *dir)
+static enum cli_exit import_print_json(struct import *import, const char *dir)
 {
 	struct err err;
-	json_t *json = import_json(import, bonds, count, of, dir, &err);
+	json_t *json = import_json(import, dir, &err);
 
 	return json ? cli_print_json(json) : cli_refuse(&err);
 }
 
 static enum cli_exit import_put_out(const struct cli *cli, const struct verb *verb,
-				    struct import *import, const struct import_bond *of)
+				    struct import *import)
 {
-	struct import_bond *only[] = { (struct import_bond *)of };
-	struct import_bond *const *bonds = of ? only : import->bonds;
 	const char *dir = cli->paths.config_dir;
-	size_t count = of ? 1 : import->bond_count;
-	bool writes = cli_flag(cli, verb, "--write");
+	bool writes = cli_flag(cli, verb, "--write") && import->bond_count;
+	enum cli_exit status = CLI_DONE;
 	struct err err;
 
-	if (writes && import_write(import, dir, bonds, count, &err))
+	if (writes && import_write(import, dir, import->bonds, import->bond_count, &err))
 		return cli_refuse(&err);
+	if (!cli->json)
+		import_print_remarks(import);
 	if (cli->json)
-		return import_print_json(import, bonds, count, of, writes ? dir : NULL);
-	import_print_remarks(import, of);
-	if (!writes)
-		return import_print_bonds(import, bonds, count, dir);
-	for (size_t i = 0; i < count; i++)
-		puts(import_target(import, dir, bonds[i]));
-	return CLI_DONE;
+		status = import_print_json(import, writes ? dir : NULL);
+	else if (!writes)
+		status = import_print_bonds(import, dir);
+	for (size_t i = 0; writes && !cli->json && i < import->bond_count; i++)
+		puts(import_target(import, dir, import->bonds[i]));
+	return import_print_refused(import) ? CLI_REFUSED : status;
 }
 
 static const char *import_where(const struct import_source *source,
@@ -153,28 +151,36 @@ static const char *import_where(const struct import_source *source,
 	return request->file_count ? request->files[0] : source->reads;
 }
 
+static enum cli_exit import_found_none(const struct import_source *source,
+				       const struct import_request *request,
+				       const struct import *import)
+{
+	const char *root = request->file_count ? "" : import->root;
+	const char *where = import_where(source, request);
+	struct err err;
+
+	import_print_remarks(import);
+	if (request->bond)
+		err_set(&err, ENOENT, "'%s' is neither a file nor a bond in %s%s", request->bond,
+			root, where);
+	else
+		err_set(&err, ENOENT, "no bond in %s%s", root, where);
+	return cli_refuse(&err);
+}
+
 static enum cli_exit import_run(const struct cli *cli, const struct verb *verb,
 				const struct import_source *source,
 				const struct import_request *request, struct import *import)
 {
-	const struct import_bond *of = NULL;
 	struct err err;
 
 	if (source->read(import, request, &err))
 		return cli_refuse(&err);
 	import_settle(import);
-	if (request->bond)
-		of = import_find_bond(import, request->bond);
-	if (of || (import->bond_count && !request->bond))
-		return import_put_out(cli, verb, import, of);
-	import_print_remarks(import, NULL);
-	if (request->bond)
-		err_set(&err, ENOENT, "'%s' is neither a file nor a bond in %s%s", request->bond,
-			request->file_count ? "" : import->root, import_where(source, request));
-	else
-		err_set(&err, ENOENT, "no bond in %s%s", request->file_count ? "" : import->root,
-			import_where(source, request));
-	return cli_refuse(&err);
+	if (request->bond ? import_settle_on(import, request->bond)
+			  : import->bond_count || import->refused_count)
+		return import_put_out(cli, verb, import);
+	return import_found_none(source, request, import);
 }
 
 enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv)

@@ -1,58 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * interfaces(5) with the options of the package ifenslave, those that older releases of it took,
- * and those of ifupdown2. Reads the stanzas first, because a slave may come before its bond.
+ * and those of ifupdown2 and ifupdown-ng. Bonds of Open vSwitch may be there, too. Reads the
+ * stanzas first, because a slave may come before its bond.
  */
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/import/ifupdown_stanza.h"
+#include "cli/import/ifupdown_command.h"
+#include "cli/import/ifupdown_option.h"
 #include "cli/import/import_files.h"
+#include "cli/import/import_ovs_mode.h"
 #include "cli/import/import_sources.h"
 
 #define BLANKS " \t"
 
-static const char *ifupdown_bypass(struct import *import, const char *value)
-{
-	const char *on = import_switch(import, value);
-
-	if (!on)
-		return NULL;
-	return strcmp(on, "on") ? "none" : "all";
-}
-
-static const struct import_key ifupdown_keys[] = {
+static const struct import_key ifupdown_other_keys[] = {
 	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "master", .becomes = "[slave DEV]" },
-	{ .name = "queue_id", .becomes = "queue_id" },
-	{ .name = "driver", .becomes = "(nothing: it says that the bond is xbond's)" },
-	{ .name = "give_a_chance",
-	  .why_lost = "bondd adds a slave whenever it appears, and waits for none" },
-	{ .name = "ad_sys_priority", .option = OPT_AD_ACTOR_SYS_PRIO },
-	{ .name = "ad_sys_mac_addr", .option = OPT_AD_ACTOR_SYSTEM },
-	{ .name = "lacp_bypass_allow", .option = OPT_LACP_FALLBACK, .convert = ifupdown_bypass },
+	{ .name = "requires", .becomes = "[slave DEV]" },
+	{ .name = "es-sys-mac", .becomes = "ad_actor_system" },
+	{ .name = "use", .becomes = "(nothing: 'use bond' says that it is a bond)" },
+	{ .name = NULL },
+};
+
+static const struct import_key ifupdown_ovs_keys[] = {
+	{ .name = "ovs_bonds", .becomes = "[slave DEV]" },
+	{ .name = "ovs_options", .becomes = "(what bondctl import ovs makes of them)" },
+	{ .name = "ovs_extra", .becomes = "(the same, of 'set port BOND')" },
 	{ .name = NULL },
 };
 
 const struct import_keys ifupdown_tables[] = {
 	{ "bond-NAME or bond_NAME", import_bonding_keys },
 	{ "bond-NAME or bond_NAME, beside those", ifupdown_keys },
+	{ "a bond's stanza, beside bond-NAME", ifupdown_other_keys },
+	{ "a stanza with ovs_type OVSBond", ifupdown_ovs_keys },
 	{ .title = NULL },
 };
 
-/*
- * The name without "bond-", as the kernel spells it; NULL: it is no option of a bond. ifupdown
- * hands options on in capitals with underscores, so case and '-' make no difference.
- */
-static const char *ifupdown_bond_key(struct import *import, const char *key)
+/* ifupdown hands options on in capitals with underscores, so case and '-' make no difference. */
+static char *ifupdown_plain_key(struct import *import, const char *key)
 {
 	char *name = import_text(import, "%s", key);
 
 	for (char *at = name; *at; at++)
 		*at = *at == '-' ? '_' : (char)tolower((unsigned char)*at);
-	if (!strcmp(name, "slaves"))
-		return name;
+	return name;
+}
+
+/* The name without "bond-", as the kernel spells it; NULL: it is no option of a bond. */
+static const char *ifupdown_bond_key(struct import *import, const char *key)
+{
+	const char *name = ifupdown_plain_key(import, key);
+
+	if (!strcmp(name, "slaves") || !strcmp(name, "bond_ports") || !strcmp(name, "bond_members"))
+		return "slaves";
+	if (!strcmp(name, "es_sys_mac"))
+		return "ad_actor_system";
 	return strncmp(name, "bond_", 5) ? NULL : name + 5;
+}
+
+/* The option of that name, spelled with underscores; NULL: the stanza does not have it. */
+static const struct ifupdown_option *
+ifupdown_find_plain(struct import *import, const struct ifupdown_stanza *stanza, const char *key)
+{
+	for (size_t i = 0; i < stanza->count; i++)
+		if (!strcmp(ifupdown_plain_key(import, stanza->options[i].key), key))
+			return &stanza->options[i];
+	return NULL;
 }
 
 static const struct ifupdown_option *
@@ -67,14 +82,27 @@ ifupdown_find(struct import *import, const struct ifupdown_stanza *stanza, const
 	return NULL;
 }
 
+/* A bond of Open vSwitch, which has its ports in ovs_bonds. */
+static bool ifupdown_is_ovs(struct import *import, const struct ifupdown_stanza *stanza)
+{
+	const struct ifupdown_option *type = ifupdown_find_plain(import, stanza, "ovs_type");
+
+	return type && !strcmp(type->value, "OVSBond");
+}
+
 /*
  * What ifenslave takes for a bond, and what older ones did. A stanza that others inherit from, and
  * that has no slaves, is only a template.
  */
 static bool ifupdown_is_bond(struct import *import, const struct ifupdown_stanza *stanza)
 {
+	const struct ifupdown_option *use;
+
 	if (!stanza->name || ifupdown_find(import, stanza, "master"))
 		return false;
+	use = ifupdown_find_plain(import, stanza, "use");
+	if ((use && !strcmp(use->value, "bond")) || ifupdown_is_ovs(import, stanza))
+		return true;
 	if (stanza->is_inherited && !ifupdown_find(import, stanza, "slaves"))
 		return false;
 	for (size_t i = 0; i < stanza->count; i++)
@@ -83,112 +111,15 @@ static bool ifupdown_is_bond(struct import *import, const struct ifupdown_stanza
 	return false;
 }
 
-static void ifupdown_slaves(struct import *import, struct import_bond *bond, const char *value,
-			    const struct import_line *line)
+/* Options of a bond that have other names than bond-NAME. */
+static bool ifupdown_is_of_bond(struct import *import, const struct ifupdown_stanza *stanza,
+				const struct ifupdown_option *option)
 {
-	char *rest = import_text(import, "%s", value), *word;
+	const char *key = ifupdown_plain_key(import, option->key);
 
-	while ((word = import_next_word(&rest, BLANKS))) {
-		if (!strcmp(word, "none"))
-			continue;
-		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
-		    strpbrk(word, "*?[")) {
-			import_lost(import, bond, line,
-				    "xbond's configuration names each slave; add the sections "
-				    "[slave DEV]");
-			return;
-		}
-		import_slave(import, bond, word, line);
-	}
-}
-
-/* ifenslave takes the first one that is a slave. */
-static void ifupdown_primary(struct import *import, struct import_bond *bond, const char *value,
-			     const struct import_line *line)
-{
-	const struct import_option *known = import_find_option(&bond->options, OPT_PRIMARY);
-	char *rest = import_text(import, "%s", value);
-	const char *first = import_next_word(&rest, BLANKS);
-
-	if (!first || (known && !strcmp(known->value.name, first)))
-		return;
-	if (known) {
-		import_lost(import, bond, line, "the primary is %s already", known->value.name);
-		return;
-	}
-	import_option(import, bond, NULL, OPT_PRIMARY, first, false, line);
-	if (rest[strspn(rest, BLANKS)])
-		import_changed(import, bond, line,
-			       "there is one primary, %s; the option prio of a slave orders the "
-			       "others",
-			       first);
-}
-
-static void ifupdown_queue_ids(struct import *import, struct import_bond *bond, const char *value,
-			       const struct import_line *line)
-{
-	char *rest = import_text(import, "%s", value), *word;
-
-	while ((word = import_next_word(&rest, BLANKS))) {
-		char *name = strsep(&word, ":");
-		struct import_slave *slave = import_slave(import, bond, name, line);
-
-		if (slave)
-			import_option(import, bond, slave, OPT_QUEUE_ID, word ? word : "", false,
-				      line);
-	}
-}
-
-static void ifupdown_bond_option(struct import *import, struct import_bond *bond, const char *name,
-				 const struct ifupdown_option *option)
-{
-	const struct import_key *key = import_find_key(ifupdown_keys, name, strcmp);
-
-	if (!strcmp(name, "slaves"))
-		ifupdown_slaves(import, bond, option->value, &option->line);
-	else if (!strcmp(name, "primary"))
-		ifupdown_primary(import, bond, option->value, &option->line);
-	else if (!strcmp(name, "queue_id"))
-		ifupdown_queue_ids(import, bond, option->value, &option->line);
-	else if (!key || !key->becomes) {
-		if (!key)
-			key = import_find_key(import_bonding_keys, name, strcmp);
-		if (key)
-			import_apply_key(import, key, bond, NULL, option->value, &option->line);
-		else
-			import_lost(import, bond, &option->line, "xbond has no such option");
-	}
-}
-
-/* A command that speaks to the kernel's driver; "ifenslave BOND DEV..." adds slaves. */
-static bool ifupdown_bond_command(struct import *import, struct import_bond *bond,
-				  const struct ifupdown_option *option)
-{
-	char *rest = import_text(import, "%s", option->value);
-	const char *command = import_next_word(&rest, BLANKS);
-	const char *of = command ? import_next_word(&rest, BLANKS) : NULL;
-
-	if (of && strlen(command) >= 9 && !strcmp(command + strlen(command) - 9, "ifenslave") &&
-	    (!strcmp(of, bond->name) || !strcmp(of, "$IFACE"))) {
-		ifupdown_slaves(import, bond, rest, &option->line);
-		return true;
-	}
-	if (!strstr(option->value, "ifenslave") && !strstr(option->value, "bonding") &&
-	    !strstr(option->value, "type bond"))
-		return false;
-	import_lost(import, bond, &option->line, "the command is for the kernel's driver");
-	return true;
-}
-
-static bool ifupdown_is_command(const char *key)
-{
-	static const char *const keys[] = { "pre-up",	"up",	"post-up",
-					    "pre-down", "down", "post-down" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(keys[i], key))
-			return true;
-	return false;
+	if (ifupdown_is_ovs(import, stanza))
+		return import_find_key(ifupdown_ovs_keys, key, strcmp) || !strcmp(key, "ovs_type");
+	return !strcmp(key, "requires") || (!strcmp(key, "use") && !strcmp(option->value, "bond"));
 }
 
 /* What is not of the bond is of ifupdown still. */
@@ -200,27 +131,90 @@ static void ifupdown_rest(struct import *import, struct import_bond *bond,
 	for (size_t i = 0; i < stanza->count; i++) {
 		const struct ifupdown_option *option = &stanza->options[i];
 
-		if (ifupdown_bond_key(import, option->key))
+		if (ifupdown_bond_key(import, option->key) ||
+		    (!is_slave && ifupdown_is_of_bond(import, stanza, option)))
 			continue;
-		if (!is_slave && ifupdown_is_command(option->key) &&
-		    ifupdown_bond_command(import, bond, option))
+		if (ifupdown_is_command(option->key) &&
+		    ifupdown_is_bond_command(import, stanza, option))
 			continue;
 		import_stays(import, bond, &option->line);
 	}
 }
 
+/* The bond of a stanza; NULL: the name, or more, is for a template language to say. */
+static struct import_bond *ifupdown_bond(struct import *import,
+					 const struct ifupdown_stanza *stanza)
+{
+	static const char why[] = "a template makes this; give import what comes out of it, for "
+				  "example by 'ifquery -a' of ifupdown2";
+	bool is_name = !strpbrk(stanza->name, "${");
+	struct import_bond *bond =
+		is_name ? import_bond(import, stanza->name, &stanza->line) : NULL;
+
+	if (stanza->computed && (bond || !is_name))
+		import_refuse(import, bond, stanza->computed, "%s", why);
+	return bond;
+}
+
+/* The settings in "set port BOND SETTING... -- OTHER COMMAND". */
+static const char *ifupdown_ovs_extra(struct import *import, const struct ifupdown_stanza *stanza,
+				      const char *value)
+{
+	char *rest = import_text(import, "%s", value), *word;
+	const char *settings = "";
+	bool of_port = false;
+	int at = 0;
+
+	while ((word = import_next_word(&rest, BLANKS "\""))) {
+		if (!strcmp(word, "--"))
+			at = -1, of_port = true;
+		else if (at < 3)
+			of_port = (at == 0 && !strcmp(word, "set")) ||
+				  (of_port && at == 1 && import_same(word, "port")) ||
+				  (of_port && at == 2 &&
+				   (!strcmp(word, stanza->name) || !strcmp(word, "${IFACE}") ||
+				    !strcmp(word, "$IFACE")));
+		else if (of_port)
+			settings = import_text(import, "%s %s", settings, word);
+		at++;
+	}
+	return settings;
+}
+
+static void ifupdown_take_ovs(struct import *import, struct import_bond *bond,
+			      const struct ifupdown_stanza *stanza)
+{
+	const struct ifupdown_option *ports = ifupdown_find_plain(import, stanza, "ovs_bonds");
+	const struct ifupdown_option *options = ifupdown_find_plain(import, stanza, "ovs_options");
+	const struct ifupdown_option *extra = ifupdown_find_plain(import, stanza, "ovs_extra");
+	const char *more = extra ? ifupdown_ovs_extra(import, stanza, extra->value) : "";
+	const struct import_line *line = options ? &options->line : &stanza->line;
+
+	if (ports)
+		ifupdown_slaves(import, bond, ports->value, &ports->line);
+	ovs_take_settings(import, bond,
+			  import_text(import, "%s %s", options ? options->value : "", more),
+			  extra && *more && !options ? &extra->line : line);
+}
+
 static void ifupdown_take_bond(struct import *import, const struct ifupdown_stanza *stanza)
 {
-	struct import_bond *bond = import_bond(import, stanza->name, &stanza->line);
+	struct import_bond *bond = ifupdown_bond(import, stanza);
+	const struct ifupdown_option *requires = ifupdown_find_plain(import, stanza, "requires");
 
-	for (size_t i = 0; bond && i < stanza->count; i++) {
+	if (!bond || stanza->computed)
+		return;
+	if (requires)
+		ifupdown_slaves(import, bond, requires->value, &requires->line);
+	if (ifupdown_is_ovs(import, stanza) && (ifupdown_find_plain(import, stanza, "ovs_bonds") ||
+						!ifupdown_find(import, stanza, "slaves")))
+		ifupdown_take_ovs(import, bond, stanza);
+	for (size_t i = 0; i < stanza->count; i++) {
 		const char *name = ifupdown_bond_key(import, stanza->options[i].key);
 
 		if (name)
 			ifupdown_bond_option(import, bond, name, &stanza->options[i]);
 	}
-	if (bond)
-		ifupdown_rest(import, bond, stanza, false);
 }
 
 /*
@@ -244,17 +238,21 @@ static void ifupdown_slave_option(struct import *import, struct import_bond *bon
 static void ifupdown_take_slave(struct import *import, const struct ifupdown_stanza *stanza,
 				const struct ifupdown_option *master)
 {
+	const char *name = import_first_word(import, master->value);
 	struct import_bond *bond;
 
-	if (!strcmp(master->value, "none"))
+	if (!strcmp(name, "none"))
 		return;
-	bond = import_bond(import, master->value, &master->line);
+	bond = import_bond(import, name, &master->line);
+	if (bond && stanza->computed) {
+		import_refuse(import, bond, stanza->computed, "a template makes this slave");
+		return;
+	}
 	if (!bond || !import_slave(import, bond, stanza->name, &master->line))
 		return;
 	for (size_t i = 0; i < stanza->count; i++)
 		if (ifupdown_bond_key(import, stanza->options[i].key))
 			ifupdown_slave_option(import, bond, &stanza->options[i]);
-	ifupdown_rest(import, bond, stanza, true);
 }
 
 /* A VLAN or an alias of the bond by its name, or whatever names the bond in an option. */
@@ -279,7 +277,57 @@ static struct import_bond *ifupdown_used_bond(const struct import *import,
 	return NULL;
 }
 
-static void ifupdown_take_other(struct import *import, const struct ifupdown_stanza *stanza)
+/* Bonds that are made by commands alone. */
+static void ifupdown_take_commands(struct import *import, const struct ifupdown_stanzas *stanzas,
+				   const struct ifupdown_stanza *stanza)
+{
+	for (size_t i = 0; i < stanza->count; i++) {
+		const struct ifupdown_option *option = &stanza->options[i];
+		struct ifupdown_command command = { 0 };
+
+		if (ifupdown_is_command(option->key) && !strstr(option->key, "down"))
+			ifupdown_command_read(import, option->value, stanza->name, &command);
+		for (size_t j = 0; j < command.count; j++) {
+			const char *name = command.settings[j].bond;
+			const struct import_line *line = &option->line;
+
+			for (size_t k = 0; !command.settings[j].key && k < stanzas->count; k++)
+				if (stanzas->list[k].name && !strcmp(stanzas->list[k].name, name))
+					line = &stanzas->list[k].line;
+			if (!command.settings[j].key)
+				import_bond(import, name, line);
+		}
+	}
+}
+
+static void ifupdown_run_commands(struct import *import, const struct ifupdown_stanza *stanza)
+{
+	struct import_bond *bond = import_find_bond(import, stanza->name);
+
+	if (!bond && !import_find_slave(import, stanza->name, &bond))
+		bond = ifupdown_used_bond(import, stanza);
+	for (size_t i = 0; i < stanza->count; i++)
+		if (ifupdown_is_command(stanza->options[i].key))
+			ifupdown_bond_command(import, bond, stanza, &stanza->options[i]);
+}
+
+static void ifupdown_load_modules(struct import *import, const struct ifupdown_stanzas *stanzas)
+{
+	bool *has_own_mode = import_memory(import, import->bond_count + 1);
+
+	for (size_t i = 0; i < import->bond_count; i++)
+		has_own_mode[i] = import_find_option(&import->bonds[i]->options, OPT_MODE);
+	for (size_t i = 0; i < stanzas->count; i++) {
+		const struct ifupdown_stanza *stanza = &stanzas->list[i];
+
+		for (size_t j = 0; stanza->name && j < stanza->count; j++)
+			if (ifupdown_is_command(stanza->options[j].key))
+				ifupdown_module_option(import, stanza, &stanza->options[j],
+						       has_own_mode);
+	}
+}
+
+static void ifupdown_take_rest(struct import *import, const struct ifupdown_stanza *stanza)
 {
 	struct import_bond *bond = import_find_bond(import, stanza->name);
 
@@ -287,8 +335,31 @@ static void ifupdown_take_other(struct import *import, const struct ifupdown_sta
 		ifupdown_rest(import, bond, stanza, false);
 	else if (import_find_slave(import, stanza->name, &bond))
 		ifupdown_rest(import, bond, stanza, true);
-	else if ((bond = ifupdown_used_bond(import, stanza)))
+	else if (!ifupdown_find(import, stanza, "master") &&
+		 (bond = ifupdown_used_bond(import, stanza)))
 		import_stays(import, bond, &stanza->line);
+}
+
+/* What a stanza does not say about its bond. */
+static void ifupdown_complete(struct import *import, const struct ifupdown_stanzas *stanzas,
+			      struct import_bond *bond)
+{
+	const struct ifupdown_stanza *own = NULL;
+
+	for (size_t i = 0; i < stanzas->count && !own; i++)
+		if (stanzas->list[i].name && !strcmp(stanzas->list[i].name, bond->name))
+			own = &stanzas->list[i];
+	if (own && !ifupdown_is_auto(stanzas, bond->name))
+		import_lost(
+			import, bond, &own->line,
+			"no line 'auto %s', so ifupdown leaves it down at boot; bondd makes the "
+			"bond, with all its slaves, whenever it starts",
+			bond->name);
+	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
+		import_changed(import, bond, &bond->line,
+			       "no mode is given; balance-rr is written, which the kernel's driver "
+			       "has unless its module was told another mode; on Cumulus Linux it "
+			       "is 802.3ad");
 }
 
 static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *stanzas)
@@ -306,9 +377,17 @@ static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *
 			ifupdown_take_slave(import, &list[i], master);
 	}
 	for (size_t i = 0; i < stanzas->count; i++)
-		if (list[i].name && !ifupdown_is_bond(import, &list[i]) &&
-		    !ifupdown_find(import, &list[i], "master"))
-			ifupdown_take_other(import, &list[i]);
+		if (list[i].name)
+			ifupdown_take_commands(import, stanzas, &list[i]);
+	for (size_t i = 0; i < stanzas->count; i++)
+		if (list[i].name)
+			ifupdown_run_commands(import, &list[i]);
+	ifupdown_load_modules(import, stanzas);
+	for (size_t i = 0; i < stanzas->count; i++)
+		if (list[i].name)
+			ifupdown_take_rest(import, &list[i]);
+	for (size_t i = 0; i < import->bond_count; i++)
+		ifupdown_complete(import, stanzas, import->bonds[i]);
 }
 
 int ifupdown_read(struct import *import, const struct import_request *request, struct err *err)

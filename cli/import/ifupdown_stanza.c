@@ -2,6 +2,7 @@
 #include "cli/import/ifupdown_stanza.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,8 @@ struct ifupdown_reading {
 	const struct import_file *file;
 	bool in_stanza;
 	int depth;
+	int loops;    /* of a template language, around the line */
+	bool in_code; /* between "<%" and "%>" */
 };
 
 static void ifupdown_source(struct ifupdown_reading *reading, const char *words, bool is_directory,
@@ -28,6 +31,46 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *words,
 static struct ifupdown_stanza *ifupdown_last(const struct ifupdown_stanzas *stanzas)
 {
 	return &stanzas->list[stanzas->count - 1];
+}
+
+/*
+ * The line, if what is in it depends on a template language: Mako, which ifupdown2 runs, or Jinja.
+ * In commands "${" is the shell's.
+ */
+static const struct import_line *ifupdown_computed(const struct ifupdown_reading *reading,
+						   const struct import_line *line)
+{
+	struct import_line *copy;
+	const char *at = line->what;
+
+	while ((at = strstr(at, "${")) && !strncmp(at, "${IFACE}", 8))
+		at++;
+	if (!reading->loops && !at && !strstr(line->what, "{{"))
+		return NULL;
+	copy = import_memory(reading->stanzas->import, sizeof(*copy));
+	*copy = *line;
+	return copy;
+}
+
+/* Takes a line that is the template language's own. Returns false if it is another one. */
+static bool ifupdown_take_template(struct ifupdown_reading *reading, const char *text)
+{
+	static const char *const begins[] = { "for", "if", "while", "try" };
+	const char *word = text + (*text == '{');
+
+	if (reading->in_code || !strncmp(text, "<%", 2)) {
+		reading->in_code = !strstr(text, "%>");
+		return true;
+	}
+	if (*word != '%')
+		return false;
+	word += strspn(word, "%- \t");
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(word, begins[i], strlen(begins[i])))
+			reading->loops++;
+	if (!strncmp(word, "end", 3) && reading->loops)
+		reading->loops--;
+	return true;
 }
 
 /* "NAME [inherits OTHER] [FAMILY METHOD]", without the first word. */
@@ -49,6 +92,7 @@ static void ifupdown_begin(struct ifupdown_reading *reading, char *rest, bool is
 		else
 			last = word;
 	}
+	stanza.computed = ifupdown_computed(reading, line);
 	stanza.is_manual = !last || !strcmp(last, "manual");
 	stanzas->list = import_grow(stanzas->import, stanzas->list, stanzas->count, sizeof(stanza));
 	stanzas->list[stanzas->count++] = stanza;
@@ -72,6 +116,46 @@ static bool ifupdown_ends_stanza(const char *word)
 	return !strncmp(word, "allow-", 6);
 }
 
+bool ifupdown_is_command(const char *key)
+{
+	static const char *const keys[] = { "pre-up",	"up",	"post-up",
+					    "pre-down", "down", "post-down" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(keys[i], key))
+			return true;
+	return false;
+}
+
+static void ifupdown_take_auto(struct ifupdown_stanzas *stanzas, const char *names)
+{
+	char *rest = import_text(stanzas->import, "%s", names), *word;
+
+	while ((word = import_next_word(&rest, BLANKS))) {
+		stanzas->autos = import_grow(stanzas->import, stanzas->autos, stanzas->auto_count,
+					     sizeof(*stanzas->autos));
+		stanzas->autos[stanzas->auto_count++] = word + (*word == '/');
+	}
+}
+
+bool ifupdown_is_auto(const struct ifupdown_stanzas *stanzas, const char *name)
+{
+	for (size_t i = 0; i < stanzas->auto_count; i++)
+		if (!fnmatch(stanzas->autos[i], name, 0))
+			return true;
+	return false;
+}
+
+static void ifupdown_take_option(struct ifupdown_reading *reading,
+				 const struct ifupdown_option *option)
+{
+	struct ifupdown_stanza *stanza = ifupdown_last(reading->stanzas);
+
+	if (!stanza->computed && (reading->loops || !ifupdown_is_command(option->key)))
+		stanza->computed = ifupdown_computed(reading, &option->line);
+	ifupdown_add(reading->stanzas->import, stanza, option);
+}
+
 static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int number)
 {
 	struct import *import = reading->stanzas->import;
@@ -86,7 +170,9 @@ static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int
 	else if (ifupdown_ends_stanza(key))
 		reading->in_stanza = false;
 	else if (reading->in_stanza)
-		ifupdown_add(import, ifupdown_last(reading->stanzas), &option);
+		ifupdown_take_option(reading, &option);
+	if (!strcmp(key, "auto") || !strcmp(key, "allow-auto"))
+		ifupdown_take_auto(reading->stanzas, option.value);
 }
 
 static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path, int depth,
@@ -105,10 +191,34 @@ static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path
 	lines.rest = reading.file->text;
 	while ((text = import_next_line(stanzas->import, &lines))) {
 		text = import_strip(text);
-		if (*text && *text != '#')
+		if (*text && *text != '#' && !ifupdown_take_template(&reading, text))
 			ifupdown_take_line(&reading, text, lines.number);
 	}
 	return 0;
+}
+
+/*
+ * ifupdown itself takes no name with a dot from a directory. Other tools write such files for it,
+ * and somebody who gives us a directory means them.
+ */
+static bool ifupdown_is_file_name(const char *name, bool is_given)
+{
+	static const char *const ends[] = { "", ".cfg", ".conf", ".intf" };
+	const char *end = name + strspn(name, name_characters);
+
+	for (size_t i = 0; i < (is_given ? sizeof(ends) / sizeof(ends[0]) : 1); i++)
+		if (!strcmp(end, ends[i]))
+			return true;
+	return false;
+}
+
+static void ifupdown_pass_over(struct import *import, const char *path, const char *name)
+{
+	struct import_line line = { import_file_of(import, path, "", 0), 0, name };
+
+	import_lost(import, NULL, &line,
+		    "ifupdown passes over files of such names; if it is to count, "
+		    "give it itself");
 }
 
 static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, int depth,
@@ -121,8 +231,12 @@ static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, 
 	for (size_t i = 0; i < count && !r; i++) {
 		const char *path = import_text(stanzas->import, "%s/%s", dir, names[i]);
 
-		if (!names[i][strspn(names[i], name_characters)] && !import_is_dir(path))
+		if (import_is_dir(path))
+			continue;
+		if (ifupdown_is_file_name(names[i], !depth))
 			r = ifupdown_read_file(stanzas, path, depth, err);
+		else
+			ifupdown_pass_over(stanzas->import, path, names[i]);
 	}
 	return r;
 }
@@ -165,8 +279,11 @@ static void ifupdown_source_word(struct ifupdown_reading *reading, const char *w
 	glob_t found;
 
 	if (glob(ifupdown_sourced_path(reading, word), is_directory ? GLOB_ONLYDIR : 0, NULL,
-		 &found))
+		 &found)) {
+		if (!strpbrk(word, "*?["))
+			import_lost(reading->stanzas->import, NULL, line, "%s is not there", word);
 		return;
+	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		ifupdown_read_sourced(reading, found.gl_pathv[i], line);
 	globfree(&found);

@@ -46,8 +46,11 @@ struct import_options {
 	size_t count;
 };
 
+struct import_bond;
+
 struct import_slave {
 	char name[MAC_FORMAT_SIZE]; /* or its permanent MAC address */
+	struct import_bond *bond;
 	struct import_options options;
 };
 
@@ -57,6 +60,10 @@ struct import_bond {
 	struct import_options options;
 	struct import_slave **slaves;
 	size_t slave_count;
+	bool is_not_of_driver;	 /* of teamd or Open vSwitch, though the tool's others are */
+	const char *primary_mac; /* NULL: the primary, if any, has a name */
+	struct import_line primary_line;
+	struct import_line refused; /* by import_refuse(); without a file: it was not */
 };
 
 enum import_fate {
@@ -75,6 +82,17 @@ struct import_remark {
 
 struct import_text;
 
+struct import_index_entry {
+	const void *of, *what;
+	const char *name;
+};
+
+/* Finds things by a name within something else, however many there are. Starts as zeros. */
+struct import_index {
+	struct import_index_entry *entries;
+	size_t count, room;
+};
+
 struct import {
 	const char *tool;
 	bool is_of_driver; /* it sets up bonds of the kernel's driver */
@@ -83,6 +101,10 @@ struct import {
 	size_t bytes_read; /* of all files */
 	struct import_bond **bonds;
 	size_t bond_count;
+	struct import_bond **refused_bonds; /* import_settle() takes them out of the others */
+	size_t refused_count;
+	bool is_incomplete;	    /* import_refuse() was called for a bond that has no name */
+	struct import_index slaves; /* by their names, of NULL */
 	struct import_remark *remarks;
 	size_t remark_count;
 	struct import_text *texts; /* all memory of the call */
@@ -97,14 +119,20 @@ void *import_grow(struct import *import, void *list, size_t count, size_t size);
 char *import_text(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The bond of that name, found or made. NULL: no bond can have that name, which is remarked. */
+/* Replaces what was there. The name has to live as long as the index. */
+void import_index_put(struct import *import, struct import_index *index, const void *of,
+		      const char *name, const void *what);
+/* NULL if there is none. */
+const void *import_index_get(const struct import_index *index, const void *of, const char *name);
+
+/* The bond of that name, found or made. NULL: no bond can have that name, which is refused. */
 struct import_bond *import_bond(struct import *import, const char *name,
 				const struct import_line *line);
 /* NULL if there is none. */
 struct import_bond *import_find_bond(const struct import *import, const char *name);
 /*
  * A slave of that bond, found or made, at the end: by its name or its permanent MAC address. NULL:
- * it cannot be one, which is remarked.
+ * it cannot be one, and the bond is refused.
  */
 struct import_slave *import_slave(struct import *import, struct import_bond *bond, const char *name,
 				  const struct import_line *line);
@@ -114,17 +142,25 @@ struct import_slave *import_find_slave(const struct import *import, const char *
 
 /*
  * Sets an option of the bond, or of the slave if it is one of slaves, to what the text says. What
- * was set before is replaced; a list goes on if `more` says so. What cannot be set is remarked.
+ * was set before is replaced; a list goes on if `more` says so. What cannot be set is remarked; a
+ * mode that cannot be set refuses the bond.
  */
 void import_option(struct import *import, struct import_bond *bond, struct import_slave *slave,
 		   enum option_id id, const char *text, bool more, const struct import_line *line);
 const struct import_option *import_find_option(const struct import_options *options,
 					       enum option_id id);
+void import_remove_option(struct import_options *options, enum option_id id);
 
-/* bond may be NULL. */
+/* For what the bond can do without. bond may be NULL. */
 void import_lost(struct import *import, const struct import_bond *bond,
 		 const struct import_line *line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/*
+ * The line says what the bond is, its mode or a slave, and cannot be carried over: it is remarked,
+ * and the bond is not written. bond NULL: a bond that cannot be told from others.
+ */
+void import_refuse(struct import *import, struct import_bond *bond, const struct import_line *line,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 void import_changed(struct import *import, const struct import_bond *bond,
 		    const struct import_line *line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -136,8 +172,11 @@ void import_sort_remarks(struct import *import);
 
 /*
  * When all is read: options that the bond's mode refuses, or that the tool had without effect, are
- * taken out and remarked, and the remarks are sorted.
+ * taken out and remarked, the bonds that were refused are taken out, and the remarks are sorted.
  */
 void import_settle(struct import *import);
+/* Forgets all other bonds, and what was remarked about them. False, and nothing done: no such bond.
+ */
+bool import_settle_on(struct import *import, const char *bond);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bonds, slaves and options that were found. Knows the option table, and no source. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,22 @@ struct import_bond *import_find_bond(const struct import *import, const char *na
 	return NULL;
 }
 
+/* bondctl and bondd speak JSON, where a name that is not UTF-8 has no place. */
+static int import_check_text(const char *what, const char *text, struct err *err)
+{
+	json_t *json = json_string(text);
+
+	json_decref(json);
+	return json ? 0
+		    : err_set(err, 1, "the %s is not UTF-8, and bondctl could not name it", what);
+}
+
 static int import_check_bond(const struct import *import, const char *name, struct err *err)
 {
 	int r = name_check("bond", name, err);
 
+	if (!r)
+		r = import_check_text("bond's name", name, err);
 	if (!r && name[0] == '.')
 		return err_set(err, 1, "bondd reads no hidden files, and %s.conf would be one",
 			       name);
@@ -38,7 +51,7 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	if (bond)
 		return bond;
 	if (import_check_bond(import, name, &err)) {
-		import_lost(import, NULL, line, "%s", err.text);
+		import_refuse(import, NULL, line, "%s", err.text);
 		return NULL;
 	}
 	bond = import_memory(import, sizeof(*bond));
@@ -50,26 +63,16 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	return bond;
 }
 
-static struct import_slave *import_slave_of(const struct import_bond *bond, const char *name)
-{
-	for (size_t i = 0; i < bond->slave_count; i++)
-		if (!strcmp(bond->slaves[i]->name, name))
-			return bond->slaves[i];
-	return NULL;
-}
-
 struct import_slave *import_find_slave(const struct import *import, const char *name,
 				       struct import_bond **ret_bond)
 {
-	for (size_t i = 0; i < import->bond_count; i++) {
-		struct import_slave *slave = import_slave_of(import->bonds[i], name);
+	/* What the index has is not const. */
+	struct import_slave *slave =
+		(struct import_slave *)import_index_get(&import->slaves, NULL, name);
 
-		if (slave && ret_bond)
-			*ret_bond = import->bonds[i];
-		if (slave)
-			return slave;
-	}
-	return NULL;
+	if (slave && ret_bond)
+		*ret_bond = slave->bond;
+	return slave;
 }
 
 static int import_check_slave_name(const char *name, struct err *err)
@@ -77,7 +80,10 @@ static int import_check_slave_name(const char *name, struct err *err)
 	uint8_t mac[XBOND_MAC_SIZE];
 
 	if (mac_parse(name, mac))
-		return name_check("slave", name, err) ? -1 : config_write_check_name(name, err);
+		return name_check("slave", name, err) ||
+				       import_check_text("slave's name", name, err)
+			       ? -1
+			       : config_write_check_name(name, err);
 	if (mac[0] & 1 || mac_is_zero(mac))
 		return err_set(err, 1, "no device has the MAC address %s", name);
 	return 0;
@@ -106,15 +112,17 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 
 	if (!mac_parse(name, mac))
 		name = mac_format(mac, text);
-	slave = import_slave_of(bond, name);
-	if (slave)
+	slave = import_find_slave(import, name, NULL);
+	if (slave && slave->bond == bond)
 		return slave;
 	if (import_check_slave(import, bond, name, &err)) {
-		import_lost(import, bond, line, "%s", err.text);
+		import_refuse(import, bond, line, "%s", err.text);
 		return NULL;
 	}
 	slave = import_memory(import, sizeof(*slave));
 	snprintf(slave->name, sizeof(slave->name), "%s", name);
+	slave->bond = bond;
+	import_index_put(import, &import->slaves, NULL, slave->name, slave);
 	bond->slaves =
 		import_grow(import, bond->slaves, bond->slave_count, sizeof(struct import_slave *));
 	bond->slaves[bond->slave_count++] = slave;
@@ -134,6 +142,14 @@ const struct import_option *import_find_option(const struct import_options *opti
 					       enum option_id id)
 {
 	return import_option_of(options, id);
+}
+
+void import_remove_option(struct import_options *options, enum option_id id)
+{
+	struct import_option *option = import_option_of(options, id);
+
+	if (option)
+		*option = options->list[--options->count];
 }
 
 static struct import_option *import_option_add(struct import *import,
@@ -164,10 +180,11 @@ static void import_take_list(struct import *import, const struct import_bond *bo
 }
 
 /* What no value of the option says. Returns true if that was all there is to do. */
-static bool import_special(struct import *import, const struct import_bond *bond, enum option_id id,
+static bool import_special(struct import *import, struct import_bond *bond, enum option_id id,
 			   const char **text, const struct import_line *line)
 {
 	uint8_t mac[XBOND_MAC_SIZE];
+	char name[MAC_FORMAT_SIZE];
 
 	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
 		import_changed(import, bond, line,
@@ -175,7 +192,8 @@ static bool import_special(struct import *import, const struct import_bond *bond
 		return true;
 	}
 	if (id == OPT_PRIMARY && !mac_parse(*text, mac)) {
-		import_lost(import, bond, line, "the primary has to be named; set primary DEV");
+		bond->primary_mac = import_text(import, "%s", mac_format(mac, name));
+		bond->primary_line = *line;
 		return true;
 	}
 	if (id == OPT_ACTIVE_SLAVE) {
@@ -199,8 +217,12 @@ void import_option(struct import *import, struct import_bond *bond, struct impor
 
 	if (import_special(import, bond, id, &text, line))
 		return;
-	if (!option_is_list(spec) && option_parse(spec, text, &value, &err)) {
-		import_lost(import, bond, line, "%s", err.text);
+	if (import_check_text("value", text, &err) ||
+	    (!option_is_list(spec) && option_parse(spec, text, &value, &err))) {
+		if (id == OPT_MODE)
+			import_refuse(import, bond, line, "%s", err.text);
+		else
+			import_lost(import, bond, line, "%s", err.text);
 		return;
 	}
 	option = import_option_add(import, options, id);

@@ -22,7 +22,9 @@ void import_apply_key(struct import *import, const struct import_key *key, struc
 			import_lost(import, bond, line, "%s", key->why_lost);
 		return;
 	}
-	if (!text)
+	if (!text && key->option == OPT_MODE)
+		import_refuse(import, bond, line, "%s cannot read this value", import->tool);
+	else if (!text)
 		import_lost(import, bond, line, "%s cannot read this value", import->tool);
 	else
 		import_option(import, bond, slave, key->option, text, key->more, line);

@@ -39,6 +39,20 @@ void import_lost(struct import *import, const struct import_bond *bond,
 	va_end(args);
 }
 
+void import_refuse(struct import *import, struct import_bond *bond, const struct import_line *line,
+		   const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	import_remark(import, IMPORT_LOST, bond, line, import_why(import, format, args));
+	va_end(args);
+	if (!bond)
+		import->is_incomplete = true;
+	else if (!bond->refused.file)
+		bond->refused = *line;
+}
+
 void import_changed(struct import *import, const struct import_bond *bond,
 		    const struct import_line *line, const char *format, ...)
 {

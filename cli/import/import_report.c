@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "cli/import/import_write.h"
 #include "view/json_value.h"
 
@@ -12,11 +13,6 @@ static const char *const fate_names[] = {
 	[IMPORT_CHANGED] = "changed",
 	[IMPORT_STAYS] = "stays",
 };
-
-static bool import_is_of(const struct import_remark *remark, const struct import_bond *of)
-{
-	return !of || !remark->bond || !strcmp(remark->bond, of->name);
-}
 
 static json_t *import_remark_json(const struct import_remark *remark)
 {
@@ -48,11 +44,45 @@ static void import_print_remark(const struct import *import, const struct import
 	json_decref(json);
 }
 
-void import_print_remarks(const struct import *import, const struct import_bond *of)
+void import_print_remarks(const struct import *import)
 {
 	for (size_t i = 0; i < import->remark_count; i++)
-		if (import_is_of(&import->remarks[i], of))
-			import_print_remark(import, &import->remarks[i]);
+		import_print_remark(import, &import->remarks[i]);
+}
+
+static void import_say_refused(const struct import_bond *bond)
+{
+	const struct import_line *line = &bond->refused;
+	json_t *json = json_pack("{s:o, s:o}", "file", json_value_text(line->file->path), "what",
+				 json_value_text(line->what));
+	const char *file = json_string_value(json_object_get(json, "file"));
+
+	if (line->number)
+		cli_say("%s is not written: %s:%d says what it is, and was not carried over; "
+			"change that line in a copy, and import the copy",
+			bond->name, file, line->number);
+	else
+		cli_say("%s is not written: '%s' of %s says what it is, and was not carried over",
+			bond->name, json_string_value(json_object_get(json, "what")), file);
+	json_decref(json);
+}
+
+bool import_print_refused(const struct import *import)
+{
+	for (size_t i = 0; i < import->refused_count; i++)
+		import_say_refused(import->refused_bonds[i]);
+	if (import->is_incomplete)
+		cli_say("not every bond is written; see the lines above");
+	return import->refused_count || import->is_incomplete;
+}
+
+static json_t *import_refused_json(const struct import *import)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < import->refused_count; i++)
+		json_array_append_new(names, json_value_text(import->refused_bonds[i]->name));
+	return names;
 }
 
 static json_t *import_bond_json(struct import *import, const struct import_bond *bond,
@@ -73,13 +103,12 @@ static json_t *import_bond_json(struct import *import, const struct import_bond 
 			 "configuration", json_string(text));
 }
 
-json_t *import_json(struct import *import, struct import_bond *const *bonds, size_t count,
-		    const struct import_bond *of, const char *dir, struct err *err)
+json_t *import_json(struct import *import, const char *dir, struct err *err)
 {
 	json_t *found = json_array(), *remarks = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		json_t *bond = import_bond_json(import, bonds[i], dir, err);
+	for (size_t i = 0; i < import->bond_count; i++) {
+		json_t *bond = import_bond_json(import, import->bonds[i], dir, err);
 
 		if (!bond) {
 			json_decref(found);
@@ -89,8 +118,7 @@ json_t *import_json(struct import *import, struct import_bond *const *bonds, siz
 		json_array_append_new(found, bond);
 	}
 	for (size_t i = 0; i < import->remark_count; i++)
-		if (import_is_of(&import->remarks[i], of))
-			json_array_append_new(remarks, import_remark_json(&import->remarks[i]));
-	return json_pack("{s:s, s:o, s:o}", "tool", import->tool, "bonds", found, "remarks",
-			 remarks);
+		json_array_append_new(remarks, import_remark_json(&import->remarks[i]));
+	return json_pack("{s:s, s:o, s:o, s:o}", "tool", import->tool, "bonds", found, "refused",
+			 import_refused_json(import), "remarks", remarks);
 }

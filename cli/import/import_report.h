@@ -7,10 +7,11 @@
 
 #include "cli/import/import_keys.h"
 
-/* One line each, to stderr; of only one bond if `of` is not NULL, and of none alone. */
-void import_print_remarks(const struct import *import, const struct import_bond *of);
+/* One line each, to stderr. */
+void import_print_remarks(const struct import *import);
+/* One line to stderr for each bond that is not written. Returns false if there is none. */
+bool import_print_refused(const struct import *import);
 /* dir: where the configurations were written; NULL: nowhere. Returns a new reference, or NULL. */
-json_t *import_json(struct import *import, struct import_bond *const *bonds, size_t count,
-		    const struct import_bond *of, const char *dir, struct err *err);
+json_t *import_json(struct import *import, const char *dir, struct err *err);
 
 #endif

@@ -2,7 +2,11 @@
 /*
  * systemd.netdev(5) says what a bond is, systemd.network(5) which devices are its slaves. Each file
  * has drop-ins, NAME.d/, and a file of an earlier directory replaces those of its name in others.
+ * For a device only the first .network file counts that matches it, and of the .netdev files of one
+ * device only the first, in the order of the files' names.
  */
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"
@@ -32,6 +36,7 @@ static const struct import_key networkd_bond_keys[] = {
 	{ .name = "ARPMissedMax", .option = OPT_ARP_MISSED_MAX },
 	{ .name = "PrimaryReselectPolicy", .option = OPT_PRIMARY_RESELECT },
 	{ .name = "ResendIGMP", .option = OPT_RESEND_IGMP },
+	{ .name = "PeerNotifyDelaySec", .option = OPT_PEER_NOTIF_DELAY, .convert = import_ms_of_s },
 	{ .name = "PacketsPerSlave", .option = OPT_PACKETS_PER_SLAVE },
 	{ .name = "GratuitousARP", .option = OPT_NUM_GRAT_ARP },
 	{ .name = "AllSlavesActive", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
@@ -61,6 +66,8 @@ const struct import_keys networkd_tables[] = {
 
 /* A file with its drop-ins. */
 struct networkd_unit {
+	const char *path;
+	const char *name; /* of the file, by which they are in order */
 	struct import_ini ini;
 	bool is_netdev;
 };
@@ -89,11 +96,45 @@ static void networkd_bond_entry(struct import *import, struct import_bond *bond,
 		import_option(import, bond, NULL, key->option, "", false, &entry->line);
 }
 
-static void networkd_netdev(struct import *import, const struct networkd_unit *unit)
+/* An earlier .netdev file for the same device; NULL: there is none. */
+static const struct networkd_unit *networkd_earlier(const struct networkd *networkd,
+						    const struct networkd_unit *unit,
+						    const char *device)
+{
+	for (const struct networkd_unit *other = networkd->units; other != unit; other++)
+		if (other->is_netdev &&
+		    !strcmp(import_ini_value(&other->ini, "NetDev", "Name"), device))
+			return other;
+	return NULL;
+}
+
+/* Returns whether systemd passes over this file, because an earlier one has its device. */
+static bool networkd_is_too_late(const struct networkd *networkd, const struct networkd_unit *unit,
+				 const struct import_ini_entry *name)
+{
+	const struct networkd_unit *earlier = networkd_earlier(networkd, unit, name->value);
+	struct import_bond *bond = import_find_bond(networkd->import, name->value);
+
+	if (!earlier)
+		return false;
+	if (import_ini_has_section(&earlier->ini, "Match"))
+		import_refuse(networkd->import, bond, &name->line,
+			      "whether this file counts depends on [Match] of %s", earlier->path);
+	else
+		import_lost(networkd->import, bond, &name->line,
+			    "systemd passes over this file, because %s comes before it",
+			    earlier->path);
+	return true;
+}
+
+static void networkd_netdev(const struct networkd *networkd, const struct networkd_unit *unit)
 {
 	const struct import_ini_entry *name = import_ini_find(&unit->ini, "NetDev", "Name");
-	struct import_bond *bond = name ? import_bond(import, name->value, &name->line) : NULL;
+	struct import *import = networkd->import;
+	struct import_bond *bond = NULL;
 
+	if (name && !networkd_is_too_late(networkd, unit, name))
+		bond = import_bond(import, name->value, &name->line);
 	for (size_t i = 0; bond && i < unit->ini.count; i++) {
 		const struct import_ini_entry *entry = &unit->ini.entries[i];
 
@@ -106,6 +147,95 @@ static void networkd_netdev(struct import *import, const struct networkd_unit *u
 			 (strcmp(entry->key, "Name") && strcmp(entry->key, "Kind")))
 			import_stays(import, bond, &entry->line);
 	}
+	if (bond && !import_ini_find(&unit->ini, "Bond", "Mode"))
+		import_changed(import, bond, &name->line,
+			       "it has no Mode=; balance-rr is written, which the kernel's driver "
+			       "has unless its module was told another mode");
+}
+
+/* What a [Match] says about a device of which only the name or the MAC address is known. */
+enum networkd_match { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
+
+static enum networkd_match networkd_match_list(struct import *import, const char *value,
+					       const char *device, bool is_mac)
+{
+	bool is_inverted = *value == '!', found = false;
+	char *rest = import_text(import, "%s", value + is_inverted), *word;
+
+	while ((word = import_next_word(&rest, " \t")))
+		found |= is_mac ? import_same(import_mac(import, word), device)
+				: !fnmatch(word, device, 0);
+	return found != is_inverted ? NETWORKD_MATCHES : NETWORKD_OTHER;
+}
+
+/* A device that can be a slave is of the type ether, and of no kind of virtual devices we know. */
+static enum networkd_match networkd_match_key(struct import *import, const struct import_ini *ini,
+					      const char *key, const char *device)
+{
+	const char *value = import_ini_list(import, ini, "Match", key);
+	bool is_name = !strcmp(key, "Name"), is_mac = strstr(key, "MACAddress");
+	bool known_by_mac = strchr(device, ':');
+
+	if (is_name && !strcmp(value, "*"))
+		return NETWORKD_MATCHES;
+	if ((is_name && !known_by_mac) || (is_mac && known_by_mac))
+		return networkd_match_list(import, value, device, is_mac);
+	if (!strcmp(key, "Type"))
+		return networkd_match_list(import, value, "ether", false);
+	return NETWORKD_MAYBE;
+}
+
+/* All keys have to match. Without any, systemd passes over the file. */
+static enum networkd_match networkd_matches(struct import *import, const struct import_ini *ini,
+					    const char *device)
+{
+	enum networkd_match all = NETWORKD_MATCHES;
+	bool any = false;
+
+	for (size_t i = 0; i < ini->count; i++) {
+		enum networkd_match one;
+
+		if (strcmp(ini->entries[i].section, "Match") != 0)
+			continue;
+		any = true;
+		one = networkd_match_key(import, ini, ini->entries[i].key, device);
+		all = one < all ? one : all;
+	}
+	return any ? all : NETWORKD_OTHER;
+}
+
+/*
+ * Whether an earlier .network file has the device. One that may have it, as far as its [Match]
+ * tells, leaves it to this file, with a remark.
+ */
+static bool networkd_is_taken(const struct networkd *networkd, const struct networkd_unit *unit,
+			      const char *device, struct import_bond *bond,
+			      const struct import_line *line)
+{
+	const struct networkd_unit *perhaps = NULL;
+
+	for (const struct networkd_unit *other = networkd->units; other != unit; other++) {
+		enum networkd_match match;
+
+		if (other->is_netdev ||
+		    !strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name))
+			continue;
+		match = networkd_matches(networkd->import, &other->ini, device);
+		if (match == NETWORKD_MATCHES) {
+			import_lost(networkd->import, bond, line,
+				    "%s is no slave, because systemd takes the first file that "
+				    "matches it, %s",
+				    device, other->path);
+			return true;
+		}
+		if (match == NETWORKD_MAYBE && !perhaps)
+			perhaps = other;
+	}
+	if (perhaps)
+		import_changed(networkd->import, bond, line,
+			       "%s is a slave unless [Match] of %s, which comes first, matches it",
+			       device, perhaps->path);
+	return false;
 }
 
 /* The names that [Match] gives, or MAC addresses; NULL if it finds devices in another way. */
@@ -119,34 +249,57 @@ static char *networkd_match(struct import *import, const struct networkd_unit *u
 	return *names && !strpbrk(names, "*?[!") ? names : NULL;
 }
 
+/* Those keys of [Match] that are not about the device. */
+static bool networkd_is_condition(const char *key)
+{
+	static const char *const keys[] = { "Host",	     "Virtualization", "KernelCommandLine",
+					    "KernelVersion", "Version",	       "Credential",
+					    "Architecture",  "Firmware" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
 static void networkd_rest(struct import *import, const struct import_bond *bond,
 			  const struct networkd_unit *unit)
 {
 	for (size_t i = 0; i < unit->ini.count; i++) {
 		const struct import_ini_entry *entry = &unit->ini.entries[i];
 
-		if (!strcmp(entry->section, "Match") ||
-		    (!strcmp(entry->section, "Network") &&
+		if (!strcmp(entry->section, "Match")) {
+			if (networkd_is_condition(entry->key))
+				import_lost(import, bond, &entry->line,
+					    "bondd adds the slave on any machine that has it");
+			continue;
+		}
+		if ((!strcmp(entry->section, "Network") &&
 		     import_find_key(networkd_network_keys, entry->key, strcmp)))
 			continue;
 		import_stays(import, bond, &entry->line);
 	}
 }
 
-static void networkd_slave(struct import *import, struct import_bond *bond, const char *name,
-			   const struct networkd_unit *unit, const struct import_ini_entry *of)
+static void networkd_slave(const struct networkd *networkd, struct import_bond *bond,
+			   const char *name, const struct networkd_unit *unit,
+			   const struct import_ini_entry *of)
 {
+	struct import *import = networkd->import;
 	const struct import_ini_entry *primary =
 		import_ini_find(&unit->ini, "Network", "PrimarySlave");
 	const char *is_primary = primary ? import_switch(import, primary->value) : NULL;
 
+	if (networkd_is_taken(networkd, unit, name, bond, &of->line))
+		return;
 	if (import_slave(import, bond, name, &of->line) && is_primary && !strcmp(is_primary, "on"))
 		import_option(import, bond, NULL, OPT_PRIMARY, name, false, &primary->line);
 }
 
-static void networkd_slaves(struct import *import, const struct networkd_unit *unit,
+static void networkd_slaves(const struct networkd *networkd, const struct networkd_unit *unit,
 			    const struct import_ini_entry *of)
 {
+	struct import *import = networkd->import;
 	const struct import_ini_entry *active =
 		import_ini_find(&unit->ini, "Network", "ActiveSlave");
 	bool is_new = !import_find_bond(import, of->value);
@@ -159,10 +312,10 @@ static void networkd_slaves(struct import *import, const struct networkd_unit *u
 		import_changed(import, bond, &of->line,
 			       "no .netdev file of %s was read; it has all defaults", bond->name);
 	if (!names)
-		import_lost(import, bond, &of->line,
-			    "[Match] does not name the devices; add [slave DEV] for each");
+		import_refuse(import, bond, &of->line,
+			      "[Match] does not name the devices; name them there");
 	while (names && (name = import_next_word(&names, " \t")))
-		networkd_slave(import, bond, import_mac(import, name), unit, of);
+		networkd_slave(networkd, bond, import_mac(import, name), unit, of);
 	if (active)
 		import_apply_key(import,
 				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
@@ -182,25 +335,36 @@ static const struct import_bond *networkd_own(struct import *import,
 	return bond;
 }
 
-static void networkd_network(struct import *import, const struct networkd_unit *unit)
+static void networkd_network(const struct networkd *networkd, const struct networkd_unit *unit)
 {
+	struct import *import = networkd->import;
 	const struct import_ini_entry *of = import_ini_find(&unit->ini, "Network", "Bond");
 	const struct import_bond *bond;
 
 	if (of && *of->value)
-		networkd_slaves(import, unit, of);
+		networkd_slaves(networkd, unit, of);
 	else if ((bond = networkd_own(import, unit)))
 		networkd_rest(import, bond, unit);
 }
 
+static int networkd_compare(const void *left, const void *right)
+{
+	const struct networkd_unit *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : strcmp(a->path, b->path);
+}
+
 static void networkd_take(const struct networkd *networkd)
 {
+	if (networkd->count)
+		qsort(networkd->units, networkd->count, sizeof(*networkd->units), networkd_compare);
 	for (size_t i = 0; i < networkd->count; i++)
 		if (networkd_is_bond(&networkd->units[i]))
-			networkd_netdev(networkd->import, &networkd->units[i]);
+			networkd_netdev(networkd, &networkd->units[i]);
 	for (size_t i = 0; i < networkd->count; i++)
 		if (!networkd->units[i].is_netdev)
-			networkd_network(networkd->import, &networkd->units[i]);
+			networkd_network(networkd, &networkd->units[i]);
 }
 
 static int networkd_add(struct networkd *networkd, struct networkd_unit *unit, const char *path,
@@ -219,7 +383,7 @@ static int networkd_read_unit(struct networkd *networkd, const char *path, const
 			      struct err *err)
 {
 	const char *slash = strrchr(path, '/'), *drop_in_dirs[8] = { NULL };
-	struct networkd_unit unit = { 0 };
+	struct networkd_unit unit = { .path = path, .name = slash ? slash + 1 : path };
 	size_t count;
 	char **drop_ins;
 	int r;

@@ -12,40 +12,6 @@
 
 #define OVS_ANSWER_MAX (16 << 20)
 
-static const struct import_key ovs_port_keys[] = {
-	{ .name = "name", .becomes = "the name of the file" },
-	{ .name = "interfaces", .becomes = "[slave DEV]" },
-	{ .name = "bond_mode", .becomes = "mode and xmit_hash_policy" },
-	{ .name = "lacp", .becomes = "mode and lacp_active" },
-	{ .name = "bond_updelay", .option = OPT_UPDELAY },
-	{ .name = "bond_downdelay", .option = OPT_DOWNDELAY },
-	{ .name = "bond_fake_iface", .becomes = "(nothing: every bond of xbond is a device)" },
-	{ .name = NULL },
-};
-
-static const struct import_key ovs_port_config_keys[] = {
-	{ .name = "bond-primary", .option = OPT_PRIMARY },
-	{ .name = "bond-detect-mode",
-	  .why_lost = "xbond asks the kernel for carrier, and never the registers of the MII",
-	  .usual = "carrier" },
-	{ .name = "bond-miimon-interval", .option = OPT_MIIMON },
-	{ .name = "lacp-time", .option = OPT_LACP_RATE },
-	{ .name = "lacp-system-id", .option = OPT_AD_ACTOR_SYSTEM },
-	{ .name = "lacp-system-priority", .option = OPT_AD_ACTOR_SYS_PRIO },
-	{ .name = "lacp-fallback-ab", .becomes = "lacp_fallback" },
-	{ .name = "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
-	{ .name = "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
-	{ .name = "bond-hash-basis", .option = OPT_HASH_SEED },
-	{ .name = "bond-rebalance-interval",
-	  .why_lost = "set rebalance_interval, in seconds, instead",
-	  .usual = "0" },
-	{ .name = "lb-output-action",
-	  .why_lost = "it is of the datapath of Open vSwitch",
-	  .convert = import_switch,
-	  .usual = "off" },
-	{ .name = NULL },
-};
-
 static const struct import_key ovs_interface_keys[] = {
 	{ .name = "lacp-port-priority", .option = OPT_ACTOR_PORT_PRIO },
 	{ .name = "lacp-port-id", .why_lost = "bondd numbers the ports" },
@@ -222,9 +188,9 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 		struct import_line line = ovs_line(of, "interface %s", uuid ? uuid : "?");
 
 		if (!ovs_text(row, "name")) {
-			import_lost(of->import, of->bond, &line,
-				    "the table Interface does not have it; give the output of "
-				    "'ovs-vsctl --format=json list Interface', too");
+			import_refuse(of->import, of->bond, &line,
+				      "the table Interface does not have it; give the output of "
+				      "'ovs-vsctl --format=json list Interface', too");
 			continue;
 		}
 		rows = import_grow(of->import, rows, count, sizeof(json_t *));
@@ -241,8 +207,8 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 			slave = import_slave(of->import, of->bond, ovs_text(rows[i], "name"),
 					     &line);
 		else
-			import_lost(of->import, of->bond, &line,
-				    "a port of type %s is no device of the kernel", type);
+			import_refuse(of->import, of->bond, &line,
+				      "a port of type %s is no device of the kernel", type);
 		if (slave)
 			ovs_take_config(of, rows[i], ovs_interface_keys, slave);
 		line = ovs_line(of, "%s: mtu_request=%s", ovs_text(rows[i], "name"),

@@ -51,12 +51,17 @@ def test_corpus(case):
     if os.environ.get("XBOND_ACCEPT"):
         expected.write_text(said)
     assert said == expected.read_text()
-    if done.returncode:
+    text = run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout
+    if not text:
+        assert done.returncode == 1 and done.stdout == ""
         return
-    value = schema.check("import", json.loads(
-        run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout))
+    value = schema.check("import", json.loads(text))
     assert done.stdout.count("[bond]") == len(value["bonds"])
-    assert done.stderr.count("\n") == len(value["remarks"])
+    refusals = [line for line in done.stderr.splitlines() if line.startswith("bondctl: ")]
+    assert done.stderr.count("\n") == len(value["remarks"]) + len(refusals)
+    assert done.returncode == bool(refusals)
+    assert all(any(f": {name} is not written: " in line for line in refusals)
+               for name in value["refused"])
     for remark in value["remarks"]:
         assert remark["what"] in done.stderr
 
@@ -126,7 +131,8 @@ def test_keys_as_text(keys):
             assert re.search(rf"^  {re.escape(row['key'])} ", text, re.M), row
 
 
-BOND0 = "iface bond0\n bond-slaves eth0\niface bond1\n bond-slaves eth1\n bond-colour red\n"
+BOND0 = "auto bond0 bond1\niface bond0\n bond-slaves eth0\n bond-mode 1\n" \
+        "iface bond1\n bond-slaves eth1\n bond-colour red\n"
 
 
 def test_one_bond(tmp_path):
@@ -159,6 +165,22 @@ def test_write_is_all_or_nothing(tmp_path):
     assert {path.name for path in (tmp_path / "new/dir").iterdir()} == {"bond0.conf", "bond1.conf"}
 
 
+def test_what_is_lost_is_not_written(tmp_path):
+    """A bond whose mode or slave is lost gets no file; others do, and the status says so."""
+    (tmp_path / "interfaces").write_text(
+        BOND0.replace("-colour red", "-mode 802.4ad") + "iface bond2\n bond-slaves glob eth*\n")
+    done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["bond0.conf"]
+    for line in ("bond1 is not written: interfaces:7 says", "bond2 is not written: interfaces:9 "):
+        assert line in done.stderr
+    done = run("ifupdown", "-w", "interfaces", "bond1", cwd=tmp_path,
+               XBOND_CONFIG_DIR=str(tmp_path / "none"))
+    assert done.returncode == 1 and done.stdout == "" and not (tmp_path / "none").exists()
+    done = run("ifupdown", "interfaces", "bond0", cwd=tmp_path)
+    assert done.returncode == 0 and "bond1" not in done.stderr
+
+
 def test_full_disk_leaves_nothing(tmp_path):
     (tmp_path / "interfaces").write_text(BOND0)
     config = tmp_path / "config"
@@ -176,9 +198,57 @@ def test_hostile_text_is_not_printed(tmp_path):
         b"iface bond0\n bond-slaves eth0 \x1b[2J\n bond-mode \xff\xfe\x9b\n address \x07\n")
     done = subprocess.run([BONDCTL, "import", "ifupdown", "interfaces"], cwd=tmp_path,
                           capture_output=True, timeout=60)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert not set(done.stdout + done.stderr) & (set(range(32)) - {10})
     schema.check("import", json.loads(run("ifupdown", "-j", "interfaces", cwd=tmp_path).stdout))
+
+
+NOT_UTF8 = {
+    "networkd": b"[NetDev]\nName=b\xe9nd0\nKind=bond\n",
+    "ifupdown": b"iface bond0\n bond-slaves eth0 eth\xe9\n bond-mode 1\n bond-primary eth\xe9\n",
+    "netplan": b"network: {bonds: {b: {interfaces: ['eth\xe9']}}}\n",
+}
+
+
+@pytest.mark.parametrize("tool", NOT_UTF8)
+def test_names_that_are_not_utf8(tool, tmp_path):
+    """They are refused by name, and nothing says another name than the file has; -j as well."""
+    path = tmp_path / "file.netdev"
+    path.write_bytes(NOT_UTF8[tool])
+    done = run(tool, path, "-w", XBOND_CONFIG_DIR=str(tmp_path / "new"))
+    assert re.search(r"file.netdev:\d.*UTF-8", done.stderr), done.stderr
+    assert "\ufffd" not in done.stdout and "?" not in done.stdout
+    as_json = run(tool, "-j", path)
+    assert "UTF-8" in as_json.stdout + as_json.stderr
+    assert as_json.returncode == done.returncode
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS - {"ovs", "kernel"}))
+def test_nul_byte_is_an_error(tool, tmp_path):
+    path = tmp_path / "bond0.conf"
+    path.write_bytes(b"# a file\n\0{}\n")
+    done = run(tool, path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "bond0.conf: line 2 has a NUL byte" in done.stderr
+
+
+@pytest.mark.parametrize("level", ["[", '{"a":', "- "], ids=["array", "object", "block"])
+@pytest.mark.parametrize("tool", ["netplan", "teamd", "ovs", "kernel"])
+def test_deep_nesting_is_an_error(tool, level, tmp_path):
+    (tmp_path / "deep.conf").write_text(level * 500000)
+    done = run(tool, "./deep.conf", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"bondctl: .*deep.conf.*\n", done.stderr)
+
+
+def test_large_configuration(tmp_path):
+    """Each of 40,000 interfaces is looked for by its name a few times."""
+    devices = "".join(f"    e{i}: {{set-name: eth{i}, mtu: 9000}}\n" for i in range(40000))
+    (tmp_path / "large.yaml").write_text(
+        f"network:\n  ethernets:\n{devices}  bonds: {{b: {{interfaces: [e7, e39999]}}}}\n")
+    done = run("netplan", "./large.yaml", cwd=tmp_path)
+    assert "[slave eth7]\n\n[slave eth39999]\n" in done.stdout
+    assert done.stderr.count("stays with netplan: mtu: 9000") == 2
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/import/ifupdown_option.h"
+
+#include <string.h>
+
+#include "cli/import/ifupdown_command.h"
+#include "cli/import/import_files.h"
+
+#define BLANKS " \t"
+
+static const char *ifupdown_bypass(struct import *import, const char *value)
+{
+	const char *on = import_switch(import, value);
+
+	if (!on)
+		return NULL;
+	return strcmp(on, "on") ? "none" : "all";
+}
+
+const struct import_key ifupdown_keys[] = {
+	{ .name = "slaves", .becomes = "[slave DEV]" },
+	{ .name = "ports", .becomes = "[slave DEV]" },
+	{ .name = "members", .becomes = "[slave DEV]" },
+	{ .name = "master", .becomes = "[slave DEV]" },
+	{ .name = "queue_id", .becomes = "queue_id" },
+	{ .name = "driver", .becomes = "(nothing: it says that the bond is xbond's)" },
+	{ .name = "give_a_chance",
+	  .why_lost = "bondd adds a slave whenever it appears, and waits for none" },
+	{ .name = "ad_sys_priority", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ .name = "ad_sys_mac_addr", .option = OPT_AD_ACTOR_SYSTEM },
+	{ .name = "lacp_bypass_allow", .option = OPT_LACP_FALLBACK, .convert = ifupdown_bypass },
+	{ .name = NULL },
+};
+
+void ifupdown_slaves(struct import *import, struct import_bond *bond, const char *value,
+		     const struct import_line *line)
+{
+	char *rest = import_text(import, "%s", value), *word;
+
+	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
+		if (!strcmp(word, "none"))
+			continue;
+		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
+		    strpbrk(word, "*?[")) {
+			import_refuse(import, bond, line,
+				      "xbond's configuration names each slave; name them here");
+			return;
+		}
+		import_slave(import, bond, word, line);
+	}
+}
+
+/* ifenslave takes the first one that is a slave. */
+static void ifupdown_primary(struct import *import, struct import_bond *bond, const char *value,
+			     const struct import_line *line)
+{
+	const struct import_option *known = import_find_option(&bond->options, OPT_PRIMARY);
+	char *rest = import_text(import, "%.*s", (int)strcspn(value, "#"), value);
+	const char *first = import_next_word(&rest, BLANKS);
+
+	if (!first || (known && !strcmp(known->value.name, first)))
+		return;
+	if (known) {
+		import_lost(import, bond, line, "the primary is %s already", known->value.name);
+		return;
+	}
+	import_option(import, bond, NULL, OPT_PRIMARY, first, false, line);
+	if (rest[strspn(rest, BLANKS)])
+		import_changed(import, bond, line,
+			       "there is one primary, %s; the option prio of a slave orders the "
+			       "others",
+			       first);
+}
+
+static void ifupdown_queue_ids(struct import *import, struct import_bond *bond, const char *value,
+			       const struct import_line *line)
+{
+	char *rest = import_text(import, "%s", value), *word;
+
+	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
+		char *name = strsep(&word, ":");
+		struct import_slave *slave = import_slave(import, bond, name, line);
+
+		if (slave)
+			import_option(import, bond, slave, OPT_QUEUE_ID, word ? word : "", false,
+				      line);
+	}
+}
+
+/*
+ * The value as the kernel's driver takes it from ifenslave, which writes the whole text: of a name
+ * the first word counts, and a number with text behind it is refused. NULL: it is refused.
+ */
+static const char *ifupdown_value(struct import *import, const struct import_key *key,
+				  const char *value)
+{
+	char *rest = import_text(import, "%s", value), *comment;
+	const char *first;
+
+	for (comment = rest; (comment = strchr(comment, '#')); comment++)
+		if (comment == rest || strchr(BLANKS, comment[-1])) {
+			*comment = '\0';
+			break;
+		}
+	if (key->convert == import_list)
+		return rest;
+	first = import_next_word(&rest, BLANKS);
+	if (!first)
+		return "";
+	return first[strspn(first, "0123456789")] || !value[strcspn(value, BLANKS)] ? first : NULL;
+}
+
+static void ifupdown_table_option(struct import *import, struct import_bond *bond, const char *name,
+				  const struct ifupdown_option *option)
+{
+	const struct import_key *key = import_find_key(ifupdown_keys, name, strcmp);
+	const char *value;
+
+	if (!key)
+		key = import_find_key(import_bonding_keys, name, strcmp);
+	if (!key) {
+		import_lost(import, bond, &option->line, "xbond has no such option");
+		return;
+	}
+	value = ifupdown_value(import, key, option->value);
+	if (value)
+		import_apply_key(import, key, bond, NULL, value, &option->line);
+	else if (!key->why_lost && key->option == OPT_MODE)
+		import_refuse(import, bond, &option->line,
+			      "the kernel's driver refuses a number with text behind it");
+	else
+		import_lost(import, bond, &option->line,
+			    "the kernel's driver refuses a number with text behind it");
+}
+
+void ifupdown_bond_option(struct import *import, struct import_bond *bond, const char *name,
+			  const struct ifupdown_option *option)
+{
+	if (!strcmp(name, "slaves"))
+		ifupdown_slaves(import, bond, option->value, &option->line);
+	else if (!strcmp(name, "primary"))
+		ifupdown_primary(import, bond, option->value, &option->line);
+	else if (!strcmp(name, "queue_id"))
+		ifupdown_queue_ids(import, bond, option->value, &option->line);
+	else if (strcmp(name, "driver") != 0)
+		ifupdown_table_option(import, bond, name, option);
+}
+
+static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
+{
+	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
+
+	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
+						   : NULL;
+}
+
+/* Whether the option has this value already. */
+static bool ifupdown_has_value(const struct import_option *known, const char *text)
+{
+	struct option_value value = { 0 };
+	struct err err;
+
+	return !option_parse(option_at(known->id), text, &value, &err) &&
+	       !memcmp(&value, &known->value, sizeof(value));
+}
+
+/* An option of one bond that a command sets, unless the bond has it from elsewhere. */
+static void ifupdown_command_setting(struct import *import, struct import_bond *bond,
+				     const struct ifupdown_setting *setting,
+				     const struct ifupdown_option *option)
+{
+	const struct import_option *known = ifupdown_known(bond, setting->key);
+	const struct ifupdown_option one = { setting->key, setting->value, option->line };
+
+	if (!known)
+		ifupdown_bond_option(import, bond, setting->key, &one);
+	else if (ifupdown_has_value(known, setting->value))
+		return;
+	else if (known->id == OPT_MODE)
+		import_refuse(import, bond, &option->line, "another line sets the mode, too");
+	else
+		import_lost(import, bond, &option->line, "another line sets %s, too, and counts",
+			    setting->key);
+}
+
+static bool ifupdown_is_for_down(const struct ifupdown_option *option)
+{
+	return strstr(option->key, "down");
+}
+
+bool ifupdown_is_bond_command(struct import *import, const struct ifupdown_stanza *stanza,
+			      const struct ifupdown_option *option)
+{
+	struct ifupdown_command command;
+
+	ifupdown_command_read(import, option->value, stanza->name, &command);
+	if (command.not_clear || (ifupdown_is_for_down(option) && command.is_bonding))
+		return true;
+	for (size_t i = 0; i < command.count; i++)
+		if (command.settings[i].bond
+			    ? import_find_bond(import, command.settings[i].bond) != NULL
+			    : import->bond_count > 0)
+			return true;
+	return false;
+}
+
+void ifupdown_bond_command(struct import *import, struct import_bond *bond,
+			   const struct ifupdown_stanza *stanza,
+			   const struct ifupdown_option *option)
+{
+	struct ifupdown_command command;
+
+	ifupdown_command_read(import, option->value, stanza->name, &command);
+	if (ifupdown_is_for_down(option)) {
+		if (command.is_bonding)
+			import_lost(import, bond, &option->line,
+				    "the command is for the kernel's driver");
+		return;
+	}
+	for (size_t i = 0; i < command.count; i++) {
+		const struct ifupdown_setting *setting = &command.settings[i];
+		struct import_bond *of =
+			setting->bond ? import_find_bond(import, setting->bond) : NULL;
+
+		if (of && setting->key)
+			ifupdown_command_setting(import, of, setting, option);
+	}
+	if (command.not_clear && command.is_about_what_it_is)
+		import_refuse(import, bond, &option->line,
+			      "import does not understand this command for the kernel's driver");
+	else if (command.not_clear)
+		import_lost(import, bond, &option->line, "the command is for the kernel's driver");
+}
+
+/* Whether the module is told another mode by another line, so that it is the first that counts. */
+static bool ifupdown_is_other_mode(const struct import_bond *bond,
+				   const struct ifupdown_setting *setting, bool has_own_mode)
+{
+	const struct import_option *known = ifupdown_known(bond, setting->key);
+
+	return known && known->id == OPT_MODE && !has_own_mode &&
+	       !ifupdown_has_value(known, setting->value);
+}
+
+/* A parameter that xbond does not have is of no bond, and one of another mode not of this one. */
+static bool ifupdown_is_parameter_of(const struct import_bond *bond,
+				     const struct ifupdown_setting *setting)
+{
+	const struct import_key *key = import_find_key(import_bonding_keys, setting->key, strcmp);
+	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
+	struct err err;
+
+	return key && !key->why_lost && !ifupdown_known(bond, setting->key) &&
+	       (!mode || !option_check_mode(option_at(key->option), mode->value.number, &err));
+}
+
+static void ifupdown_module_setting(struct import *import, const struct ifupdown_setting *setting,
+				    const struct ifupdown_option *option, const bool *has_own_mode)
+{
+	const struct ifupdown_option one = { setting->key, setting->value, option->line };
+	const struct import_key *key = import_find_key(import_bonding_keys, setting->key, strcmp);
+	bool is_taken = false;
+
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (ifupdown_is_other_mode(bond, setting, has_own_mode[i]))
+			import_refuse(import, bond, &option->line,
+				      "another line loads the module with another mode");
+		else if (ifupdown_is_parameter_of(bond, setting))
+			ifupdown_bond_option(import, bond, setting->key, &one);
+		else
+			continue;
+		is_taken = true;
+	}
+	if (!is_taken && import->bond_count)
+		import_lost(import, NULL, &option->line, "%s: %s", setting->key,
+			    key && !key->why_lost ? "each bond sets it itself, or has no use for it"
+			    : key		  ? key->why_lost
+						  : "xbond has no such option");
+}
+
+void ifupdown_module_option(struct import *import, const struct ifupdown_stanza *stanza,
+			    const struct ifupdown_option *option, const bool *has_own_mode)
+{
+	struct ifupdown_command command = { 0 };
+
+	if (!ifupdown_is_for_down(option))
+		ifupdown_command_read(import, option->value, stanza->name, &command);
+	for (size_t i = 0; i < command.count; i++)
+		if (!command.settings[i].bond)
+			ifupdown_module_setting(import, &command.settings[i], option, has_own_mode);
+}
