@@ -97,8 +97,8 @@ void help_print(const struct cli *cli)
 	help_print_global_flags();
 	puts("\nA beginning that only one verb has stands for it, as in 'bondctl sh bond0'.\n"
 	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 needs\n"
-	     "bondd, which does not answer; doctor: 4 warnings, 5 something bad; load,\n"
-	     "apply: 6 changed.");
+	     "bondd, which does not answer; doctor: 4 warnings, 5 something bad; load, apply:\n"
+	     "6 changed.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,

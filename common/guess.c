@@ -42,7 +42,7 @@ static unsigned int guess_distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* At least half of a short word must be right. */
+/* At least half of each word must be right. */
 void guess_offer(struct guess *guess, const char *candidate)
 {
 	unsigned int distance;
@@ -51,7 +51,7 @@ void guess_offer(struct guess *guess, const char *candidate)
 		return;
 	distance = guess_distance(guess->word, candidate);
 	if (distance > GUESS_DISTANCE || 2 * distance > strlen(candidate) ||
-	    (guess->best && distance >= guess->distance))
+	    2 * distance > strlen(guess->word) || (guess->best && distance >= guess->distance))
 		return;
 	guess->best = candidate;
 	guess->distance = distance;

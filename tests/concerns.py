@@ -128,6 +128,7 @@ tests/screen.py             cli/top
 tests/bench/                layout
 tests/bpf/                  bpf
 tests/cli/                  cli
+tests/demo.sh               packaging/tools
 tests/fuzz/                 layout
 tests/import/               import
 tests/layout/               layout

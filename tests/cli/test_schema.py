@@ -153,4 +153,4 @@ def test_every_option_is_described():
     definitions = schema.validator("show").schema["definitions"]
     for scope in ("bond", "slave"):
         assert set(definitions[f"{scope}_options"]["required"]) == \
-            {option["name"] for option in listed if option["scope"] == scope} - {"force"}
+            {option["name"] for option in listed if option["scope"] == scope} - {"force", "up"}

@@ -82,5 +82,5 @@ def test_each_lacp_partner_has_its_own_strangers(partner):
 def test_bad_values(partner, value):
     with pytest.raises(Refused) as refused:
         partner.host.ctl("set", "bond0", "lacp_partner", value)
-    assert refused.value.status == 1 and "lacp_partner" in refused.value.text
+    assert refused.value.status == 2 and "lacp_partner" in refused.value.text
     assert partner.host.show("bond0")["options"]["lacp_partner"] == SYSTEM

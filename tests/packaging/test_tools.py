@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What udev and ifupdown call: whose a device is, and which calls of bondctl interfaces(5) becomes.
-tests/vm/tools-beside runs the tools themselves.
+tests/vm/tools-beside runs the tools themselves. And how the demonstration counts.
 """
 import json
 import os
@@ -193,3 +193,13 @@ def test_what_ifenslave_refuses(tmp_path):
     assert ifenslave(tmp_path, "-c", "bond0", "eth0", "eth1")[:2] == (2, [])
     assert ifenslave(tmp_path, "bond0", "eth1", "eth2", refuses="*eth1")[:2] == (
         1, ["add-slave bond0 eth1", "add-slave bond0 eth2"])
+
+
+def test_the_demo_counts_against_the_link_beside():
+    """The last link is the one beside: it is not in the sum, and what the sum is a multiple of."""
+    text = (TOOLS.parents[1] / "tests/demo.sh").read_text()
+    function = re.search(r"^rates\(\) \{\n.*?^\}\n", text, re.M | re.S)[0]
+    samples = 'samples=("1000000 0 0 0 0 0" "2000000 125000000 125000000 0 125000000 62500000")'
+    done = subprocess.run(["bash", "-ec", f"{samples}\n{function}\nrates 0 1"], check=True,
+                          capture_output=True, text=True)
+    assert done.stdout.split() == ["1.00", "1.00", "0.00", "1.00", "3.00", "0.50", "6.00"]
