@@ -191,7 +191,7 @@ DOCTOR_HOST_CHECK(doctor_check_pins);
 /* doctor_programs.c */
 DOCTOR_BOND_CHECK(doctor_check_attached);
 DOCTOR_BOND_CHECK(doctor_check_programs);
-DOCTOR_BOND_CHECK(doctor_check_carrier_source);
+DOCTOR_HOST_CHECK(doctor_check_carrier_source);
 DOCTOR_BOND_CHECK(doctor_check_path);
 DOCTOR_BOND_CHECK(doctor_check_xdp);
 /* doctor_links.c */

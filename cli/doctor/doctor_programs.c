@@ -69,24 +69,28 @@ static const char *programs_why_not_better(const struct doctor_host *host, bool 
 			 "(CONFIG_FUNCTION_TRACER)";
 }
 
-/* Known only while bondd, which watches, runs. */
-void doctor_check_carrier_source(const struct doctor_facts *facts, const struct doctor_bond *bond,
-				 struct doctor_report *report)
+/* All bonds of a bondd have the same. Known only while bondd, which watches, runs. */
+static const struct doctor_bond *programs_find_watched(const struct doctor_facts *facts)
 {
-	const struct xbond_failover *failover = bond->pins.failover;
+	for (size_t i = 0; i < facts->bond_count; i++)
+		if (facts->bond[i].is_open && facts->bond[i].pins.failover &&
+		    doctor_bondd_is_alive(facts, &facts->bond[i]))
+			return &facts->bond[i];
+	return NULL;
+}
 
-	if (!failover || !doctor_bondd_is_alive(facts, bond))
-		return;
-	if (failover->carrier_source == XBOND_CARRIER_POLL) {
-		doctor_found(report,
-			     facts->host.kernel < DOCTOR_KERNEL(6, 2) ? DOCTOR_NOTE
-								      : DOCTOR_WARNING,
-			     NULL,
-			     "carrier is watched by messages and a poll every %u ms (miimon), not "
-			     "by a BPF program",
-			     bond->pins.bond->miimon_ms);
+void doctor_check_carrier_source(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	const struct doctor_bond *bond = programs_find_watched(facts);
+	uint32_t source = bond ? bond->pins.failover->carrier_source : XBOND_CARRIER_FENTRY;
+	bool is_old = facts->host.kernel < DOCTOR_KERNEL(6, 2);
+
+	if (source == XBOND_CARRIER_POLL) {
+		doctor_found(report, is_old ? DOCTOR_NOTE : DOCTOR_WARNING, NULL,
+			     "carrier is watched by messages and a poll (miimon), not by a BPF "
+			     "program");
 		doctor_advise(report, "%s", programs_why_not_better(&facts->host, true));
-	} else if (failover->carrier_source == XBOND_CARRIER_TRACEPOINT) {
+	} else if (source == XBOND_CARRIER_TRACEPOINT) {
 		doctor_found(report, DOCTOR_NOTE, NULL,
 			     "carrier is watched by tracepoints, not by fentry");
 		doctor_advise(report, "%s", programs_why_not_better(&facts->host, false));

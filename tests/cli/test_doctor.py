@@ -199,6 +199,20 @@ def test_carrier_source(pins, doctor, source, severities):
     assert doctor.found("carrier-source") == []
 
 
+def test_bonds_in_the_order_of_their_names_and_the_host_once(plain, doctor, bpf_dir):
+    for name in ("bond10", "bond2"):
+        made = Pins(bpf_dir, slaves=2, mode=X.MODE_BALANCE_XOR, name=name)
+        made.bond.min_links = 7
+        made.table.heartbeat_ns = plain.table.heartbeat_ns
+        made.failover.carrier_source = X.CARRIER_TRACEPOINT
+    plain.failover.carrier_source = X.CARRIER_TRACEPOINT
+    found = doctor.all()
+    assert [each["bond"] for each in found if each["check"] == "min_links"] == ["bond2", "bond10"]
+    assert [each["bond"] for each in found if each["check"] == "config"] == \
+        ["bond0", "bond2", "bond10"]
+    assert [each["bond"] for each in found if each["check"] == "carrier-source"] == [None]
+
+
 def test_path(plain, doctor):
     plain.settings.path = X.PATH_DIRECT
     assert doctor.found("path") == []

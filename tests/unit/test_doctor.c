@@ -208,10 +208,10 @@ static void test_carrier_source_of_old_kernels(void **state)
 
 	(void)state;
 	bond.pins.failover = &failover;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	facts.host.kernel = DOCTOR_KERNEL(6, 1);
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 0);
-	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 0);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "Linux 6.2"));
 }
 
@@ -221,13 +221,13 @@ static void test_carrier_source_says_what_it_lacks(void **state)
 
 	(void)state;
 	bond.pins.failover = &failover;
-	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "trampolines"));
 	failover.carrier_source = XBOND_CARRIER_POLL;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "refused"));
 	facts.host.has_btf = DOCTOR_NO;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "no BTF"));
 }
 
