@@ -169,6 +169,8 @@ static inline bool doctor_is_up(const struct doctor_slave *slave)
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond);
 /* It is administratively up, or its device is not in this namespace. */
 bool doctor_is_meant_to_work(const struct doctor_bond *bond);
+/* The ARP monitor is on, and a slave that hears no replies of its own is taken down. */
+bool doctor_arp_needs_each_link(const struct doctor_bond *bond);
 bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor_bond *bond);
 
 #define doctor_for_each_slave(slave, bond)                     \

@@ -324,6 +324,22 @@ static void options_check_answers(const struct doctor_facts *facts, const struct
 		      "'arp_validate all' only their answers count");
 }
 
+/*
+ * Of a target that a group of links leads to, all replies come by one of them. With
+ * broadcast_neighbor the far end, if it has that, too, replies by all.
+ */
+static void options_check_arp_mode(const struct doctor_bond *bond, struct doctor_report *report)
+{
+	if (!doctor_arp_needs_each_link(bond))
+		return;
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "the ARP monitor is on in mode %s, where each slave must hear replies of its "
+		     "own",
+		     mode_name(bond->pins.bond->mode));
+	doctor_advise(report, "a switch sends all replies over one link, and slaves that hear "
+			      "nothing are taken down: use bfd_interval, or LACP");
+}
+
 void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		      struct doctor_report *report)
 {
@@ -344,6 +360,7 @@ void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond
 	}
 	if (!pin->arp_interval_ms || !doctor_is_meant_to_work(bond))
 		return;
+	options_check_arp_mode(bond, report);
 	if (has_targets)
 		options_check_answers(facts, bond, report);
 	for (unsigned int i = 0; bond->device.link && i < bond->target_count; i++)

@@ -413,7 +413,7 @@ def test_arp(plain, doctor):
 
 def test_arp_targets_that_do_not_answer(plain, doctor, bondd):
     """Links count as working nevertheless, as backups do by the active slave's probes."""
-    plain.bond.arp_interval_ms = 100
+    plain.bond.mode, plain.bond.arp_interval_ms = X.MODE_ACTIVE_BACKUP, 100
     plain.bond.arp_ip_target[0] = int.from_bytes(socket.inet_aton("192.0.2.1"), "little")
     now_ns = time.monotonic_ns()
     for slot in range(3):
