@@ -98,6 +98,7 @@ struct doctor_bond {
 	struct pins pins;
 	struct lacp_system lacp; /* of mode 802.3ad */
 	struct doctor_device device;
+	const char *manager;	/* that has it; NULL: none is known */
 	enum attached attached; /* the programs of the pair */
 	bool is_other_program;
 	bool is_of_older_build;

@@ -127,18 +127,30 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 	}
 }
 
+/* The hook of ifupdown makes bonds; what other managers have configured was there before. */
+static void options_tell_no_file(const struct doctor_bond *bond, struct doctor_report *report)
+{
+	if (bond->manager && !strcmp(bond->manager, "ifupdown")) {
+		doctor_found(report, DOCTOR_NOTE, NULL,
+			     "it has no configuration file, and needs none if ifupdown makes it: "
+			     "ifupdown has brought it up");
+		doctor_advise(report,
+			      "its stanza in interfaces(5) should say 'bond-driver xbond'; changes "
+			      "belong there, not in a file of bondctl");
+		return;
+	}
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "it has no configuration file, so bondd does not create it after a boot");
+	doctor_advise(report, "'bondctl save %s' writes one", bond->name);
+}
+
 void doctor_check_config(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			 struct doctor_report *report)
 {
 	struct options_difference difference = { 0 };
 
 	switch (bond->config_is) {
-	case DOCTOR_CONFIG_NONE:
-		doctor_found(
-			report, DOCTOR_NOTE, NULL,
-			"it has no configuration file, so bondd does not create it after a boot");
-		doctor_advise(report, "'bondctl save %s' writes one", bond->name);
-		return;
+	case DOCTOR_CONFIG_NONE: options_tell_no_file(bond, report); return;
 	case DOCTOR_CONFIG_BAD:
 		doctor_found(report, DOCTOR_BAD, NULL,
 			     "its configuration file is wrong, so it will be missing after a boot: "

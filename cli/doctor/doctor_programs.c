@@ -2,6 +2,7 @@
 /* Checks of the BPF programs: are they there, are they ours, do they do what was asked for? */
 #include <string.h>
 
+#include "cli/base/counted.h"
 #include "cli/doctor/doctor.h"
 #include "network/xdp_features.h"
 
@@ -97,31 +98,15 @@ void doctor_check_carrier_source(const struct doctor_facts *facts, struct doctor
 	}
 }
 
-/* Why packets are counted; NULL: unknown. */
-static const char *programs_why_counted(const struct doctor_bond *bond)
-{
-	if (bond->device.is_captured)
-		return "somebody captures packets on it";
-	if (!bond->device.link)
-		return NULL;
-	if (bond->device.link->xdp_id)
-		return "it has an XDP program";
-	if (bond->device.link->qdisc[0] && strcmp(bond->device.link->qdisc, "noqueue") != 0)
-		return "it has a root qdisc";
-	return NULL;
-}
-
 void doctor_check_path(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
-	const char *why = programs_why_counted(bond);
-
 	(void)facts;
 	if (bond->pins.settings->path != XBOND_PATH_DIRECT ||
 	    !(bond->pins.table->flags & XBOND_F_FORCE_COUNTED))
 		return;
 	doctor_found(report, DOCTOR_NOTE, NULL, "path direct is set, but counted is in force: %s",
-		     why ? why : "something on it would be skipped by direct");
+		     counted_why(bond->device.link, bond->device.is_captured));
 	doctor_advise(report,
 		      "nothing is lost; direct is in force again when captures, root "
 		      "qdisc, egress filters and XDP programs are gone from %s",

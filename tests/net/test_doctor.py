@@ -110,6 +110,8 @@ def look_for_path(host):
     assert found(host, "path") == []
     host.run("tc", "qdisc", "add", "dev", "bond0", "root", "pfifo")
     wait_for(lambda: says(host, "path", "root qdisc"), "doctor to see the qdisc")
+    wait_for(lambda: "counted for now: it has a root qdisc" in host.ctl("show", "bond0"),
+             "show to say the same")
     host.run("tc", "qdisc", "del", "dev", "bond0", "root")
     host.ctl("set", "bond0", "path", "counted")
 

@@ -261,7 +261,16 @@ static void test_path_says_what_is_in_the_way(void **state)
 	own->xdp_id = 0;
 	strcpy(own->qdisc, "noqueue");
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
-	assert_true(last_has("finding", "would be skipped"));
+	assert_true(last_has("finding", "filters"));
+	strcpy(own->qdisc, "fq");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "root qdisc"));
+	own->flags = 0;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "administratively down"));
+	bond.device.link = NULL;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "another network namespace"));
 }
 
 static void test_each_offload(void **state)
@@ -517,6 +526,18 @@ static void test_mac_addresses_of_the_family(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }
 
+static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
+{
+	(void)state;
+	bond.config_is = DOCTOR_CONFIG_NONE;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
+	assert_true(last_has("advice", "bondctl save"));
+	bond.manager = "ifupdown";
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
+	assert_false(last_has("advice", "save"));
+	assert_true(last_has("advice", "bond-driver xbond"));
+}
+
 static void test_arp_probes_where_replies_come_by_one_link(void **state)
 {
 	static const struct {
@@ -673,6 +694,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
 		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
 		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_bond_that_ifupdown_makes_needs_no_file,
+						reset, end),
 		cmocka_unit_test_setup_teardown(test_arp_probes_where_replies_come_by_one_link,
 						reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_over_one_slave, reset, end),
