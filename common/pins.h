@@ -99,8 +99,8 @@ bool pins_on_bpffs(const char *path);
 #define PINS_STAGING "staging-of-bondd-"
 
 /*
- * The names below bpf_dir, sorted, with NULL at the end; free them with pins_names_free(). If
- * bpf_dir does not exist, there are no names.
+ * The names below bpf_dir, bond2 before bond10, with NULL at the end; free them with
+ * pins_names_free(). If bpf_dir does not exist, there are no names.
  */
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
 void pins_names_free(char **names);

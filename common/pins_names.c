@@ -28,7 +28,7 @@ void pins_path(char *ret_path, size_t size, const char *bpf_dir, const char *nam
 
 static int pins_names_by_name(const void *left, const void *right)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	return strverscmp(*(char *const *)left, *(char *const *)right);
 }
 
 static bool pins_names_is_bond_dir(const char *bpf_dir, const struct dirent *entry)

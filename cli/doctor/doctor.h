@@ -98,6 +98,7 @@ struct doctor_bond {
 	struct pins pins;
 	struct lacp_system lacp; /* of mode 802.3ad */
 	struct doctor_device device;
+	const char *manager;	/* that has it; NULL: none is known */
 	enum attached attached; /* the programs of the pair */
 	bool is_other_program;
 	bool is_of_older_build;
@@ -169,6 +170,8 @@ static inline bool doctor_is_up(const struct doctor_slave *slave)
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond);
 /* It is administratively up, or its device is not in this namespace. */
 bool doctor_is_meant_to_work(const struct doctor_bond *bond);
+/* The ARP monitor is on, and a slave that hears no replies of its own is taken down. */
+bool doctor_arp_needs_each_link(const struct doctor_bond *bond);
 bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor_bond *bond);
 
 #define doctor_for_each_slave(slave, bond)                     \
@@ -191,7 +194,7 @@ DOCTOR_HOST_CHECK(doctor_check_pins);
 /* doctor_programs.c */
 DOCTOR_BOND_CHECK(doctor_check_attached);
 DOCTOR_BOND_CHECK(doctor_check_programs);
-DOCTOR_BOND_CHECK(doctor_check_carrier_source);
+DOCTOR_HOST_CHECK(doctor_check_carrier_source);
 DOCTOR_BOND_CHECK(doctor_check_path);
 DOCTOR_BOND_CHECK(doctor_check_xdp);
 /* doctor_links.c */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
+#include "common/mode.h"
 
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond)
 {
@@ -13,6 +14,14 @@ bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond 
 bool doctor_is_meant_to_work(const struct doctor_bond *bond)
 {
 	return !bond->device.link || bond->device.link->flags & IFF_UP;
+}
+
+bool doctor_arp_needs_each_link(const struct doctor_bond *bond)
+{
+	const struct xbond_bond *pin = bond->pins.bond;
+
+	return pin->arp_interval_ms && !pin->broadcast_neighbor &&
+	       mode_has(pin->mode, MODE_PROBES) && mode_has(pin->mode, MODE_TURNS | MODE_HASH);
 }
 
 bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor_bond *bond)

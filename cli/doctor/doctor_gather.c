@@ -215,6 +215,8 @@ static void gather_switches(struct doctor_bond *bond)
 
 static void gather_pair(struct gatherer *gatherer, struct doctor_bond *bond)
 {
+	bool is_sure;
+
 	bond->attached = attached_pair(&bond->pins);
 	bond->is_other_program =
 		gather_is_other_program(bond, XBOND_PIN_LINK_PORT, XBOND_PIN_PROG_PORT) ||
@@ -229,6 +231,8 @@ static void gather_pair(struct gatherer *gatherer, struct doctor_bond *bond)
 	bond->rp_filter = bond->forwarding = -1;
 	if (!bond->device.link)
 		return;
+	if (gatherer->managers_are_here)
+		bond->manager = managers_find(bond->device.link->ifindex, bond->name, &is_sure);
 	gather_targets(gatherer, bond);
 	gather_switches(bond);
 }

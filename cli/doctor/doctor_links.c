@@ -82,6 +82,10 @@ static const char *links_advice(const struct doctor_bond *bond, unsigned int slo
 {
 	uint32_t refusing = links_refusing(bond, slot);
 
+	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_ARP &&
+	    doctor_arp_needs_each_link(bond))
+		return "the far end may reply by other links only, which is no fault there: "
+		       "arp_interval is for active-backup, bfd_interval for every mode";
 	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_ARP)
 		return "see whether the targets are there and can be reached over this link";
 	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_BFD)

@@ -127,18 +127,30 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 	}
 }
 
+/* The hook of ifupdown makes bonds; what other managers have configured was there before. */
+static void options_tell_no_file(const struct doctor_bond *bond, struct doctor_report *report)
+{
+	if (bond->manager && !strcmp(bond->manager, "ifupdown")) {
+		doctor_found(report, DOCTOR_NOTE, NULL,
+			     "it has no configuration file, and needs none if ifupdown makes it: "
+			     "ifupdown has brought it up");
+		doctor_advise(report,
+			      "its stanza in interfaces(5) should say 'bond-driver xbond'; changes "
+			      "belong there, not in a file of bondctl");
+		return;
+	}
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "it has no configuration file, so bondd does not create it after a boot");
+	doctor_advise(report, "'bondctl save %s' writes one", bond->name);
+}
+
 void doctor_check_config(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			 struct doctor_report *report)
 {
 	struct options_difference difference = { 0 };
 
 	switch (bond->config_is) {
-	case DOCTOR_CONFIG_NONE:
-		doctor_found(
-			report, DOCTOR_NOTE, NULL,
-			"it has no configuration file, so bondd does not create it after a boot");
-		doctor_advise(report, "'bondctl save %s' writes one", bond->name);
-		return;
+	case DOCTOR_CONFIG_NONE: options_tell_no_file(bond, report); return;
 	case DOCTOR_CONFIG_BAD:
 		doctor_found(report, DOCTOR_BAD, NULL,
 			     "its configuration file is wrong, so it will be missing after a boot: "
@@ -324,6 +336,22 @@ static void options_check_answers(const struct doctor_facts *facts, const struct
 		      "'arp_validate all' only their answers count");
 }
 
+/*
+ * Of a target that a group of links leads to, all replies come by one of them. With
+ * broadcast_neighbor the far end, if it has that, too, replies by all.
+ */
+static void options_check_arp_mode(const struct doctor_bond *bond, struct doctor_report *report)
+{
+	if (!doctor_arp_needs_each_link(bond))
+		return;
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "the ARP monitor is on in mode %s, where each slave must hear replies of its "
+		     "own",
+		     mode_name(bond->pins.bond->mode));
+	doctor_advise(report, "a switch sends all replies over one link, and slaves that hear "
+			      "nothing are taken down: use bfd_interval, or LACP");
+}
+
 void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		      struct doctor_report *report)
 {
@@ -344,6 +372,7 @@ void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond
 	}
 	if (!pin->arp_interval_ms || !doctor_is_meant_to_work(bond))
 		return;
+	options_check_arp_mode(bond, report);
 	if (has_targets)
 		options_check_answers(facts, bond, report);
 	for (unsigned int i = 0; bond->device.link && i < bond->target_count; i++)

@@ -2,6 +2,7 @@
 /* Checks of the BPF programs: are they there, are they ours, do they do what was asked for? */
 #include <string.h>
 
+#include "cli/base/counted.h"
 #include "cli/doctor/doctor.h"
 #include "network/xdp_features.h"
 
@@ -69,55 +70,43 @@ static const char *programs_why_not_better(const struct doctor_host *host, bool 
 			 "(CONFIG_FUNCTION_TRACER)";
 }
 
-/* Known only while bondd, which watches, runs. */
-void doctor_check_carrier_source(const struct doctor_facts *facts, const struct doctor_bond *bond,
-				 struct doctor_report *report)
+/* All bonds of a bondd have the same. Known only while bondd, which watches, runs. */
+static const struct doctor_bond *programs_find_watched(const struct doctor_facts *facts)
 {
-	const struct xbond_failover *failover = bond->pins.failover;
+	for (size_t i = 0; i < facts->bond_count; i++)
+		if (facts->bond[i].is_open && facts->bond[i].pins.failover &&
+		    doctor_bondd_is_alive(facts, &facts->bond[i]))
+			return &facts->bond[i];
+	return NULL;
+}
 
-	if (!failover || !doctor_bondd_is_alive(facts, bond))
-		return;
-	if (failover->carrier_source == XBOND_CARRIER_POLL) {
-		doctor_found(report,
-			     facts->host.kernel < DOCTOR_KERNEL(6, 2) ? DOCTOR_NOTE
-								      : DOCTOR_WARNING,
-			     NULL,
-			     "carrier is watched by messages and a poll every %u ms (miimon), not "
-			     "by a BPF program",
-			     bond->pins.bond->miimon_ms);
+void doctor_check_carrier_source(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	const struct doctor_bond *bond = programs_find_watched(facts);
+	uint32_t source = bond ? bond->pins.failover->carrier_source : XBOND_CARRIER_FENTRY;
+	bool is_old = facts->host.kernel < DOCTOR_KERNEL(6, 2);
+
+	if (source == XBOND_CARRIER_POLL) {
+		doctor_found(report, is_old ? DOCTOR_NOTE : DOCTOR_WARNING, NULL,
+			     "carrier is watched by messages and a poll (miimon), not by a BPF "
+			     "program");
 		doctor_advise(report, "%s", programs_why_not_better(&facts->host, true));
-	} else if (failover->carrier_source == XBOND_CARRIER_TRACEPOINT) {
+	} else if (source == XBOND_CARRIER_TRACEPOINT) {
 		doctor_found(report, DOCTOR_NOTE, NULL,
 			     "carrier is watched by tracepoints, not by fentry");
 		doctor_advise(report, "%s", programs_why_not_better(&facts->host, false));
 	}
 }
 
-/* Why packets are counted; NULL: unknown. */
-static const char *programs_why_counted(const struct doctor_bond *bond)
-{
-	if (bond->device.is_captured)
-		return "somebody captures packets on it";
-	if (!bond->device.link)
-		return NULL;
-	if (bond->device.link->xdp_id)
-		return "it has an XDP program";
-	if (bond->device.link->qdisc[0] && strcmp(bond->device.link->qdisc, "noqueue") != 0)
-		return "it has a root qdisc";
-	return NULL;
-}
-
 void doctor_check_path(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
-	const char *why = programs_why_counted(bond);
-
 	(void)facts;
 	if (bond->pins.settings->path != XBOND_PATH_DIRECT ||
 	    !(bond->pins.table->flags & XBOND_F_FORCE_COUNTED))
 		return;
 	doctor_found(report, DOCTOR_NOTE, NULL, "path direct is set, but counted is in force: %s",
-		     why ? why : "something on it would be skipped by direct");
+		     counted_why(bond->device.link, bond->device.is_captured));
 	doctor_advise(report,
 		      "nothing is lost; direct is in force again when captures, root "
 		      "qdisc, egress filters and XDP programs are gone from %s",

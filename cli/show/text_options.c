@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/counted.h"
 #include "cli/base/fields.h"
 #include "cli/base/text_wrap.h"
 #include "common/mode.h"
@@ -22,10 +23,10 @@ struct manner {
 	uint32_t mode;
 	bool lacp_rr; /* lacp_tx balance-rr */
 	bool flowlets;
-	bool forced_counted;
-	const char *device; /* what the bond is made of; NULL if that is unknown */
-	const char *lead;   /* before the first, if only some are printed; NULL: all, one a line */
-	int column;	    /* how far the line is printed */
+	char counted[NOTE_SIZE - 16]; /* why `path direct` is not in force; "": it may be */
+	const char *device;	      /* what the bond is made of; NULL if that is unknown */
+	const char *lead; /* before the first, if only some are printed; NULL: all, one a line */
+	int column;	  /* how far the line is printed */
 };
 
 /* Why the option has no effect; NULL if it has one. */
@@ -50,9 +51,8 @@ static const char *text_option_note(const struct option_spec *option, const char
 {
 	const char *idle = text_option_idle(option, manner);
 
-	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
-		return "counted for now: a capture, a qdisc, filters, XDP on the bond or another "
-		       "namespace forbids it";
+	if (option->id == OPT_PATH && *manner->counted && !strcmp(text, "direct"))
+		return manner->counted;
 	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device))
 		return manner->device;
 	return idle ? idle : "";
@@ -134,7 +134,9 @@ static void text_options_of_bond(const json_t *bond, bool forced_counted, const 
 {
 	struct manner manner = text_options_manner(bond, lead);
 
-	manner.forced_counted = forced_counted;
+	if (forced_counted)
+		snprintf(manner.counted, sizeof(manner.counted), "counted for now: %s",
+			 counted_why_now(field_text(bond, "name")));
 	text_options_print(json_object_get(bond, "options"), OPTION_BOND, manner);
 }
 

@@ -199,6 +199,20 @@ def test_carrier_source(pins, doctor, source, severities):
     assert doctor.found("carrier-source") == []
 
 
+def test_bonds_in_the_order_of_their_names_and_the_host_once(plain, doctor, bpf_dir):
+    for name in ("bond10", "bond2"):
+        made = Pins(bpf_dir, slaves=2, mode=X.MODE_BALANCE_XOR, name=name)
+        made.bond.min_links = 7
+        made.table.heartbeat_ns = plain.table.heartbeat_ns
+        made.failover.carrier_source = X.CARRIER_TRACEPOINT
+    plain.failover.carrier_source = X.CARRIER_TRACEPOINT
+    found = doctor.all()
+    assert [each["bond"] for each in found if each["check"] == "min_links"] == ["bond2", "bond10"]
+    assert [each["bond"] for each in found if each["check"] == "config"] == \
+        ["bond0", "bond2", "bond10"]
+    assert [each["bond"] for each in found if each["check"] == "carrier-source"] == [None]
+
+
 def test_path(plain, doctor):
     plain.settings.path = X.PATH_DIRECT
     assert doctor.found("path") == []
@@ -399,7 +413,7 @@ def test_arp(plain, doctor):
 
 def test_arp_targets_that_do_not_answer(plain, doctor, bondd):
     """Links count as working nevertheless, as backups do by the active slave's probes."""
-    plain.bond.arp_interval_ms = 100
+    plain.bond.mode, plain.bond.arp_interval_ms = X.MODE_ACTIVE_BACKUP, 100
     plain.bond.arp_ip_target[0] = int.from_bytes(socket.inet_aton("192.0.2.1"), "little")
     now_ns = time.monotonic_ns()
     for slot in range(3):

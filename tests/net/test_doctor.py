@@ -98,7 +98,8 @@ def look_for_strict_rp_filter(host):
 def look_for_arp_targets(host):
     host.ctl("set", "bond0", "arp_interval", "60000", "arp_ip_target", "10.0.0.2,192.0.2.55")
     assert says(host, "arp", "no route to ARP target 192.0.2.55") and \
-        len(found(host, "arp")) == 1
+        found(host, "arp") == [("warning", None), ("note", None)]
+    assert says(host, "arp", "each slave must hear replies of its own")
     host.ip("route", "add", "192.0.2.55/32", "dev", "x0")
     assert says(host, "arp", "reached through x0")
     host.ctl("set", "bond0", "arp_interval", "0", "arp_ip_target", "none")
@@ -109,6 +110,8 @@ def look_for_path(host):
     assert found(host, "path") == []
     host.run("tc", "qdisc", "add", "dev", "bond0", "root", "pfifo")
     wait_for(lambda: says(host, "path", "root qdisc"), "doctor to see the qdisc")
+    wait_for(lambda: "counted for now: it has a root qdisc" in host.ctl("show", "bond0"),
+             "show to say the same")
     host.run("tc", "qdisc", "del", "dev", "bond0", "root")
     host.ctl("set", "bond0", "path", "counted")
 

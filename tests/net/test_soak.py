@@ -47,7 +47,8 @@ BOND_OPTIONS = {
 SLAVE_OPTIONS = {"weight": [1, 5, "auto"], "drain": ["on", "off"], "queue_id": [0, 1, 2, 3],
                  "prio": [-1, 0, 5], "actor_port_prio": [1, 255]}
 VIEWS = [
-    ("show", "-d"), ("show", "--proc"), ("stats", "bond0"), ("simulate", "bond0"), ("doctor",),
+    ("show", "-d"), ("show", "--proc"), ("stats", "bond0"), ("simulate", "bond0"),
+    ("doctor", "--no-traffic"),
     ("top", "--once", "--interval", "0.1"),
     ("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09",
      "proto", "tcp", "sport", 1, "dport", 2)]

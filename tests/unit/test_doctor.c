@@ -208,10 +208,10 @@ static void test_carrier_source_of_old_kernels(void **state)
 
 	(void)state;
 	bond.pins.failover = &failover;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	facts.host.kernel = DOCTOR_KERNEL(6, 1);
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 0);
-	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 0);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "Linux 6.2"));
 }
 
@@ -221,13 +221,13 @@ static void test_carrier_source_says_what_it_lacks(void **state)
 
 	(void)state;
 	bond.pins.failover = &failover;
-	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "trampolines"));
 	failover.carrier_source = XBOND_CARRIER_POLL;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "refused"));
 	facts.host.has_btf = DOCTOR_NO;
-	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "no BTF"));
 }
 
@@ -261,7 +261,16 @@ static void test_path_says_what_is_in_the_way(void **state)
 	own->xdp_id = 0;
 	strcpy(own->qdisc, "noqueue");
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
-	assert_true(last_has("finding", "would be skipped"));
+	assert_true(last_has("finding", "filters"));
+	strcpy(own->qdisc, "fq");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "root qdisc"));
+	own->flags = 0;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "administratively down"));
+	bond.device.link = NULL;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "another network namespace"));
 }
 
 static void test_each_offload(void **state)
@@ -517,6 +526,50 @@ static void test_mac_addresses_of_the_family(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }
 
+static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
+{
+	(void)state;
+	bond.config_is = DOCTOR_CONFIG_NONE;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
+	assert_true(last_has("advice", "bondctl save"));
+	bond.manager = "ifupdown";
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
+	assert_false(last_has("advice", "save"));
+	assert_true(last_has("advice", "bond-driver xbond"));
+}
+
+static void test_arp_probes_where_replies_come_by_one_link(void **state)
+{
+	static const struct {
+		uint32_t mode;
+		size_t notes;
+	} cases[] = { { XBOND_MODE_BALANCE_XOR, 1 },
+		      { XBOND_MODE_BALANCE_RR, 1 },
+		      { XBOND_MODE_8023AD, 1 },
+		      { XBOND_MODE_ACTIVE_BACKUP, 0 },
+		      { XBOND_MODE_BROADCAST, 0 } };
+	struct xbond_verdict monitors[XBOND_MAX_SLAVES] = { 0 };
+
+	(void)state;
+	bond_pin.arp_ip_target[0] = 1;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bond_pin.mode = cases[i].mode;
+		bond_pin.arp_interval_ms = 0;
+		count_bond(DOCTOR_NOTE, doctor_check_arp);
+		bond_pin.arp_interval_ms = 1000;
+		assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_arp), cases[i].notes);
+		bond_pin.broadcast_neighbor = 1;
+		assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_arp), 0);
+		bond_pin.broadcast_neighbor = 0;
+	}
+	bond_pin.mode = XBOND_MODE_BALANCE_XOR;
+	bond.pins.monitors = monitors;
+	monitors[1].spoken = 1u << XBOND_MONITOR_ARP;
+	slaves[1].link = XBOND_LINK_DOWN;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_link), 1);
+	assert_true(last_has("advice", "arp_interval is for active-backup"));
+}
+
 static void see(unsigned int slot, uint32_t asked, uint32_t answered)
 {
 	struct doctor_seen *seen = &bond.slave[slot].seen;
@@ -641,6 +694,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
 		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
 		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_bond_that_ifupdown_makes_needs_no_file,
+						reset, end),
+		cmocka_unit_test_setup_teardown(test_arp_probes_where_replies_come_by_one_link,
+						reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_over_one_slave, reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_because_one_slave_hears_nothing,
 						reset, end),
