@@ -6,6 +6,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
+/* How real numbers are written: rates and shares are not known any better. */
+#define JSON_VALUE_REALS JSON_REAL_PRECISION(10)
+
 /*
  * "" is unknown. Control characters become '?'. So do all non-ASCII characters if the text is not
  * UTF-8.

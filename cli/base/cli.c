@@ -140,7 +140,7 @@ enum cli_exit cli_request_long(const struct cli *cli, const char *method, const 
 
 enum cli_exit cli_print_json(json_t *json)
 {
-	int r = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+	int r = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_VALUE_REALS);
 
 	json_decref(json);
 	if (r) {

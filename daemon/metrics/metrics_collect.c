@@ -8,6 +8,7 @@
 
 #include "common/memory.h"
 #include "daemon/metrics/metrics_families.h"
+#include "view/json_value.h"
 #include "view/view_bond.h"
 
 static size_t metrics_collect_count(char **names)
@@ -104,7 +105,7 @@ char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_
 			json_array_append_new(all, json);
 	}
 	pins_names_free(names);
-	text = json_dumps(all, JSON_COMPACT);
+	text = json_dumps(all, JSON_COMPACT | JSON_VALUE_REALS);
 	json_decref(all);
 	*ret_length = text ? strlen(text) : 0;
 	return text;

@@ -94,6 +94,7 @@ def test_what_weights_give(bpf_dir, call, mode):
     assert [slave["buckets"] for slave in bond["slaves"]] == \
         ([4096, 0, 0, 0] if hashes else [None] * 4)
     assert all(slave["share"] is None for slave in bond["slaves"])
+    assert not re.search(r"\.\d{11}", once(call, "-j", "bond0")), "more digits than are known"
 
 
 @pytest.mark.usefixtures("bondd")

@@ -53,11 +53,23 @@ function rates(key, counters, now) {
 	return next;
 }
 
-function curve(rate) {
+// The scale of a bond's curves is one, so they can be compared: a round number above the highest.
+function scaleOf(list) {
+	const most = Math.max(1000, ...list.flatMap(rate => [...rate.out, ...rate.in]));
+	const ten = 10 ** Math.floor(Math.log10(most));
+	return [1, 2, 5, 10].find(step => step * ten >= most) * ten;
+}
+
+function scaleText(top) {
+	return `last 2 min, 0 to ${rateText(top)}`;
+}
+
+function curve(rate, top) {
 	const svg = document.createElementNS(SVG, "svg");
-	const top = Math.max(1, ...rate.out, ...rate.in);
 	svg.setAttribute("viewBox", `0 0 ${KEPT} 20`);
 	svg.setAttribute("preserveAspectRatio", "none");
+	svg.setAttribute("role", "img");
+	svg.setAttribute("aria-label", scaleText(top));
 	for (const side of ["in", "out"]) {
 		const line = document.createElementNS(SVG, "polyline");
 		const list = rate[side];
@@ -69,10 +81,17 @@ function curve(rate) {
 	return svg;
 }
 
-function rateCells(rate) {
-	return [element("td", "number out", rateText(rate.out.at(-1))),
-		element("td", "number in", rateText(rate.in.at(-1))),
-		element("td", "", curve(rate))];
+// On a narrow screen a cell has its label beside it, because there is no head.
+function cell(className, label, ...children) {
+	const made = element("td", className, ...children);
+	made.dataset.label = label;
+	return made;
+}
+
+function rateCells(rate, top) {
+	return [cell("number out", "out", rateText(rate.out.at(-1))),
+		cell("number in", "in", rateText(rate.in.at(-1))),
+		cell("curve", scaleText(top), curve(rate, top))];
 }
 
 // A backup or a drained slave is not in use, and nothing is wrong.
@@ -87,18 +106,25 @@ function stateCell(slave) {
 	return element("td", `why ${look}`, words || "in use");
 }
 
-function slaveRow(bond, slave, now) {
-	const rate = rates(`${bond.name}/${slave.name}`, slave, now);
+function slaveRow(slave, rate, top) {
 	return element("tr", "", element("td", "name", slave.name ?? "?"), stateCell(slave),
-		...rateCells(rate), element("td", "number", speedText(slave.speed_mbps)),
-		element("td", "number", String(slave.link_failures)),
-		element("td", "number", String(slave.rx_dropped)));
+		...rateCells(rate, top), cell("number", "speed", speedText(slave.speed_mbps)),
+		cell("number", "link failures", String(slave.link_failures)),
+		cell("number", "packets dropped", String(slave.rx_dropped)));
 }
 
-function headRow() {
-	const names = ["slave", "state", "out", "in", "", "speed", "failures", "dropped"];
-	return element("tr", "", ...names.map((name, i) =>
-		element("th", i > 1 && name ? "number" : "", name)));
+function headRow(top) {
+	const names = ["slave", "state", "out", "in", scaleText(top), "speed", "link failures",
+		"packets dropped"];
+	return element("tr", "heads", ...names.map((name, i) =>
+		element("th", i > 1 && i !== 4 ? "number" : "", name)));
+}
+
+function slaveTable(bond, now) {
+	const list = bond.slaves.map(slave => rates(`${bond.name}/${slave.name}`, slave, now));
+	const top = scaleOf(list);
+	return element("table", "", headRow(top),
+		...bond.slaves.map((slave, i) => slaveRow(slave, list[i], top)));
 }
 
 function failoverText(failover) {
@@ -127,8 +153,7 @@ function bondSection(bond, now) {
 	if (bond.mode === null)
 		return section;
 	section.append(element("p", "facts", facts(bond)));
-	section.append(element("table", "", headRow(),
-		...bond.slaves.map(slave => slaveRow(bond, slave, now))));
+	section.append(slaveTable(bond, now));
 	return section;
 }
 
@@ -172,7 +197,7 @@ async function ask() {
 		show(await answer.json());
 		tell(new Date().toLocaleTimeString(), false);
 	} catch (error) {
-		tell(`no answer from bondd: ${error.message}`, true);
+		tell(`bondd does not answer: ${error.message}`, true);
 	}
 	setTimeout(ask, EVERY_MS);
 }
