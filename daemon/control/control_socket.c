@@ -17,6 +17,7 @@
 #include "daemon/base/log.h"
 #include "daemon/control/control.h"
 #include "daemon/control/follower.h"
+#include "daemon/manage/rollback.h"
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
@@ -411,6 +412,7 @@ static int control_socket_open_again(struct daemon *daemon, const char *path, st
 	r = fd < 0 ? fd : control_socket_attend(daemon, fd, path, err);
 	if (!r) {
 		daemon->socket_is_inherited = false;
+		rollback_record_again();
 		log_notice("%s was removed by somebody, and is back", path);
 	}
 	return r;

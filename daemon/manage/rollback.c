@@ -420,6 +420,12 @@ void rollback_rename(struct daemon *daemon, const char *from, const char *to)
 	}
 }
 
+void rollback_record_again(void)
+{
+	for (const struct rollback *each = rollback_first; each; each = each->next)
+		rollback_write(each, each->bond);
+}
+
 json_t *rollback_names(void)
 {
 	return rollback_names_of(true);

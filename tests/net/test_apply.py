@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -369,6 +370,20 @@ def test_time_goes_on_without_bondd(bonds):
     assert bonds.state() == before and host.ctl("list") == "bond0\n"
     assert "bond8.rollback: cannot be read" in host.log()
     assert "bond9: cannot be rolled back" in host.log()
+
+
+def test_the_record_comes_back_with_its_directory(bonds):
+    bonds.write(FIRST)
+    bonds.apply()
+    before = bonds.state()
+    bonds.write(SECOND)
+    bonds.host.ctl("apply", "--confirm", "60")
+    shutil.rmtree(bonds.host.run_dir)
+    wait_for(bonds.rollback_file().exists, "the record to be back")
+    bonds.host.kill_bondd()
+    bonds.host.start_bondd()
+    bonds.host.ctl("rollback")
+    assert bonds.state() == before
 
 
 def test_hangup_and_a_slave_that_moves(bonds):
