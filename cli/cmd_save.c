@@ -228,8 +228,8 @@ static void save_note_drop_ins(const char *path)
 	config_file_free(&file);
 }
 
-static int save_write_temporary(int fd, const struct pins *pins, const char *name,
-				const struct config_file *old, uint64_t by_mac)
+static int save_write_temporary(int fd, const char *replaced, const struct pins *pins,
+				const char *name, const struct config_file *old, uint64_t by_mac)
 {
 	FILE *file = fdopen(fd, "w");
 
@@ -240,7 +240,7 @@ static int save_write_temporary(int fd, const struct pins *pins, const char *nam
 		return r;
 	}
 	save_write_bond(file, pins, name, old, by_mac);
-	return config_write_end(file);
+	return config_write_end(file, replaced);
 }
 
 static size_t save_dir_length(const char *path)
@@ -313,7 +313,7 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 	if (fd < 0)
 		return -errno;
 	save_read_absent(cli, pins, path, name, &old, &by_mac);
-	r = save_write_temporary(fd, pins, name, &old, by_mac);
+	r = save_write_temporary(fd, path, pins, name, &old, by_mac);
 	if (!r && rename(temporary, path))
 		r = -errno;
 	if (r) {

@@ -16,6 +16,7 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/lacp_news.h"
 #include "daemon/bond/pins_keep.h"
+#include "daemon/control/control.h"
 #include "daemon/device/device.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/config_wait.h"
@@ -348,8 +349,10 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	slave_multicast_follow(daemon);
 	idle_turn();
 	config_wait_tick(daemon);
-	if (ticks % TICKS_PER_CHECK == 0)
+	if (ticks % TICKS_PER_CHECK == 0) {
 		watch_sync_all_soon(daemon, false);
+		control_keep(daemon);
+	}
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		watch_sync_all_soon(daemon, true);
 	sd_event_source_set_time_relative(source, TICK_US);

@@ -50,11 +50,21 @@ void config_write_option(FILE *file, const struct option_spec *option,
 	fprintf(file, "%s = %s\n", option->name, text);
 }
 
-int config_write_end(FILE *file)
+/* Only root may give a file away; who else saves keeps it. */
+static int config_write_permit(int fd, const char *replaced)
+{
+	struct stat old = { .st_mode = 0644 };
+
+	if (replaced && !stat(replaced, &old) && fchown(fd, old.st_uid, old.st_gid) && !geteuid())
+		return -1;
+	return fchmod(fd, old.st_mode & 07777);
+}
+
+int config_write_end(FILE *file, const char *replaced)
 {
 	int fd = fileno(file), r = 0;
 
-	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
+	if (fflush(file) || ferror(file) || config_write_permit(fd, replaced) || fsync(fd))
 		r = -errno;
 	if (fclose(file) && !r)
 		r = -errno;

@@ -17,10 +17,11 @@ void config_write_option(FILE *file, const struct option_spec *option,
 			 const struct option_value *value);
 
 /*
- * Ends a file that was written beside its place: complete on disk, readable by all, closed. Returns
- * 0 or -errno; it is closed in any case.
+ * Ends a file that was written beside its place: complete on disk, closed, and with the permissions
+ * and the owner of the file that it will replace. Without one (or with NULL), all may read it.
+ * Returns 0 or -errno; it is closed in any case.
  */
-int config_write_end(FILE *file);
+int config_write_end(FILE *file, const char *replaced);
 /* So that the new name of a file outlives a loss of power. */
 void config_write_sync_dir(const char *dir);
 

@@ -70,7 +70,7 @@ static int import_write_temporary(int fd, const char *text)
 		return r;
 	}
 	fputs(text, file);
-	return config_write_end(file);
+	return config_write_end(file, NULL);
 }
 
 /* The file gets its name when it is complete; link() refuses a name that is taken. */

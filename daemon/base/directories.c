@@ -63,15 +63,35 @@ static int directories_lock(int fd, const char *path, struct err *err)
 	return fd;
 }
 
+static int directories_run_lock = -1;
+
 static int directories_lock_run_dir(const char *run_dir, struct err *err)
 {
 	char path[PATH_MAX];
-
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/" PATHS_LOCK_NAME, run_dir);
 	fd = directories_lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
-	return fd < 0 ? fd : 0;
+	if (fd < 0)
+		return fd;
+	if (directories_run_lock >= 0)
+		close(directories_run_lock);
+	directories_run_lock = fd;
+	return 0;
+}
+
+int directories_keep_run_dir(const char *run_dir, struct err *err)
+{
+	struct stat ours, there;
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/" PATHS_LOCK_NAME, run_dir);
+	if (!stat(path, &there) && !fstat(directories_run_lock, &ours) &&
+	    there.st_ino == ours.st_ino && there.st_dev == ours.st_dev)
+		return 0;
+	r = directories_make_dir(run_dir, 0755, err);
+	return r ? r : directories_lock_run_dir(run_dir, err);
 }
 
 /* bondctl locks the directories of bonds; this lock is on the directory above them. */

@@ -14,6 +14,11 @@
  * nothing is mounted there. Locks both directories against a second bondd until the process ends.
  */
 int directories_open(const struct paths *paths, struct err *err);
+/*
+ * Makes run_dir and its lock again if somebody has removed them. -EBUSY: another bondd has it by
+ * now.
+ */
+int directories_keep_run_dir(const char *run_dir, struct err *err);
 /* bpf_dir has gone: makes it again in the same way. Does nothing if it exists. */
 int directories_reopen(const struct paths *paths, struct err *err);
 

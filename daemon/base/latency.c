@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/paths.h"
 #include "daemon/base/log.h"
 
 static struct {
@@ -45,6 +47,17 @@ void latency_stop(const char *run_dir)
 	latency.figures = NULL;
 	if (latency.stat_fd >= 0)
 		close(latency.stat_fd);
+}
+
+void latency_keep(const char *run_dir)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" PATHS_LOOP_NAME, run_dir);
+	if (!latency.figures || !access(path, F_OK))
+		return;
+	latency_stop(run_dir);
+	latency_start(run_dir);
 }
 
 const struct loop_figures *latency_figures(void)

@@ -17,6 +17,8 @@
  */
 void latency_start(const char *run_dir);
 void latency_stop(const char *run_dir);
+/* Begins anew if somebody has removed the file. */
+void latency_keep(const char *run_dir);
 /* NULL if nothing is measured. */
 const struct loop_figures *latency_figures(void);
 

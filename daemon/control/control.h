@@ -12,6 +12,11 @@
 
 /* Listens on RUN_DIR/bondd.sock. Returns 0, or -errno with a line in err. */
 int control_init(struct daemon *daemon, struct err *err);
+/*
+ * Called from time to time. If somebody has removed RUN_DIR or what bondd has there (the lock, the
+ * socket, the loop's figures), it comes back.
+ */
+void control_keep(struct daemon *daemon);
 /* Removes the socket's file. */
 void control_done(struct daemon *daemon);
 

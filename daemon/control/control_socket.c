@@ -11,18 +11,30 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/memory.h"
+#include "daemon/base/directories.h"
+#include "daemon/base/latency.h"
 #include "daemon/base/log.h"
 #include "daemon/control/control.h"
 #include "daemon/control/follower.h"
+#include "daemon/manage/rollback.h"
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
 #define NO_GROUP ((gid_t)-1)
 #define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves takes a tenth of it */
 #define MAX_GROUPS 1024
+#define REST_US (US_PER_S / 2)
 #define MAX_READERS 64	/* connections of group members */
 #define MAX_PER_USER 16 /* of these; so one user cannot shut out the others */
+
+/* Where connections come in. */
+static struct {
+	sd_event_source *source, *rest; /* rest: listens again when there may be room */
+	int fd, spare_fd;
+	bool is_lost; /* and that was logged */
+} control_listener = { .fd = -1, .spare_fd = -1 };
 
 struct client {
 	struct daemon *daemon;
@@ -234,6 +246,45 @@ static const char *control_socket_refusal_of(const struct daemon *daemon, int fd
 	return control_socket_no_room_for(daemon, peer->uid);
 }
 
+static int control_socket_on_rested(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	(void)arg;
+	sd_event_source_set_enabled(control_listener.source, SD_EVENT_ON);
+	return 0;
+}
+
+/* Whoever waits to be accepted would make each turn of the loop end at once. */
+static void control_socket_rest(struct daemon *daemon)
+{
+	sd_event_source_set_enabled(control_listener.source, SD_EVENT_OFF);
+	if (!control_listener.rest)
+		sd_event_add_time_relative(daemon->event, &control_listener.rest, CLOCK_MONOTONIC,
+					   REST_US, 0, control_socket_on_rested, NULL);
+	sd_event_source_set_time_relative(control_listener.rest, REST_US);
+	sd_event_source_set_enabled(control_listener.rest, SD_EVENT_ONESHOT);
+}
+
+/* There is no descriptor for another connection. The spare one is for telling so. */
+static void control_socket_turn_away(struct daemon *daemon, int listen_fd)
+{
+	struct client refused;
+
+	if (control_listener.spare_fd >= 0)
+		close(control_listener.spare_fd);
+	refused.fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (refused.fd >= 0) {
+		control_socket_send_error(&refused,
+					  "bondd has no file descriptors left; close some of its "
+					  "connections, or raise its limit");
+		close(refused.fd);
+	} else if (errno != EAGAIN) {
+		control_socket_rest(daemon);
+	}
+	control_listener.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static int control_socket_on_connection(sd_event_source *source, int listen_fd, uint32_t events,
 					void *arg)
 {
@@ -244,6 +295,8 @@ static int control_socket_on_connection(sd_event_source *source, int listen_fd, 
 
 	(void)source;
 	(void)events;
+	if (refused.fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		control_socket_turn_away(arg, listen_fd);
 	if (refused.fd < 0)
 		return 0;
 	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
@@ -315,32 +368,74 @@ static void control_socket_path(const struct daemon *daemon, char *ret_path, siz
 	snprintf(ret_path, size, "%s/" PATHS_SOCKET_NAME, daemon->paths.run_dir);
 }
 
+/* Takes the descriptor. */
+static int control_socket_attend(struct daemon *daemon, int fd, const char *path, struct err *err)
+{
+	int r;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	control_socket_give_to(path, daemon->reader_gid);
+	control_listener.source = sd_event_source_disable_unref(control_listener.source);
+	if (control_listener.fd >= 0)
+		close(control_listener.fd);
+	control_listener.fd = fd;
+	r = sd_event_add_io(daemon->event, &control_listener.source, fd, EPOLLIN,
+			    control_socket_on_connection, daemon);
+	if (r < 0)
+		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
+	sd_event_source_set_priority(control_listener.source, SD_EVENT_PRIORITY_IDLE);
+	return 0;
+}
+
 /* The group is looked up once, because that may take long if names come from the network. */
 int control_init(struct daemon *daemon, struct err *err)
 {
 	const struct group *group = getgrnam(READER_GROUP);
-	sd_event_source *listener;
 	char path[PATH_MAX];
-	int fd, r;
+	int fd;
 
 	daemon->reader_gid = group ? group->gr_gid : NO_GROUP;
+	control_listener.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	control_socket_path(daemon, path, sizeof(path));
 	fd = control_socket_inherited(path);
 	daemon->socket_is_inherited = fd >= 0;
 	if (fd < 0)
 		fd = control_socket_listen_on(path, err);
-	if (fd < 0)
-		return fd;
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	control_socket_give_to(path, daemon->reader_gid);
-	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, control_socket_on_connection,
-			    daemon);
-	if (r < 0)
-		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
-	sd_event_source_set_priority(listener, SD_EVENT_PRIORITY_IDLE);
-	sd_event_source_set_floating(listener, true);
-	sd_event_source_unref(listener);
-	return 0;
+	return fd < 0 ? fd : control_socket_attend(daemon, fd, path, err);
+}
+
+static int control_socket_open_again(struct daemon *daemon, const char *path, struct err *err)
+{
+	int fd = control_socket_listen_on(path, err), r;
+
+	r = fd < 0 ? fd : control_socket_attend(daemon, fd, path, err);
+	if (!r) {
+		daemon->socket_is_inherited = false;
+		rollback_record_again();
+		log_notice("%s was removed by somebody, and is back", path);
+	}
+	return r;
+}
+
+/* The lock comes first: it says that nobody else has this directory by now. */
+void control_keep(struct daemon *daemon)
+{
+	const char *run_dir = daemon->paths.run_dir;
+	char path[PATH_MAX];
+	struct err err;
+	int r;
+
+	if (control_listener.fd < 0) /* it is not listening yet */
+		return;
+	r = directories_keep_run_dir(run_dir, &err);
+	control_socket_path(daemon, path, sizeof(path));
+	if (!r && access(path, F_OK))
+		r = control_socket_open_again(daemon, path, &err);
+	if (!r)
+		latency_keep(run_dir);
+	else if (!control_listener.is_lost)
+		log_error("%s is lost, and nobody reaches bondd: %s", path, err.text);
+	control_listener.is_lost = r;
 }
 
 void control_done(struct daemon *daemon)
@@ -348,7 +443,9 @@ void control_done(struct daemon *daemon)
 	char path[PATH_MAX];
 
 	follower_done();
+	control_listener.source = sd_event_source_disable_unref(control_listener.source);
+	control_listener.rest = sd_event_source_disable_unref(control_listener.rest);
 	control_socket_path(daemon, path, sizeof(path));
-	if (!daemon->socket_is_inherited)
+	if (!daemon->socket_is_inherited && !control_listener.is_lost)
 		unlink(path);
 }

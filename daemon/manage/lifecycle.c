@@ -65,21 +65,36 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 	return bond;
 }
 
-static void lifecycle_free_bond(struct bond *bond)
+/* Ends all that bondd has for it in memory. is_over: the far ends are told that the bond ends. */
+static void lifecycle_stop(struct bond *bond, bool is_over)
 {
 	arp_stop(bond);
 	delay_stop(bond);
 	bond_rebalance_stop(bond);
 	fail_over_mac_stop(bond);
 	client_rounds_stop(bond);
-	bond_lacp_stop(bond, false);
-	bond_bfd_stop(bond, false);
+	bond_lacp_stop(bond, is_over);
+	bond_bfd_stop(bond, is_over);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
-	dataplane_close(&bond->dataplane);
 	pins_keep_nothing(bond);
 	slave_multicast_free(bond);
 	team_refusal_free_all(bond);
+}
+
+/* The bond goes on. */
+static void lifecycle_free_bond(struct bond *bond)
+{
+	lifecycle_stop(bond, false);
+	dataplane_close(&bond->dataplane);
+	free(bond);
+}
+
+/* It ends. */
+static void lifecycle_remove_bond(struct bond *bond)
+{
+	lifecycle_stop(bond, true);
+	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	free(bond);
 }
 
@@ -177,14 +192,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		if (device_remove(&daemon->nl, bond_pin(bond)))
 			event_warning(first.name, NULL, "a device of it may be left: %s",
 				      bond_pin(bond)->port_name);
-		delay_stop(bond);
-		fail_over_mac_stop(bond);
-		client_rounds_stop(bond);
-		bond_lacp_stop(bond, true);
-		bond_bfd_stop(bond, true);
-		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
-		slave_multicast_free(bond);
-		free(bond);
+		lifecycle_remove_bond(bond);
 		return r;
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
@@ -224,17 +232,7 @@ static void lifecycle_end(struct bond *bond)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
-	arp_stop(bond);
-	bond_rebalance_stop(bond);
-	delay_stop(bond);
-	fail_over_mac_stop(bond);
-	client_rounds_stop(bond);
-	bond_lacp_stop(bond, true);
-	bond_bfd_stop(bond, true);
-	pins_keep_nothing(bond);
-	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
-	slave_multicast_free(bond);
-	free(bond);
+	lifecycle_remove_bond(bond);
 }
 
 struct pair_deletion {

@@ -214,7 +214,7 @@ class Host(Namespace):
                  f"{seconds} s of bondd's heartbeat", seconds + 5)
 
     def log(self):
-        return self.log_path.read_text() if self.log_path.exists() else ""
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     # bondctl
 

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import socket
 import subprocess
 
@@ -485,6 +486,70 @@ def test_an_error_with_a_name_that_is_no_text(case):
     host.ip("link", "add", "port9", "type", "veth", "peer", "name", "port9p")
     host.ip("link", "set", "port9", "master", bridge)
     assert "bridge br?" in error_line(host.ctl_try("add-slave", "bond0", "port9"), REFUSED)
+
+
+def open_files(pid):
+    return {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+
+
+def limit_files(pid, count=None):
+    """None: as many as it may have."""
+    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (count or most, most))
+
+
+def lowest_free(pid):
+    numbers = open_files(pid)
+    return next(number for number in range(65536) if number not in numbers)
+
+
+def turns(host):
+    return host.ctl_json("stats", "bond0")["loop"]["turns"]
+
+
+def test_no_descriptor_for_a_connection(case):
+    """It is answered, once, and the loop does not spin."""
+    host, pid = case.host, case.host.bondd.pid
+    before = len(open_files(pid))
+    limit_files(pid, lowest_free(pid))
+    line = error_line(host.ctl_try("set", "bond0", "min_links", "1"), REFUSED)
+    assert "file descriptors" in line
+    limit_files(pid)
+    host.ctl("set", "bond0", "min_links", "1")
+    wait_for(lambda: len(open_files(pid)) == before, "the connections to be closed")
+
+
+def test_no_descriptor_for_a_connection_that_waits(case):
+    """Even the spare one may not be used: the loop does not spin meanwhile."""
+    host, pid = case.host, case.host.bondd.pid
+    limit_files(pid, 3)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(10)
+        client.connect(str(host.run_dir / "bondd.sock"))
+        client.sendall(b'{"method": "ping"}\n')
+        before = turns(host)
+        host.wait_looked(2)
+        assert turns(host) - before < 1000
+        limit_files(pid)
+        assert json.loads(client.recv(65536))["ok"]
+
+
+@pytest.mark.parametrize("what", ["", "bondd.sock", "bondd.lock", "bondd.loop"])
+def test_a_removed_run_dir_comes_back(case, what):
+    """bondd is reached again, and holds its lock: a second one is refused, until the first ends."""
+    host = case.host
+    names = sorted(os.listdir(host.run_dir))
+    run("rm", "-r", host.run_dir / what)
+    wait_for(lambda: host.run_dir.exists() and sorted(os.listdir(host.run_dir)) == names,
+             "all of it to be back")
+    wait_for(host.ping_bondd, "bondd to answer")
+    host.ctl("add-slave", "bond0", "l2")
+    wait_for(lambda: turns(host), "figures")
+    second = host.run("timeout", "10", *host.bondd_command("--bpf-dir", f"{host.bpf_dir}-2"),
+                      check=False)
+    assert second.returncode == 1 and "another bondd uses" in second.stderr
+    host.stop_bondd()
+    host.start_bondd()
 
 
 def test_one_device_by_two_names(case):

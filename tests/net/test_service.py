@@ -1,8 +1,10 @@
 """Configuration files at start, slaves that appear later, save, and running under a service
 manager.
 """
+import os
 import signal
 import socket
+import stat
 
 import pytest
 
@@ -399,6 +401,20 @@ def test_save_writes_what_a_link_leads_to(lone, target):
     assert "miimon = 50" in (kept / "bond0.ini").read_text()
     assert [path.name for path in host.config_dir.iterdir()] == ["bond0.conf"]
     assert sorted(path.name for path in kept.iterdir()) == ["bond0.ini", "second"]
+
+
+def test_save_keeps_the_permissions_of_the_file(lone):
+    """Its owner, too: it may be hidden from others."""
+    host = lone()
+    host.ctl("create", "bond0")
+    path = host.config_dir / "bond0.conf"
+    host.ctl("save", "bond0")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    path.chmod(0o640)
+    os.chown(path, 12, 34)
+    host.ctl("save", "bond0")
+    now = path.stat()
+    assert (stat.S_IMODE(now.st_mode), now.st_uid, now.st_gid) == (0o640, 12, 34)
 
 
 def test_save_follows_no_links_in_a_circle(lone):
