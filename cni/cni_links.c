@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cni/cni_links.h"
 
+#include <errno.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <string.h>
@@ -97,11 +98,14 @@ int cni_links_return(const struct cni_record *record, struct cni_pod *pod, struc
 	json_array_foreach (cni_record_links(record), i, entry) {
 		struct link_info link;
 		struct err why;
-		int r = 0;
+		int r = link_get_by_name(&pod->host, cni_links_text(entry, "host"), &link);
 
-		if (link_get_by_name(&pod->host, cni_links_text(entry, "host"), &link))
+		if (r == -ENODEV)
 			continue;
-		if (pod->fd >= 0)
+		if (r)
+			r = err_set(&why, CNI_KERNEL, "the kernel does not say whether %s is there",
+				    cni_links_text(entry, "host"));
+		else if (pod->fd >= 0)
 			r = cni_links_give(entry, pod, &link, &why);
 		else
 			cni_links_leave(entry, pod, &link);

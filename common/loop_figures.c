@@ -15,25 +15,37 @@ static void loop_path(char ret_path[PATH_MAX], const char *run_dir)
 	snprintf(ret_path, PATH_MAX, "%s/" PATHS_LOOP_NAME, run_dir);
 }
 
+/* The blocks are allocated here: where they are missing, writing to the memory would be SIGBUS. */
+static void *loop_map(int fd)
+{
+	void *memory;
+
+	errno = posix_fallocate(fd, 0, sizeof(struct loop_figures));
+	if (errno)
+		return NULL;
+	memory = mmap(NULL, sizeof(struct loop_figures), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 struct loop_figures *loop_create(const char *run_dir)
 {
 	struct loop_figures *figures;
 	char path[PATH_MAX];
-	int fd;
+	int fd, reason;
 
 	loop_path(path, run_dir);
 	unlink(path); /* readers of the old file keep it */
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return NULL;
-	if (ftruncate(fd, sizeof(*figures)) < 0) {
-		close(fd);
+	figures = loop_map(fd);
+	reason = errno;
+	close(fd);
+	if (!figures) {
+		unlink(path);
+		errno = reason;
 		return NULL;
 	}
-	figures = mmap(NULL, sizeof(*figures), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (figures == MAP_FAILED)
-		return NULL;
 	figures->size = sizeof(*figures);
 	figures->magic = LOOP_MAGIC;
 	return figures;

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <stdio.h>
+#include <unistd.h>
 
 const char *pin_path(char ret_path[PIN_PATH_SIZE], const char *dir, const char *name)
 {
@@ -16,6 +17,19 @@ int pin_open(const char *dir, const char *name)
 	char path[PIN_PATH_SIZE];
 
 	return bpf_obj_get(pin_path(path, dir, name));
+}
+
+int pin_link_detach(const char *path)
+{
+	int fd = bpf_obj_get(path), r;
+
+	if (fd < 0)
+		return fd;
+	r = bpf_link_detach(fd);
+	close(fd);
+	if (!r)
+		unlink(path);
+	return r;
 }
 
 /*

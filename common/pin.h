@@ -22,6 +22,11 @@ struct pin_link {
 	uint32_t ifindex; /* 0: somebody has detached the link */
 };
 
+/*
+ * Detaches the link that is pinned there, and removes the pin. -ENOENT: there is none. After
+ * another -errno the pin stays, because the link may go on.
+ */
+int pin_link_detach(const char *path);
 /* Returns 0 or -errno. */
 int pin_link_read(int link_fd, struct pin_link *ret_link);
 

@@ -130,6 +130,8 @@ static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const ch
 	if (stat(pins->dir, &st)) {
 		if (errno == EACCES || errno == EPERM)
 			return pins_no_permission(pins, err);
+		if (errno != ENOENT && errno != ENOTDIR)
+			return err_set(err, errno, "cannot look at %s: %m; try again", pins->dir);
 		return pins_no_such_bond(bpf_dir, name, err);
 	}
 	if (!S_ISDIR(st.st_mode))
@@ -153,7 +155,22 @@ static int pins_open_failed(const struct pins *pins, const char *pin, int code, 
 		return pins_no_permission(pins, err);
 	if (code == EACCES || code == EINVAL)
 		return pins_damaged(pins, pin, "is no map", err);
-	return err_set(err, code, "cannot open %s/%s: %s", pins->dir, pin, strerror(code));
+	return err_set(err, code, "cannot open %s/%s: %s; try again", pins->dir, pin,
+		       strerror(code));
+}
+
+/* That the kernel does not answer is no damage. */
+static int pins_describe(const struct pins *pins, const char *pin, int fd,
+			 struct bpf_map_info *ret_info, struct err *err)
+{
+	uint32_t length = sizeof(*ret_info);
+	int r;
+
+	*ret_info = (struct bpf_map_info){};
+	r = bpf_obj_get_info_by_fd(fd, ret_info, &length);
+	return r ? err_set(err, -r, "cannot read what %s/%s is: %s; try again", pins->dir, pin,
+			   strerror(-r))
+		 : 0;
 }
 
 static int pins_open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
@@ -173,11 +190,11 @@ static int pins_open_pin(struct pins *pins, const char *pin, bool *ret_writable,
 static int pins_check_shape(const struct pins *pins, const struct map_shape *shape, int fd,
 			    struct err *err)
 {
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
+	struct bpf_map_info info;
+	int r = pins_describe(pins, shape->pin, fd, &info, err);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length))
-		return pins_damaged(pins, shape->pin, "cannot be identified", err);
+	if (r)
+		return r;
 	if (info.type != shape->type || info.key_size != sizeof(uint32_t))
 		return pins_damaged(pins, shape->pin, "is another kind of object", err);
 	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
@@ -189,37 +206,40 @@ static int pins_check_shape(const struct pins *pins, const struct map_shape *sha
 
 /*
  * Looks at the first two words of the bond map, whatever its size: another ABI version may have
- * another size, and the error line must name the version. Returns 0 if there is none.
+ * another size, and the error line must name the version.
  */
-static uint32_t pins_read_abi(const struct pins *pins, int fd, struct err *err)
+static int pins_read_abi(const struct pins *pins, int fd, uint32_t *ret_abi, struct err *err)
 {
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info), key = 0, abi;
+	struct bpf_map_info info;
 	struct xbond_bond *bond;
+	uint32_t key = 0;
+	int r = pins_describe(pins, XBOND_PIN_BOND, fd, &info, err);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_MAP_TYPE_ARRAY ||
-	    info.key_size != sizeof(key) || info.value_size < 2 * sizeof(uint32_t)) {
-		pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
-		return 0;
-	}
+	if (r)
+		return r;
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.key_size != sizeof(key) ||
+	    info.value_size < 2 * sizeof(uint32_t))
+		return pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
 	bond = memory_need(
 		calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond)));
-	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC ||
-	    !bond->abi_version)
-		pins_damaged(pins, XBOND_PIN_BOND, "does not belong to xbond", err);
-	abi = bond->magic == XBOND_ABI_MAGIC ? bond->abi_version : 0;
+	r = bpf_map_lookup_elem(fd, &key, bond);
+	if (r)
+		r = err_set(err, -r, "cannot read %s/" XBOND_PIN_BOND ": %s; try again", pins->dir,
+			    strerror(-r));
+	else if (bond->magic != XBOND_ABI_MAGIC || !bond->abi_version)
+		r = pins_damaged(pins, XBOND_PIN_BOND, "does not belong to xbond", err);
+	*ret_abi = bond->abi_version;
 	free(bond);
-	return abi;
+	return r;
 }
 
 static int pins_check_abi(const struct pins *pins, int fd, struct err *err)
 {
-	uint32_t abi = pins_read_abi(pins, fd, err);
+	uint32_t abi;
+	int r = pins_read_abi(pins, fd, &abi, err);
 
-	if (!abi)
-		return -EBADMSG;
-	if (abi == XBOND_ABI_VERSION)
-		return 0;
+	if (r || abi == XBOND_ABI_VERSION)
+		return r;
 	return err_set(err, EPROTO,
 		       "%s has ABI version %u, but this program knows version %d; use bondctl and "
 		       "bondd of the same version",
@@ -401,7 +421,7 @@ uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
 	struct pins pins;
 	bool writable;
 	uint32_t abi;
-	int fd;
+	int fd, r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
 	if (pins_check_dir(&pins, bpf_dir, name, err))
@@ -409,9 +429,9 @@ uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
 	fd = pins_open_pin(&pins, XBOND_PIN_BOND, &writable, err);
 	if (fd < 0)
 		return 0;
-	abi = pins_read_abi(&pins, fd, err);
+	r = pins_read_abi(&pins, fd, &abi, err);
 	close(fd);
-	return abi;
+	return r ? 0 : abi;
 }
 
 static void pins_unmap(void *memory, const struct map_shape *shape)

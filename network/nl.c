@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -10,6 +13,7 @@
 #include "network/nl_request.h"
 
 #define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
+#define NL_TRIES 3	  /* of what fails for want of memory */
 
 struct call {
 	nl_handler handler;
@@ -18,6 +22,8 @@ struct call {
 	int result;
 	int interrupted;
 	int finished;
+	int unsent; /* the kernel knows nothing of the request */
+	int failed; /* how often nothing could be received */
 };
 
 static int nl_open(struct nl *nl, int protocol)
@@ -39,11 +45,13 @@ static int nl_open(struct nl *nl, int protocol)
 
 int nl_init(struct nl *nl)
 {
+	nl->is_generic = false;
 	return nl_open(nl, NETLINK_ROUTE);
 }
 
 int nl_init_generic(struct nl *nl)
 {
+	nl->is_generic = true;
 	return nl_open(nl, NETLINK_GENERIC);
 }
 
@@ -100,47 +108,82 @@ static void nl_take(struct call *call, struct nlmsghdr *header)
 		call->handler(header, call->arg);
 }
 
+/* The kernel answers while a request is sent or a part of a list is received, so not later. */
+static bool nl_has_answer(struct nl *nl)
+{
+	struct pollfd pollfd = { .fd = nl_socket_get_fd(nl->sock), .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) > 0 && pollfd.revents & POLLIN;
+}
+
 /*
  * Reads one datagram. Messages with other sequence numbers are left over from a call that failed.
  */
-static int nl_receive(struct nl *nl, struct call *call, unsigned int sequence)
+static void nl_receive(struct nl *nl, struct call *call, unsigned int sequence)
 {
 	struct sockaddr_nl from;
 	unsigned char *buffer = NULL;
 	int length = nl_recv(nl->sock, &from, &buffer, NULL), left = length;
 
 	if (length <= 0) {
-		nl_finish(call, -EIO, "the kernel does not answer on netlink");
-		return -EIO;
+		if (++call->failed >= NL_TRIES || !nl_has_answer(nl))
+			nl_finish(call, -EIO, "the kernel does not answer on netlink");
+		return;
 	}
 	for (struct nlmsghdr *header = (struct nlmsghdr *)buffer;
 	     nlmsg_ok(header, left) && !call->finished; header = nlmsg_next(header, &left))
 		if (header->nlmsg_seq == sequence)
 			nl_take(call, header);
 	free(buffer);
-	return 0;
+}
+
+static void nl_ask(struct nl *nl, struct nl_msg *msg, struct call *call)
+{
+	struct nlmsghdr *header = nlmsg_hdr(msg);
+
+	header->nlmsg_seq = NL_AUTO_SEQ;
+	nl_complete_msg(nl->sock, msg);
+	if (nl_send(nl->sock, msg) < 0) {
+		call->unsent = 1;
+		nl_finish(call, -EIO, "netlink request could not be sent");
+	}
+	while (!call->finished)
+		nl_receive(nl, call, header->nlmsg_seq);
+}
+
+/* Asking twice must change nothing, and the handler must not get a part of a list twice. */
+static bool nl_may_repeat(const struct nl *nl, const struct nlmsghdr *header,
+			  const struct call *call)
+{
+	bool is_transient =
+		call->result == -EIO || call->result == -ENOBUFS || call->result == -ENOMEM;
+	bool only_reads = !nl->is_generic && header->nlmsg_type >= RTM_BASE &&
+			  (header->nlmsg_type - RTM_BASE) % 4 == RTM_GETLINK - RTM_BASE &&
+			  !(header->nlmsg_flags & NLM_F_DUMP);
+
+	return call->unsent || (is_transient && only_reads);
 }
 
 int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, struct err *err)
 {
-	struct call call = { .handler = handler, .arg = arg, .err = err };
 	struct nlmsghdr *header = nlmsg_hdr(msg);
-	unsigned int sequence;
+	bool is_dump = header->nlmsg_flags & NLM_F_DUMP;
+	struct call call;
+	int tries = 0;
 
 	if (nl_request_is_cut(msg)) {
 		nlmsg_free(msg);
 		return err_set(err, EMSGSIZE, "the request is longer than netlink allows");
 	}
-	if (!(header->nlmsg_flags & NLM_F_DUMP))
+	if (!is_dump)
 		header->nlmsg_flags |= NLM_F_ACK;
-	nl_complete_msg(nl->sock, msg);
-	sequence = header->nlmsg_seq;
-	if (nl_send(nl->sock, msg) < 0)
-		nl_finish(&call, -EIO, "netlink request could not be sent");
+	do {
+		call = (struct call){ .handler = handler, .arg = arg, .err = err };
+		nl_ask(nl, msg, &call);
+	} while (++tries < NL_TRIES && nl_may_repeat(nl, header, &call));
 	nlmsg_free(msg);
-	while (!call.finished)
-		nl_receive(nl, &call, sequence);
-	if (!call.result && call.interrupted)
+	/* What could not be received may have been a part of the list. */
+	if (!call.result && is_dump && (call.interrupted || call.failed))
 		return err_set(err, EAGAIN, "the list changed while it was read");
 	return call.result;
 }

@@ -12,6 +12,51 @@
 
 #include "bpf/abi.h"
 
+#define BYTES_MARK '\1' /* no name that may be given begins with it */
+
+json_t *name_to_json(const char *text)
+{
+	char marked[2 * XBOND_NAME_SIZE + 2] = { BYTES_MARK };
+	json_t *json = json_string(text);
+	size_t length = 1;
+
+	for (; !json && *text && length + 2 < sizeof(marked); text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x80) {
+			marked[length++] = (char)(0xc0 | c >> 6);
+			c = 0x80 | (c & 0x3f);
+		}
+		marked[length++] = (char)c;
+	}
+	return json ? json : json_string(marked);
+}
+
+static char name_next_byte(const char **at)
+{
+	unsigned char c = (unsigned char)*(*at)++;
+
+	if (c < 0x80 || !**at)
+		return (char)c;
+	return (char)((c & 3) << 6 | ((unsigned char)*(*at)++ & 0x3f));
+}
+
+bool name_from_json(const json_t *json, char ret_name[XBOND_NAME_SIZE])
+{
+	const char *at = json_string_value(json);
+	bool is_marked = at && *at == BYTES_MARK;
+	size_t length = 0;
+
+	if (!at)
+		return false;
+	for (at += is_marked; *at && length < XBOND_NAME_SIZE; length++)
+		ret_name[length] = is_marked ? name_next_byte(&at) : *at++;
+	if (length == XBOND_NAME_SIZE)
+		return false;
+	ret_name[length] = '\0';
+	return true;
+}
+
 static int name_check_characters(const char *what, const char *name, struct err *err)
 {
 	for (const char *at = name; *at; at++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/names.h"
 #include "options/option_set.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ int option_set_add_line(struct option_set *set, enum option_scope scope, const c
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err)
 {
-	const char *name;
+	char device[XBOND_NAME_SIZE];
+	const char *name, *text;
 	json_t *value;
 	int r;
 
@@ -68,7 +70,10 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 		if (!json_is_string(value))
 			return err_set(err, EINVAL, "bad request: the value of %s is not text",
 				       name);
-		r = option_set_add(set, scope, name, json_string_value(value), err);
+		text = json_string_value(value);
+		/* What is longer than a name is no name. */
+		r = option_set_add(set, scope, name, name_from_json(value, device) ? device : text,
+				   err);
 		if (r)
 			return r;
 	}

@@ -57,6 +57,7 @@ struct link_verdict {
 /* A slave of the bond. Each part has one owner, which its comment names; others only read. */
 struct member {
 	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
+	bool undo_told;	   /* why it is not released yet: slave.c */
 	struct link_verdict verdict;
 	struct {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */

@@ -75,6 +75,12 @@ int attach_prepare(const struct attach_point *point, struct err *err)
 	return r < 0 && r != -EEXIST ? attach_refused(point, -r, err) : 0;
 }
 
+/* What libbpf says if there is no filter, no qdisc or no device. */
+static bool attach_has_no_filter(int r)
+{
+	return r == -ENOENT || r == -EINVAL || r == -ENODEV;
+}
+
 static unsigned int attach_priority_of(const struct attach_point *point)
 {
 	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
@@ -102,40 +108,30 @@ int attach_add(const struct attach_point *point, int program_fd, struct err *err
 	return attach_add_link(point, program_fd, err);
 }
 
-static void attach_remove_link(const struct attach_point *point)
-{
-	int link_fd = bpf_obj_get(point->pin);
-
-	if (link_fd >= 0) {
-		bpf_link_detach(link_fd);
-		close(link_fd);
-	}
-	unlink(point->pin);
-}
-
 void attach_remove_clsact(struct nl *nl, int ifindex)
 {
 	if (!filters_count(nl, ifindex))
 		filters_delete_clsact(nl, ifindex);
 }
 
-static void attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+static int attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = attach_priority_of(point));
 	struct bpf_tc_hook hook = attach_filter_hook(point);
+	int r = bpf_tc_detach(&hook, &filter);
 
-	bpf_tc_detach(&hook, &filter);
 	if (!keep_clsact)
 		attach_remove_clsact(nl, point->ifindex);
+	return attach_has_no_filter(r) ? 0 : r;
 }
 
-void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	if (point->hook == XBOND_HOOK_CLSACT)
-		attach_remove_filter(nl, point, keep_clsact);
-	else
-		attach_remove_link(point);
+	int r = point->hook == XBOND_HOOK_CLSACT ? attach_remove_filter(nl, point, keep_clsact)
+						 : pin_link_detach(point->pin);
+
+	return r == -ENOENT ? 0 : r;
 }
 
 int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
@@ -173,14 +169,61 @@ int attach_link_create(const struct attach_point *point, int program_fd, bool be
 			       (enum bpf_attach_type)attach_link_type(point), &options);
 }
 
+/* Returns how many there are, or -errno. */
+static int attach_query(const struct attach_point *point, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
+{
+	uint32_t count = ATTACH_PROGRAMS_MAX;
+	int r = bpf_prog_query(point->ifindex, (enum bpf_attach_type)attach_link_type(point), 0,
+			       NULL, ret_ids, &count);
+
+	return r < 0 ? r : (int)count;
+}
+
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
 {
-	const struct attach_point point = { .hook = XBOND_HOOK_TCX, .egress = egress };
-	uint32_t count = ATTACH_PROGRAMS_MAX;
-	int r = bpf_prog_query(ifindex, (enum bpf_attach_type)attach_link_type(&point), 0, NULL,
-			       ret_ids, &count);
+	const struct attach_point point = {
+		.hook = XBOND_HOOK_TCX,
+		.egress = egress,
+		.ifindex = ifindex,
+	};
+	int count = attach_query(&point, ret_ids);
 
-	return r < 0 ? 0 : count;
+	return count < 0 ? 0 : (uint32_t)count;
+}
+
+static int attach_filter_is_there(const struct attach_point *point)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
+		    .priority = attach_priority_of(point));
+	struct bpf_tc_hook hook = attach_filter_hook(point);
+	int r = bpf_tc_query(&hook, &filter);
+
+	return attach_has_no_filter(r) ? 0 : r < 0 ? r : 1;
+}
+
+static int attach_link_is_there(const struct attach_point *point)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX];
+	struct pin_link link;
+	int link_fd = bpf_obj_get(point->pin), r, count;
+
+	if (link_fd < 0)
+		return link_fd == -ENOENT ? 0 : link_fd;
+	r = pin_link_read(link_fd, &link);
+	close(link_fd);
+	if (r || !link.ifindex)
+		return r;
+	count = attach_query(point, ids);
+	for (int i = 0; i < count; i++)
+		if (ids[i] == link.program)
+			return 1;
+	return count < 0 ? count : 0;
+}
+
+int attach_is_there(const struct attach_point *point)
+{
+	return point->hook == XBOND_HOOK_CLSACT ? attach_filter_is_there(point)
+						: attach_link_is_there(point);
 }
 
 bool attach_has_program(int ifindex, bool egress, const char *begin)

@@ -42,10 +42,10 @@ int attach_prepare(const struct attach_point *point, struct err *err);
 /* Makes the clsact qdisc if there is none. Replaces a filter of ours that is there. */
 int attach_add(const struct attach_point *point, int program_fd, struct err *err);
 /*
- * Detaches our program. keep_clsact: the qdisc is not ours to remove. It is no error if nothing is
- * there.
+ * Detaches our program. keep_clsact: the qdisc is not ours to remove. Returns 0, also if nothing is
+ * there, or -errno: it may go on, and its pin stays.
  */
-void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
 /* Removes the qdisc if it has no filters. */
 void attach_remove_clsact(struct nl *nl, int ifindex);
 /*
@@ -55,6 +55,8 @@ void attach_remove_clsact(struct nl *nl, int ifindex);
 uint32_t attach_program(const struct attach_point *point);
 /* The same of the pinned link, whatever the hook is. */
 uint32_t attach_linked_program(const struct attach_point *point);
+/* Is our program on that very device? 1 or 0; -errno if that cannot be found out. */
+int attach_is_there(const struct attach_point *point);
 /* Replaces the program by another; every packet meets one of them. */
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
 /* The kernel's number of a program; 0: unknown. */

@@ -149,24 +149,56 @@ static void dataplane_watch_exit(struct dataplane *dataplane)
 	dataplane_close_fd(&before);
 }
 
+/* A pin that is missing is damage; anything else may be different the next time. */
+static int dataplane_not_opened(const char *dir, const char *pin, int r, struct err *err)
+{
+	if (r == -ENOENT)
+		return err_set(err, EBADMSG, "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
+			       pin, strerror(-r), dir);
+	return err_set(err, -r, "cannot open %s/%s: %s; try again", dir, pin, strerror(-r));
+}
+
+/* All or none. */
+static int dataplane_open_new(const char *dir, const struct program programs[PROGRAMS],
+			      int ret_fds[PROGRAMS], struct err *err)
+{
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		int r = ret_fds[i] = pin_open(dir, programs[i].pin);
+
+		if (r >= 0)
+			continue;
+		while (i-- > 0)
+			close(ret_fds[i]);
+		return dataplane_not_opened(dir, programs[i + 1].pin, r, err);
+	}
+	return 0;
+}
+
+static void dataplane_open_look(struct dataplane *dataplane)
+{
+	int fd = pin_open(dataplane->pins.dir, XBOND_PIN_PROG_LOOK);
+
+	if (fd < 0 && fd != -ENOENT)
+		return;
+	dataplane_close_fd(&dataplane->look_fd);
+	dataplane->look_fd = fd;
+}
+
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 {
 	struct program programs[PROGRAMS];
 	const char *dir = dataplane->pins.dir;
+	int fds[PROGRAMS], r;
 
 	dataplane_list_programs(dataplane, programs);
+	r = dataplane_open_new(dir, programs, fds, err);
+	if (r)
+		return r;
 	for (size_t i = 0; i < PROGRAMS; i++) {
-		int *fd = programs[i].fd;
-
-		dataplane_close_fd(fd);
-		*fd = pin_open(dir, programs[i].pin);
-		if (*fd < 0)
-			return err_set(err, EBADMSG,
-				       "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
-				       programs[i].pin, strerror(-*fd), dir);
+		dataplane_close_fd(programs[i].fd);
+		*programs[i].fd = fds[i];
 	}
-	dataplane_close_fd(&dataplane->look_fd);
-	dataplane->look_fd = pin_open(dir, XBOND_PIN_PROG_LOOK);
+	dataplane_open_look(dataplane);
 	dataplane_watch_exit(dataplane);
 	if (dataplane->devices_fd < 0)
 		dataplane->devices_fd = pin_open(dir, XBOND_PIN_DEVICES);
@@ -208,6 +240,17 @@ static int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, 
 	return r;
 }
 
+static void dataplane_unpin(const char *bpf_dir, const char *name)
+{
+	char staging[PATH_MAX], dir[PATH_MAX];
+
+	pins_path(dir, sizeof(dir), bpf_dir, name);
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, name);
+	pin_dirs_remove(staging);
+	if (rename(dir, staging) == 0)
+		pin_dirs_remove(staging);
+}
+
 int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 		     const struct xbond_bond *bond, const struct xbond_settings *settings,
 		     struct err *err)
@@ -222,7 +265,10 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 	if (r)
 		return r;
 	crashpoint("create-pinned");
-	return dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
+	r = dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
+	if (r)
+		dataplane_unpin(bpf_dir, bond->name);
+	return r;
 }
 
 void dataplane_close(struct dataplane *dataplane)
@@ -266,13 +312,10 @@ int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
 
 void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
 {
-	char staging[PATH_MAX], dir[PATH_MAX];
+	char name[XBOND_NAME_SIZE];
 
 	dataplane->pins.table->select_abi = 0;
-	memcpy(dir, dataplane->pins.dir, sizeof(dir));
-	pin_dirs_staging(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
+	snprintf(name, sizeof(name), "%s", strrchr(dataplane->pins.dir, '/') + 1);
 	dataplane_close(dataplane);
-	pin_dirs_remove(staging);
-	if (rename(dir, staging) == 0)
-		pin_dirs_remove(staging);
+	dataplane_unpin(bpf_dir, name);
 }

@@ -141,15 +141,9 @@ int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end,
 static void tcx_remove_new(const struct attach_point *point)
 {
 	char path[PIN_SIZE];
-	int fd;
 
 	tcx_new_pin(path, point);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return;
-	bpf_link_detach(fd);
-	close(fd);
-	unlink(path);
+	pin_link_detach(path);
 }
 
 void tcx_tidy(const struct attach_point *point, int program_fd)

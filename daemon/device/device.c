@@ -88,37 +88,44 @@ bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *de
 }
 
 /* If it has just been made, its number is not known yet. */
-static void device_remove_team(struct nl *nl, const struct xbond_bond *pin)
+static int device_remove_team(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info device;
+	int r = link_get(nl, -1, (int)pin->ifindex, &device);
 
-	if ((link_get(nl, -1, (int)pin->ifindex, &device) || !device_is_our_team(pin, &device)) &&
-	    (link_get_by_name(nl, pin->name, &device) || !device_is_our_team(pin, &device)))
-		return;
-	link_delete(nl, device.ifindex, NULL);
+	if (r == -ENODEV || (!r && !device_is_our_team(pin, &device)))
+		r = link_get_by_name(nl, pin->name, &device);
+	if (r || !device_is_our_team(pin, &device))
+		return r;
+	return link_delete(nl, device.ifindex, NULL);
 }
 
 /*
  * Found by its number if that is known, else by a name that only bondd gives. The peer may be in
  * any namespace.
  */
-void device_remove(struct nl *nl, const struct xbond_bond *pin)
+static int device_remove_pair(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info port, device;
-	bool is_pair;
+	int r = link_get(nl, -1, (int)pin->port_ifindex, &port);
 
-	if (bond_is_team(pin)) {
-		device_remove_team(nl, pin);
-		return;
+	if (r == -ENODEV || (!r && !bond_is_port_side(&port)))
+		r = link_get_by_name(nl, pin->port_name, &port);
+	if (r || !link_is_paired(&port))
+		return r;
+	if (!bond_is_port_side(&port)) {
+		r = link_get_by_name(nl, pin->name, &device);
+		if (r || device.lower != port.ifindex)
+			return r;
 	}
-	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !bond_is_port_side(&port)) &&
-	    link_get_by_name(nl, pin->port_name, &port))
-		return;
-	if (!link_is_paired(&port))
-		return;
-	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
-	if (is_pair || bond_is_port_side(&port))
-		link_delete(nl, port.ifindex, NULL);
+	return link_delete(nl, port.ifindex, NULL);
+}
+
+int device_remove(struct nl *nl, const struct xbond_bond *pin)
+{
+	int r = bond_is_team(pin) ? device_remove_team(nl, pin) : device_remove_pair(nl, pin);
+
+	return r == -ENODEV ? 0 : r;
 }
 
 struct new_mac {

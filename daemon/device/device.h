@@ -15,8 +15,11 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 int device_create(struct bond *bond, struct err *err);
 /* Is this device the bond's? Another team may have got its number. */
 bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *device);
-/* Removes the device of a bond that is being created or deleted, if it exists. */
-void device_remove(struct nl *nl, const struct xbond_bond *pin);
+/*
+ * Removes the device of a bond that is being created or deleted. Returns 0, also if there is none,
+ * or -errno: it may be there.
+ */
+int device_remove(struct nl *nl, const struct xbond_bond *pin);
 
 /*
  * Finds out where bond0 is and what has changed on it, and makes the bond and its slaves follow:

@@ -10,6 +10,8 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
+#include "daemon/dataplane/attach.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/slave/backlog_skip.h"
@@ -123,15 +125,24 @@ static int device_sync_pair(struct bond *bond, struct link_info *ret_device)
 	return link_get(nl, port.lower_nsid, port.lower, ret_device) ? -EAGAIN : 0;
 }
 
+/* Where device_is_our_team() says no, it may not have been able to ask. */
+static int device_sync_has_program(struct bond *bond)
+{
+	struct attach_point point = port_hooks_point(bond, true);
+	int r = attach_is_there(&point);
+
+	return r < 0 ? r : r ? 0 : -ENODEV;
+}
+
 /* A team stays in its namespace. While it is down, its carrier cannot be read. */
 static int device_sync_team(struct bond *bond, struct link_info *ret_device)
 {
 	int r = link_get(&bond->daemon->nl, -1, (int)bond_pin(bond)->ifindex, ret_device);
 
-	if (r == -ENODEV || (!r && !device_is_our_team(bond_pin(bond), ret_device)))
-		return -ENODEV;
+	if (!r && !device_is_our_team(bond_pin(bond), ret_device))
+		r = device_sync_has_program(bond);
 	if (r)
-		return -EAGAIN;
+		return r == -ENODEV ? r : -EAGAIN;
 	attach_check_pair(bond, false);
 	if (ret_device->flags & IFF_UP)
 		device_sync_follow_carrier(bond, ret_device->carrier);

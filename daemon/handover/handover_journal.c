@@ -11,6 +11,7 @@
 
 #include "common/mac.h"
 #include "common/memory.h"
+#include "options/names.h"
 
 static void journal_path(const struct daemon *daemon, const char *name, char ret_path[PATH_MAX])
 {
@@ -39,10 +40,10 @@ static json_t *journal_slaves(const struct handover *plan)
 		const struct handover_slave *slave = &plan->slaves[i];
 
 		json_array_append_new(
-			slaves, json_pack("{s:s, s:i, s:i, s:b, s:b, s:O}", "name", slave->name,
-					  "ifindex", slave->ifindex, "port", (int)slave->port,
-					  "has_link", slave->has_link, "is_first", slave->is_first,
-					  "options", slave->options));
+			slaves, json_pack("{s:o, s:i, s:i, s:b, s:b, s:O}", "name",
+					  name_to_json(slave->name), "ifindex", slave->ifindex,
+					  "port", (int)slave->port, "has_link", slave->has_link,
+					  "is_first", slave->is_first, "options", slave->options));
 	}
 	return slaves;
 }
@@ -54,13 +55,13 @@ static json_t *journal_devices(const struct handover *plan)
 	for (size_t i = 0; i < plan->device_count; i++) {
 		const struct handover_device *device = &plan->devices[i];
 
-		json_array_append_new(devices,
-				      json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:b}",
-						"kind", device->kind, "name", device->name,
-						"new_name", device->new_name, "old_name",
-						device->old_name, "old", device->old, "new",
-						device->new, "lower", device->lower, "is_up",
-						device->is_up, "has_master", device->has_master));
+		json_array_append_new(
+			devices, json_pack("{s:s, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}", "kind",
+					   device->kind, "name", name_to_json(device->name),
+					   "new_name", name_to_json(device->new_name), "old_name",
+					   name_to_json(device->old_name), "old", device->old,
+					   "new", device->new, "lower", device->lower, "is_up",
+					   device->is_up, "has_master", device->has_master));
 	}
 	return devices;
 }
@@ -106,13 +107,7 @@ void handover_journal_remove(const struct handover *plan)
 
 static bool journal_take_name(const json_t *object, const char *key, char ret_name[XBOND_NAME_SIZE])
 {
-	const char *text = json_string_value(json_object_get(object, key));
-	size_t length = text ? strlen(text) : 0;
-
-	if (!length || length >= XBOND_NAME_SIZE)
-		return false;
-	memcpy(ret_name, text, length + 1);
-	return true;
+	return name_from_json(json_object_get(object, key), ret_name) && *ret_name;
 }
 
 static int journal_number(const json_t *object, const char *key)

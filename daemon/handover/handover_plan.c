@@ -7,6 +7,7 @@
 
 #include "common/memory.h"
 #include "daemon/handover/handover_side.h"
+#include "options/names.h"
 
 struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes)
 {
@@ -64,7 +65,7 @@ json_t *handover_options(const struct option_set *set)
 		if (!set->given[id])
 			continue;
 		option_format(option_at(id), &set->value[id], text, sizeof(text));
-		json_object_set_new(options, option_at(id)->name, json_string(text));
+		json_object_set_new(options, option_at(id)->name, name_to_json(text));
 	}
 	return options;
 }

@@ -24,9 +24,10 @@ static int step_copy_device(struct handover *plan, struct handover_device *devic
 {
 	struct nl *nl = &plan->daemon->nl;
 	struct link_info old, made;
-	struct err why = { "it is gone" };
+	struct err why;
 	int r = link_get(nl, -1, device->old, &old);
 
+	err_set(&why, -r, "%s", strerror(-r));
 	if (!r)
 		r = link_copy(nl, &old, device->new_name, plan->devices[device->lower].new, &why);
 	if (!r)

@@ -353,8 +353,14 @@ int handover_survey(struct handover *plan, const char *name, const json_t *given
 	struct link_list links;
 	int r;
 
-	if (strlen(name) >= XBOND_NAME_SIZE || link_get_by_name(&plan->daemon->nl, name, &link))
+	r = strlen(name) < XBOND_NAME_SIZE ? link_get_by_name(&plan->daemon->nl, name, &link)
+					   : -ENODEV;
+	if (r == -ENODEV)
 		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
+	if (r)
+		return err_set(err, -r,
+			       "the kernel does not say whether %s is there: %s; try again", name,
+			       strerror(-r));
 	r = link_list_read(&plan->daemon->nl, &links);
 	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
 	      : survey_all(plan, &links, &link, given, err);

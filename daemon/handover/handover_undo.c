@@ -26,25 +26,35 @@ static bool undo_is_new(const struct handover *plan, const struct link_info *lin
 	return !plan->is_back || !strcmp(link->kind, "bond");
 }
 
-/* Died between making it and writing its number down, it is known by its name only. */
-static int undo_find_new(struct handover *plan)
+/*
+ * Died between making it and writing its number down, it is known by its name only. Returns 0,
+ * -ENODEV if there is none, or another -errno if that cannot be found out.
+ */
+static int undo_find_new(struct handover *plan, int *ret_ifindex)
 {
 	const struct handover_device *bond = &plan->devices[0];
 	struct nl *nl = &plan->daemon->nl;
 	struct link_info link;
+	int r = link_get_by_name(nl, bond->new_name, &link);
 
-	if (!link_get_by_name(nl, bond->new_name, &link) && undo_is_new(plan, &link))
-		return link.ifindex;
-	if (!bond->new || link_get(nl, -1, bond->new, &link) || strcmp(link.name, bond->name))
-		return 0;
-	return undo_is_new(plan, &link) ? link.ifindex : 0;
+	if (r == -ENODEV || (!r && !undo_is_new(plan, &link))) {
+		r = link_get(nl, -1, bond->new, &link);
+		if (!r && (strcmp(link.name, bond->name) || !undo_is_new(plan, &link)))
+			r = -ENODEV;
+	}
+	*ret_ifindex = link.ifindex;
+	return r;
 }
 
 static int undo_remove_new(struct handover *plan, struct err *err)
 {
-	int ifindex = undo_find_new(plan),
-	    r = ifindex ? plan->new_side->remove(plan, ifindex, err) : 0;
+	int ifindex, r = undo_find_new(plan, &ifindex);
 
+	if (r && r != -ENODEV)
+		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
+			       plan->devices[0].new_name, strerror(-r));
+	if (!r)
+		r = plan->new_side->remove(plan, ifindex, err);
 	return r == -ENODEV ? 0 : r;
 }
 
@@ -70,13 +80,16 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */
 static int undo_slave(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
-	int bond = plan->devices[0].old;
+	int bond = plan->devices[0].old, r;
 	struct link_info now;
 
 	if (plan->old_side->has(plan, bond, slave))
 		return 0;
-	if (link_get(&plan->daemon->nl, -1, slave->ifindex, &now) ||
-	    strcmp(now.name, slave->name)) {
+	r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
+	if (r && r != -ENODEV)
+		return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
+			       strerror(-r));
+	if (r || strcmp(now.name, slave->name)) {
 		event_error(handover_name(plan), slave->name, "is gone, and is not put back");
 		return 0;
 	}

@@ -68,7 +68,8 @@ static int xbond_side_name(struct handover *plan, const struct handover_slave *s
 	int r = link_get(&plan->daemon->nl, -1, slave->ifindex, &link);
 
 	if (r)
-		return err_set(err, -r, "the slave %s is gone", slave->name);
+		return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
+			       strerror(-r));
 	memcpy(ret_name, link.name, XBOND_NAME_SIZE);
 	return 0;
 }

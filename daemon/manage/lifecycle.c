@@ -174,7 +174,9 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (!r)
 		r = lifecycle_start(bond, err);
 	if (r) {
-		device_remove(&daemon->nl, bond_pin(bond));
+		if (device_remove(&daemon->nl, bond_pin(bond)))
+			event_warning(first.name, NULL, "a device of it may be left: %s",
+				      bond_pin(bond)->port_name);
 		delay_stop(bond);
 		fail_over_mac_stop(bond);
 		client_rounds_stop(bond);
@@ -196,12 +198,29 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	return 0;
 }
 
+/* The record goes with the bond, so nobody can try again what was not released. */
+static void lifecycle_give_up_slaves(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+
+		if (slave->state == XBOND_SLOT_FREE)
+			continue;
+		event_error(bond_pin(bond)->name, slave->name,
+			    "%s keeps the address, MTU and flags that it had as a slave; set them "
+			    "by 'ip link'",
+			    slave->name);
+		slave_forget(bond, slot);
+	}
+}
+
 /* The device is gone already. */
 static void lifecycle_end(struct bond *bond)
 {
 	bond->device.port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
+	lifecycle_give_up_slaves(bond);
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
@@ -299,38 +318,70 @@ static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 		device_set_mac(bond, pin->random_mac, NULL);
 }
 
+static void lifecycle_drop_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	event_config("del-slave", bond_pin(bond)->name, slave->name, "slave %s has gone",
+		     slave->name);
+	slave_lost_tell_mac(bond, slot);
+	if (slave->state == XBOND_SLOT_MEMBER)
+		awaited_slave_lost(bond, slot);
+	/* It may have been moved, which leaves these behind. */
+	vlan_filter_close(bond, slot);
+	slave_forget(bond, slot);
+}
+
+static void lifecycle_adopt_member(struct bond *bond, unsigned int slot,
+				   const struct link_info *link)
+{
+	dataplane_set_device(&bond->dataplane, slot, (int)bond_slave(bond, slot)->ifindex);
+	slave_finish_mac(bond, slot);
+	slave_adopt(bond, slot, link);
+	bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+	verdict_adopt(bond, slot);
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, link->carrier);
+	if (bond_slave(bond, slot)->carrier_changes != link->carrier_changes)
+		bond_lacp_note_flap(bond, slot);
+	rx_place_tidy(bond, slot);
+}
+
+/* It stays a slave with the carrier that it had, until slave_lost_look() has an answer. */
+static void lifecycle_adopt_unseen(struct bond *bond, unsigned int slot, int r)
+{
+	const char *name = bond_slave(bond, slot)->name;
+
+	event_warning(bond_pin(bond)->name, name,
+		      "the kernel does not say whether %s is there (%s); it stays a slave as it "
+		      "was, and bondd asks again",
+		      name, strerror(-r));
+	dataplane_set_device(&bond->dataplane, slot, (int)bond_slave(bond, slot)->ifindex);
+	bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+	verdict_adopt(bond, slot);
+	bond->due.read = true;
+}
+
 static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct link_info link;
+	int r;
 
 	if (slave->state == XBOND_SLOT_FREE)
 		return;
-	if (!slave_find_device(bond, slot, &link)) {
-		event_config("del-slave", bond_pin(bond)->name, slave->name, "slave %s has gone",
-			     slave->name);
-		slave_lost_tell_mac(bond, slot);
-		if (slave->state == XBOND_SLOT_MEMBER)
-			awaited_slave_lost(bond, slot);
-		/* It may have been moved, which leaves these behind. */
-		vlan_filter_close(bond, slot);
-		slave_forget(bond, slot);
+	r = slave_find_device(bond, slot, &link);
+	if (r == -ENODEV) {
+		lifecycle_drop_slave(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		event_notice(bond_pin(bond)->name, slave->name,
 			     "%s was only partly enslaved or released; it is restored",
 			     slave->name);
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
+	} else if (r) {
+		lifecycle_adopt_unseen(bond, slot, r);
 	} else {
-		dataplane_set_device(&bond->dataplane, slot, (int)slave->ifindex);
-		slave_finish_mac(bond, slot);
-		slave_adopt(bond, slot, &link);
-		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
-		verdict_adopt(bond, slot);
-		verdict_set(bond, slot, XBOND_MONITOR_CARRIER, link.carrier);
-		if (slave->carrier_changes != link.carrier_changes)
-			bond_lacp_note_flap(bond, slot);
-		rx_place_tidy(bond, slot);
+		lifecycle_adopt_member(bond, slot, &link);
 	}
 }
 
@@ -413,11 +464,19 @@ static void lifecycle_adopt_ready(struct bond *bond)
 static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
+	const char *done = pin->state == XBOND_BOND_CREATING ? "created" : "deleted";
+	int r = device_remove(&bond->daemon->nl, pin);
 
-	event_notice(pin->name, NULL, "was only partly %s; it is removed",
-		     pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	if (r) {
+		event_error(pin->name, NULL,
+			    "was only partly %s, but its device cannot be removed (%s); the next "
+			    "start of bondd tries it again",
+			    done, strerror(-r));
+		lifecycle_free_bond(bond);
+		return;
+	}
+	event_notice(pin->name, NULL, "was only partly %s; it is removed", done);
 	slave_multicast_open(bond);
-	device_remove(&bond->daemon->nl, pin);
 	lifecycle_enlist(bond);
 	lifecycle_end(bond);
 }

@@ -27,6 +27,17 @@ static int plan_slaves_slot_added(struct bond *bond, const char *name)
 	return -1;
 }
 
+/* A member stays one, also where a bond goes back behind a mistake. */
+static int plan_slaves_unseen(struct bond *bond, struct plan_slave *slave, int r, struct err *err)
+{
+	char name[MAC_FORMAT_SIZE];
+
+	if (slave->slot < 0 && !config_slave_is_by_mac(slave->config))
+		slave->slot = pins_slot_by_name(&bond->dataplane.pins, slave->config->name);
+	return err_set(err, -r, "the kernel does not say whether %s is there: %s; try again",
+		       config_slave_name(slave->config, name), strerror(-r));
+}
+
 static int plan_slaves_find_one(struct bond *bond, const struct config_slave *config,
 				struct plan_slave *ret_slave, struct err *err)
 {
@@ -41,8 +52,10 @@ static int plan_slaves_find_one(struct bond *bond, const struct config_slave *co
 		ret_slave->slot = plan_slaves_slot_added(bond, config->name);
 	if (ret_slave->slot >= 0 && !bond_is_member(bond, (unsigned int)ret_slave->slot))
 		ret_slave->slot = -1;
-	return r == -ENOTUNIQ && config_slave_is_by_mac(config) ? slave_find_is_unclear(config, err)
-								: 0;
+	if (r == -ENOTUNIQ && config_slave_is_by_mac(config))
+		return slave_find_is_unclear(config, err);
+	return r && r != -ENODEV && r != -ENOTUNIQ ? plan_slaves_unseen(bond, ret_slave, r, err)
+						   : 0;
 }
 
 static int plan_slaves_check_twice(const struct plan_slaves *slaves, struct err *err)

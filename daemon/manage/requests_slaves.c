@@ -424,6 +424,16 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	return 0;
 }
 
+static void request_note_unreleased(struct bond *bond, uint64_t mask, json_t *notes)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state == XBOND_SLOT_RELEASING)
+			request_note(notes,
+				     "%s is not released wholly yet; bondd's log says why, and "
+				     "bondd tries it again",
+				     bond_slave(bond, slot)->name);
+}
+
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, json_t *notes, struct err *err)
 {
@@ -443,6 +453,7 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	for (size_t i = 0; i < count; i++)
 		awaited_remove(bond, slaves[i]);
 	slave_release(bond, mask);
+	request_note_unreleased(bond, mask, notes);
 	awaited_try_soon(daemon);
 	for (size_t i = 0; i < count; i++)
 		event_config("del-slave", name, slaves[i], "slave %s removed", slaves[i]);

@@ -14,6 +14,7 @@
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback_file.h"
 #include "daemon/manage/snapshot.h"
+#include "options/names.h"
 
 struct rollback {
 	struct rollback *next;
@@ -120,7 +121,7 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 
 /* Has the bond of `other` a slave that `rollback` brings back? */
 static bool rollback_is_tied(const struct rollback *rollback, const struct rollback *other,
-			     const char **ret_slave)
+			     char ret_slave[XBOND_NAME_SIZE])
 {
 	struct bond *bond = daemon_find_bond(other->daemon, other->bond);
 	const json_t *slave;
@@ -129,8 +130,8 @@ static bool rollback_is_tied(const struct rollback *rollback, const struct rollb
 	if (other == rollback || !bond)
 		return false;
 	json_array_foreach (json_object_get(rollback->snapshot, "slaves"), at, slave) {
-		*ret_slave = json_string_value(json_object_get(slave, "name"));
-		if (*ret_slave && pins_slot_by_name(&bond->dataplane.pins, *ret_slave) >= 0)
+		if (name_from_json(json_object_get(slave, "name"), ret_slave) &&
+		    pins_slot_by_name(&bond->dataplane.pins, ret_slave) >= 0)
 			return true;
 	}
 	return false;
@@ -139,11 +140,11 @@ static bool rollback_is_tied(const struct rollback *rollback, const struct rollb
 /* It, and those that have slaves which it brings back. */
 static void rollback_mark(struct rollback *rollback)
 {
-	const char *slave;
+	char slave[XBOND_NAME_SIZE];
 
 	rollback->is_due = true;
 	for (struct rollback *other = rollback_first; other; other = other->next)
-		if (!other->is_due && rollback_is_tied(rollback, other, &slave))
+		if (!other->is_due && rollback_is_tied(rollback, other, slave))
 			rollback_mark(other);
 }
 
@@ -339,10 +340,10 @@ int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err)
 /* By itself it would lose the slaves that it has got, and not get back those that others have. */
 static int rollback_check_alone(const struct rollback *rollback, struct err *err)
 {
-	const char *slave;
+	char slave[XBOND_NAME_SIZE];
 
 	for (const struct rollback *other = rollback_first; other; other = other->next)
-		if (rollback_is_tied(rollback, other, &slave))
+		if (rollback_is_tied(rollback, other, slave))
 			return err_set(err, EBUSY,
 				       "%s was a slave of %s and is one of %s, which waits for "
 				       "'bondctl confirm', too; 'bondctl rollback' without a name "

@@ -69,8 +69,10 @@ int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present
 		      struct link_info *ret_link)
 {
 	struct slave_search search = { .daemon = daemon, .mac = mac };
+	int r = link_visit(&daemon->nl, -1, slave_find_compare, &search);
 
-	link_visit(&daemon->nl, -1, slave_find_compare, &search);
+	if (r)
+		return r;
 	if (search.permanent.ifindex) {
 		*ret_link = search.permanent;
 		return search.permanents ? -ENOTUNIQ : 0;
@@ -95,9 +97,12 @@ static bool slave_find_member(struct bond *bond, const uint8_t *mac, struct link
 
 int slave_find(struct bond *bond, const struct config_slave *slave, struct link_info *ret_link)
 {
-	if (!config_slave_is_by_mac(slave) &&
-	    !link_get_by_name(&bond->daemon->nl, slave->name, ret_link))
-		return 0;
+	int r = config_slave_is_by_mac(slave)
+			? -ENODEV
+			: link_get_by_name(&bond->daemon->nl, slave->name, ret_link);
+
+	if (r != -ENODEV)
+		return r;
 	if (mac_is_zero(slave->perm_mac))
 		return -ENODEV;
 	if (slave_find_member(bond, slave->perm_mac, ret_link))

@@ -35,7 +35,7 @@ static json_t *snapshot_options(struct bond *bond, enum option_scope scope, unsi
 			continue;
 		values_read(&bond->dataplane.pins, option, slot, &value);
 		option_format(option, &value, text, sizeof(text));
-		json_object_set_new(options, option->name, json_string(text));
+		json_object_set_new(options, option->name, name_to_json(text));
 	}
 	return options;
 }
@@ -49,7 +49,7 @@ static json_t *snapshot_given(const struct option_set *set)
 		if (!set->given[id] || !snapshot_has(option_at(id), OPTION_SLAVE))
 			continue;
 		option_format(option_at(id), &set->value[id], text, sizeof(text));
-		json_object_set_new(options, option_at(id)->name, json_string(text));
+		json_object_set_new(options, option_at(id)->name, name_to_json(text));
 	}
 	return options;
 }
@@ -59,7 +59,7 @@ static json_t *snapshot_slave(const char *name, const uint8_t *perm_mac, bool is
 {
 	char mac[MAC_FORMAT_SIZE];
 
-	return json_pack("{s:s, s:s, s:b, s:o}", "name", name, "perm_mac",
+	return json_pack("{s:o, s:s, s:b, s:o}", "name", name_to_json(name), "perm_mac",
 			 mac_format(perm_mac, mac), "awaited", is_awaited, "options", options);
 }
 
@@ -104,13 +104,13 @@ static int snapshot_bad(struct err *err)
 
 static int snapshot_read_slave(const json_t *json, struct config_slave *ret_slave, struct err *err)
 {
-	const char *name = json_string_value(json_object_get(json, "name"));
+	char *name = ret_slave->name;
 	const char *mac = json_string_value(json_object_get(json, "perm_mac"));
 
-	if (!name || !mac || mac_parse(mac, ret_slave->perm_mac) ||
+	if (!name_from_json(json_object_get(json, "name"), name) || !mac ||
+	    mac_parse(mac, ret_slave->perm_mac) ||
 	    (*name ? name_check("slave", name, err) : mac_is_zero(ret_slave->perm_mac)))
 		return snapshot_bad(err);
-	memcpy(ret_slave->name, name, strlen(name) + 1);
 	return option_set_from_json(&ret_slave->options, OPTION_SLAVE,
 				    json_object_get(json, "options"), err);
 }
@@ -229,7 +229,7 @@ json_t *snapshot_members(struct daemon *daemon, const char *name)
 
 	if (bond)
 		bond_for_each_member (bond, slot)
-			json_array_append_new(members, json_string(bond_slave(bond, slot)->name));
+			json_array_append_new(members, name_to_json(bond_slave(bond, slot)->name));
 	return members;
 }
 
@@ -245,8 +245,11 @@ bool snapshot_keep_members(struct daemon *daemon, const char *name, const json_t
 	if (!bond || bond_slave_count(bond))
 		return false;
 	json_array_foreach (members, at, member) {
-		const char *slave = json_string_value(member);
+		char name_of_slave[XBOND_NAME_SIZE];
+		const char *slave = name_of_slave;
 
+		if (!name_from_json(member, name_of_slave))
+			continue;
 		kept |= !request_add_slaves(daemon, name, &slave, 1, &none, NULL, &why);
 	}
 	return kept;

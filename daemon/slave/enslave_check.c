@@ -51,9 +51,25 @@ static int enslave_check_has_orphan_filter(const char *name, int priority, struc
 		       name, name, priority);
 }
 
+/* slave_undo() could not do so yet. */
+static bool enslave_check_is_left_over(struct bond *bond, int ifindex)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE &&
+		    !bond_is_member(bond, slot) && (int)bond_slave(bond, slot)->ifindex == ifindex)
+			return true;
+	return false;
+}
+
 static int enslave_check_owner(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct link_info master;
+
+	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
+		if (enslave_check_is_left_over(other, link->ifindex))
+			return err_set(err, EAGAIN,
+				       "%s is not released from %s yet; try again in some seconds",
+				       link->name, bond_pin(other)->name);
 
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		if (bond_slot_by_ifindex(other, link->ifindex) >= 0)
@@ -129,14 +145,27 @@ static int enslave_check_addresses(struct bond *bond, const struct link_info *li
 		link->name, first.text, bond_pin(bond)->name);
 }
 
+static int enslave_check_find(struct bond *bond, const char *name, struct link_info *ret_link,
+			      struct err *err)
+{
+	int r = strlen(name) < XBOND_NAME_SIZE ? link_get_by_name(&bond->daemon->nl, name, ret_link)
+					       : -ENODEV;
+
+	if (r == -ENODEV)
+		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
+	return r ? err_set(err, -r, "the kernel does not say whether %s is there: %s; try again",
+			   name, strerror(-r))
+		 : 0;
+}
+
 int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
 		  struct err *err)
 {
 	int r;
 
-	if (strlen(name) >= XBOND_NAME_SIZE || link_get_by_name(&bond->daemon->nl, name, ret_link))
-		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
-	r = enslave_check_kind(bond, ret_link, err);
+	r = enslave_check_find(bond, name, ret_link, err);
+	if (!r)
+		r = enslave_check_kind(bond, ret_link, err);
 	if (!r)
 		r = enslave_check_owner(bond, ret_link, err);
 	if (!r)

@@ -25,7 +25,8 @@ static bool lro_is_port(struct bond *bond)
 {
 	struct search search = { .ifindex = (int)bond_pin(bond)->ifindex };
 
-	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, lro_look_for_master, &search);
+	if (link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, lro_look_for_master, &search))
+		return bond->lro.is_port; /* nobody knows */
 	return search.found;
 }
 

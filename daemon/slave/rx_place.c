@@ -138,7 +138,9 @@ static int rx_place_put_clsact(struct bond *bond, unsigned int slot, unsigned in
 		return r;
 	crashpoint("hooks-moved");
 	if (rx_place_is_tcx(bond))
-		attach_remove(&bond->daemon->nl, &tcx, true);
+		r = attach_remove(&bond->daemon->nl, &tcx, true);
+	if (r)
+		return err_set(err, -r, "its TCX link cannot be detached: %s", strerror(-r));
 	if (bond->members[slot].hooks.moved || !bond->members[slot].hooks.known)
 		rx_place_drop_filters(bond, slot, priority);
 	return 0;

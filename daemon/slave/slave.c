@@ -2,6 +2,7 @@
 /* Enslaves and releases. slave_follow.c has what a member does in between. */
 #include "daemon/slave/slave.h"
 
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,12 +209,18 @@ static void slave_restore_link(struct bond *bond, const struct xbond_slave *slav
 	int ifindex = (int)slave->ifindex;
 	struct link_info now;
 	struct err err;
+	int r;
 
 	if (!(before->flags & XBOND_SLAVE_WAS_UP))
 		mask |= IFF_UP;
 	if (link_set_flags(nl, ifindex, slave_flags_before(before), mask, &err))
 		slave_warn_restore(bond, "flags", slave, &err);
-	if (link_get(nl, -1, ifindex, &now))
+	r = link_get(nl, -1, ifindex, &now);
+	if (r && r != -ENODEV) {
+		err_set(&err, -r, "%s", strerror(-r));
+		slave_warn_restore(bond, "MAC address and MTU", slave, &err);
+	}
+	if (r)
 		return;
 	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) &&
 	    link_force_mac(nl, &now, before->mac, &err))
@@ -237,17 +244,25 @@ static bool slave_made_clsact(struct bond *bond, unsigned int slot)
 			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
 }
 
-static void slave_restore(struct bond *bond, unsigned int slot, const char *name)
+static void slave_first_error(int *r, int next)
+{
+	if (!*r)
+		*r = next;
+}
+
+/* Everything, as far as it can be; -errno: a program goes on. */
+static int slave_restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
+	int r;
 
 	slave_team_leave(bond, slot);
-	xdp_release_slave(bond, slot);
+	r = xdp_release_slave(bond, slot);
 	slave_rx_drop_backlog_skip(bond, slot);
 	rx_place_remove(bond, slot);
-	attach_remove(nl, &point, true);
+	slave_first_error(&r, attach_remove(nl, &point, true));
 	if (slave_made_clsact(bond, slot))
 		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
@@ -263,6 +278,7 @@ static void slave_restore(struct bond *bond, unsigned int slot, const char *name
 	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
+	return r;
 }
 
 void slave_forget(struct bond *bond, unsigned int slot)
@@ -290,17 +306,25 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	bond->members[slot] = (struct member){ 0 };
 }
 
-bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link)
+static bool slave_is_known_as(const struct xbond_slave *slave, const struct link_info *link)
+{
+	if (link->has_perm_mac && !memcmp(link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		return true;
+	return !strcmp(link->name, slave->name) || !memcmp(link->mac, slave->mac, XBOND_MAC_SIZE) ||
+	       !memcmp(link->mac, slave->before.mac, XBOND_MAC_SIZE);
+}
+
+/* Name and address may both have been changed; our program stays on the device. */
+int slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct attach_point point = slave_rx_now(bond, slot);
 	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
 
-	if (!r && ret_link->has_perm_mac &&
-	    !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
-		return true;
-	return !r && (!strcmp(ret_link->name, slave->name) ||
-		      !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
-		      !memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
+	if (r || slave_is_known_as(slave, ret_link))
+		return r;
+	r = attach_is_there(&point);
+	return r > 0 ? 0 : r < 0 ? r : -ENODEV;
 }
 
 struct moved {
@@ -308,12 +332,6 @@ struct moved {
 	int ifindex;
 	bool clear_xdp;
 };
-
-static void slave_first_error(int *r, int next)
-{
-	if (!*r)
-		*r = next;
-}
 
 /* Under the name it has there. */
 static int slave_restore_features(struct nl *nl, const struct moved *moved)
@@ -366,15 +384,35 @@ void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct
 		slave_warn_restore(bond, "state", moved.slave, &err);
 }
 
+/* What is not a member is tried again by slave_lost_look(), or by the next bondd. */
+static void slave_undo_later(struct bond *bond, unsigned int slot, const char *what, int r)
+{
+	const char *name = bond_slave(bond, slot)->name;
+
+	if (!bond->members[slot].undo_told)
+		event_warning(bond_pin(bond)->name, name,
+			      "%s is not released yet: %s: %s; bondd tries it again", name, what,
+			      strerror(-r));
+	bond->members[slot].undo_told = true;
+	bond->due.read = true;
+}
+
 void slave_undo(struct bond *bond, unsigned int slot)
 {
 	struct link_info link;
+	int r = slave_find_device(bond, slot, &link);
 
-	if (slave_find_device(bond, slot, &link))
-		slave_restore(bond, slot, link.name);
-	else
+	if (r && r != -ENODEV) {
+		slave_undo_later(bond, slot, "the kernel does not say whether it is there", r);
+		return;
+	}
+	if (r)
 		vlan_filter_close(bond, slot);
-	slave_forget(bond, slot);
+	r = r ? 0 : slave_restore(bond, slot, link.name);
+	if (r)
+		slave_undo_later(bond, slot, "its receive program cannot be detached", r);
+	else
+		slave_forget(bond, slot);
 }
 
 void slave_release(struct bond *bond, uint64_t mask)

@@ -36,10 +36,16 @@ void slave_release(struct bond *bond, uint64_t mask);
  */
 void slave_keep_used(struct bond *bond, unsigned int slot);
 
-/* The device of the slot, if it is still the same; another may have got its number. */
-bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link);
+/*
+ * The device of the slot. Returns 0; -ENODEV if it is gone, and maybe another one has its number;
+ * another -errno if that cannot be found out.
+ */
+int slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link);
 
-/* Undoes what an earlier bondd had begun with a slot that is not a member. */
+/*
+ * Undoes what was begun with a slot that is not a member, and frees it. What cannot be done now is
+ * logged, and the slot keeps its record and is tried again.
+ */
 void slave_undo(struct bond *bond, unsigned int slot);
 
 /* The device was moved to another namespace: restores there what moved along. */

@@ -125,8 +125,10 @@ static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, co
 	struct err why;
 	int r;
 
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
-		return err_set(err, ENODEV, "%s is gone", slave->name);
+	r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link);
+	if (r)
+		return err_set(err, -r, "the MAC address of %s cannot be read: %s", slave->name,
+			       strerror(-r));
 	if (!slave_follow_same_mac(link.mac, mac)) {
 		r = slave_follow_change_mac(bond, slave, &link, mac, &why);
 		if (r) {

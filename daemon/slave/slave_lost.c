@@ -78,17 +78,24 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	return true;
 }
 
-void slave_lost_look(struct bond *bond)
+static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 {
 	struct link_info link;
+	int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
 
-	bond_for_each_member (bond, slot) {
-		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
-				 &link);
+	if (r == -ENODEV)
+		slave_lost(bond, slot, NULL);
+	else if (r)
+		bond->due.read = true;
+	else if (!slave_has_left(bond, slot, &link))
+		slave_follow_link(bond, slot, &link);
+}
 
-		if (r == -ENODEV)
-			slave_lost(bond, slot, NULL);
-		else if (!r && !slave_has_left(bond, slot, &link))
-			slave_follow_link(bond, slot, &link);
-	}
+void slave_lost_look(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_is_member(bond, slot))
+			slave_lost_look_at(bond, slot);
+		else if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			slave_undo(bond, slot);
 }

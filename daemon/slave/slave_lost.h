@@ -14,7 +14,10 @@ void slave_lost_tell_mac(struct bond *bond, unsigned int slot);
  * bonding. link: a message. Returns true if so; the slot is free then.
  */
 bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info *link);
-/* Compares every slave of the bond with its device. Some may be lost, others may have changed. */
+/*
+ * Compares every slave of the bond with its device. Some may be lost, others may have changed.
+ * Those that were not released wholly are tried again.
+ */
 void slave_lost_look(struct bond *bond);
 
 #endif

@@ -28,6 +28,7 @@ struct list {
 	int lower;
 	bool openers; /* only devices that open a filter; otherwise any VLAN device */
 	size_t max;   /* 0: any number */
+	int result;   /* 0, or -errno: there may be others */
 };
 
 static void vlan_filter_opener_name(char name[XBOND_NAME_SIZE], int ifindex,
@@ -180,7 +181,7 @@ static struct list vlan_filter_list_openers(struct bond *bond, unsigned int slot
 {
 	struct list list = { .lower = (int)bond_slave(bond, slot)->ifindex, .openers = true };
 
-	link_visit(&bond->daemon->nl, -1, vlan_filter_collect, &list);
+	list.result = link_visit(&bond->daemon->nl, -1, vlan_filter_collect, &list);
 	return list;
 }
 
@@ -232,7 +233,7 @@ void vlan_filter_tidy(struct bond *bond)
 			continue;
 		list = vlan_filter_list_openers(bond, slot);
 		*seen = list.count;
-		if (!*seen)
+		if (!*seen && !list.result)
 			lro_let_go(bond, slot, XBOND_SLAVE_LRO_VLAN);
 		free(list.vlan);
 	}

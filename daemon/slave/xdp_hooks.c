@@ -68,19 +68,6 @@ static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *p
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* Returns false if there is no link. */
-static bool xdp_detach(const char *pin)
-{
-	int link_fd = bpf_obj_get(pin);
-
-	if (link_fd < 0)
-		return false;
-	bpf_link_detach(link_fd);
-	close(link_fd);
-	unlink(pin);
-	return true;
-}
-
 /* port_ifindex 0: it is set later (xdp_gate.h). */
 static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    uint32_t port_ifindex, struct err *err)
@@ -197,7 +184,7 @@ static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *er
 	if (r)
 		return r;
 	xdp_slave_pin(pin, bond, slot);
-	xdp_detach(pin); /* somebody may have detached it and left the link */
+	pin_link_detach(pin); /* somebody may have detached it and left the link */
 	/* From here on there may be something to undo. */
 	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP;
 	crashpoint("xdp-recorded");
@@ -208,18 +195,23 @@ static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *er
 	return r;
 }
 
-void xdp_release_slave(struct bond *bond, unsigned int slot)
+int xdp_release_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PIN_PATH_SIZE];
+	int r;
 
 	xdp_slave_pin(pin, bond, slot);
-	if (slave->rx_hook == XBOND_RX_XDP && !xdp_detach(pin) && xdp_leave_dispatcher(bond, slave))
+	r = slave->rx_hook == XBOND_RX_XDP ? pin_link_detach(pin) : 0;
+	if (r && r != -ENOENT)
+		return r;
+	if (r && xdp_leave_dispatcher(bond, slave))
 		/* It goes on by XDP, and is tried again when rx_hook is set or bondd starts. */
-		return;
+		return 0;
 	xdp_nic_restore(bond, slot);
 	slave->rx_hook = XBOND_RX_TC;
 	xdp_gro_restore(bond);
+	return 0;
 }
 
 bool xdp_release_moved(struct bond *bond, unsigned int slot)
@@ -228,7 +220,7 @@ bool xdp_release_moved(struct bond *bond, unsigned int slot)
 	char pin[PIN_PATH_SIZE];
 
 	xdp_slave_pin(pin, bond, slot);
-	return slave->rx_hook == XBOND_RX_XDP && !xdp_detach(pin) &&
+	return slave->rx_hook == XBOND_RX_XDP && pin_link_detach(pin) == -ENOENT &&
 	       xdp_unpin_dispatched(bond, slave);
 }
 
@@ -424,12 +416,14 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 
 	xdp_tx_pin(path, bond);
 	if (!pin->xdp_tx) {
-		xdp_detach(path);
-		return 0;
+		r = pin_link_detach(path);
+		return r && r != -ENOENT ? err_set(err, -r, "xdp_tx: cannot detach from %s: %s",
+						   pin->port_name, strerror(-r))
+					 : 0;
 	}
 	if (xdp_has_link(path))
 		return 0;
-	xdp_detach(path); /* somebody may have detached it and left the link */
+	pin_link_detach(path); /* somebody may have detached it and left the link */
 	r = xdp_object_open(&object, bond->dataplane.pins.dir,
 			    xdp_role_tx(bond->dataplane.pins.dir), 0, pin->port_ifindex, err);
 	if (r)

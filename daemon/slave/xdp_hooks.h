@@ -31,8 +31,11 @@ void xdp_yield(struct bond *bond, unsigned int slot);
  * called.
  */
 void xdp_check_slave(struct bond *bond, unsigned int slot);
-/* Detaches it and restores what it needed. The device may be gone. */
-void xdp_release_slave(struct bond *bond, unsigned int slot);
+/*
+ * Detaches it and restores what it needed. The device may be gone. Returns 0, or -errno if its link
+ * goes on. libxdp's refusals are logged.
+ */
+int xdp_release_slave(struct bond *bond, unsigned int slot);
 /*
  * For a slave that was moved to another namespace; xdp_release_slave() does the rest. Returns true
  * if an empty dispatcher is attached there, which the caller must remove.

@@ -92,13 +92,14 @@ class Host(Namespace):
         self.program = BONDD
         self.bondd = None
         self.environment = {}
+        self.wrapper = []
 
     # bondd
 
     def bondd_command(self, *extra):
         hook = ["--hook", self.hook] if self.hook else []
-        return [self.program, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, "--config-dir",
-                self.config_dir, *hook, *extra]
+        return [*self.wrapper, self.program, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir,
+                "--config-dir", self.config_dir, *hook, *extra]
 
     def start_bondd(self, wait=True):
         with open(self.log_path, "a") as log:
@@ -151,6 +152,49 @@ class Host(Namespace):
         assert status == DIED, f"bondd ended with {status}, not at {step}"
         self.environment = {}
 
+    @contextlib.contextmanager
+    def failing(self, *faults):
+        """Calls of the running bondd fail in the block, each fault as strace's --inject has it:
+        "sendmsg:error=ENOBUFS:when=3". Counted for each thread, from here on. Gives the file
+        with the calls.
+        """
+        needs_strace()
+        options = [word for fault in faults for word in ("-e", f"inject={fault}")]
+        calls = ",".join(fault.split(":")[0] for fault in faults)
+        trace = self.dir / "strace"
+        tracer = self.spawn("strace", "-qq", "-f", "-s", 200, "-o", trace, "-e",
+                            f"trace={calls}", *options, "-p", self.bondd.pid)
+        wait_for(lambda: tracer.poll() is not None or is_traced(self.bondd.pid),
+                 "strace to have bondd")
+        assert tracer.poll() is None, options
+        yield trace
+        assert end(tracer, signal.SIGINT) is not None and self.bondd.poll() is None, self.log()
+
+    def start_failing(self, *faults):
+        """Starts a bondd of which calls fail, from its first one on."""
+        needs_strace()
+        self.wrapper = ["strace", "-qq", "-D", "-f", "-o", self.dir / "strace",
+                        *(word for fault in faults for word in ("-e", f"inject={fault}"))]
+        self.start_bondd()
+        self.wrapper = []
+
+    def start_refusable(self):
+        """Starts a bondd to which refusing() can refuse things."""
+        if IS_INSTRUMENTED:
+            pytest.skip("nothing may be loaded before a sanitizer")
+        made = self.dir / "refuse.so"
+        run("cc", "-shared", "-fPIC", "-o", made, ROOT / "tests/net/refuse.c", "-ldl")
+        self.environment = {"LD_PRELOAD": str(made),
+                            "XBOND_TEST_REFUSE": str(self.dir / "refuse")}
+        self.start_bondd()
+
+    @contextlib.contextmanager
+    def refusing(self, *what):
+        """In the block the kernel has no memory for this; refuse.c says what it can be."""
+        (self.dir / "refuse").write_text("".join(f"{each}\n" for each in what))
+        yield
+        (self.dir / "refuse").unlink()
+
     def kill_bondd(self):
         end(self.bondd, signal.SIGKILL)
 
@@ -170,7 +214,7 @@ class Host(Namespace):
                  f"{seconds} s of bondd's heartbeat", seconds + 5)
 
     def log(self):
-        return self.log_path.read_text() if self.log_path.exists() else ""
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     # bondctl
 
@@ -285,6 +329,19 @@ class Host(Namespace):
         super().remove()
         shutil.rmtree(self.bpf_dir, ignore_errors=True)
         shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def needs_strace():
+    if not shutil.which("strace"):
+        pytest.skip("there is no strace, by which calls fail")
+    if IS_INSTRUMENTED:
+        pytest.skip("the leak checker and strace exclude each other")
+
+
+def is_traced(pid):
+    """All of its threads."""
+    return all("TracerPid:\t0\n" not in (task / "status").read_text()
+               for task in pathlib.Path(f"/proc/{pid}/task").iterdir())
 
 
 def proc_state(pid):

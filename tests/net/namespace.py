@@ -23,7 +23,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def run(*command, check=True, **kwargs):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          **{"timeout": 60 * PATIENCE, **kwargs})
+                          errors="surrogateescape", **{"timeout": 60 * PATIENCE, **kwargs})
     if check and done.returncode:
         raise AssertionError(
             f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr or done.stdout}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """load, apply, confirm and rollback: running bonds become what their files say, and go back."""
 import json
+import os
 import re
 import signal
 import sys
@@ -260,6 +261,30 @@ def test_a_slave_goes_back_with_what_its_mode_does_not_have(bonds):
     assert not host.slave("l0")
     host.ctl("rollback")
     assert bonds.state() == before
+
+
+@pytest.mark.parametrize("name", [b"l\xe9", "l\u00e9".encode(), b"\xff\xfe\x80"])
+@pytest.mark.parametrize("restart", [False, True], ids=["goes on", "dies"])
+def test_a_slave_whose_name_is_no_text_goes_back(bonds, name, restart):
+    """Any bytes may be the name of a device. JSON, in which it is kept, takes UTF-8 only."""
+    host = bonds.host
+    is_text = name.decode(errors="replace").encode() == name
+    odd = name.decode() if is_text else "".join(chr(byte) if byte < 128 else "?" for byte in name)
+
+    def shown():
+        return host.slave(odd) and host.show()["options"]["primary"] == odd
+    bonds.write("[bond]\nmode = active-backup\nprimary = l1\n[slave l0]\n[slave l1]\n")
+    bonds.apply()
+    host.rename("l1", os.fsdecode(name))
+    wait_for(shown, "bondd to follow the name")
+    bonds.write("[bond]\nmode = broadcast\n[slave l0]\n")
+    host.ctl("apply", "--confirm", "60")
+    assert not shown()
+    if restart:
+        host.kill_bondd()
+        host.start_bondd()
+    assert host.ctl("rollback") == "bond0: went back\n"
+    assert shown(), host.log()
 
 
 def test_each_apply_has_its_own_time(bonds):

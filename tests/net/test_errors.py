@@ -571,6 +571,35 @@ def test_a_hook_that_there_is_not(case, tmp_path):
         program.close()
 
 
+@pytest.mark.parametrize("pin", ["slaves", "counters", "prog_rx"])
+def test_pins_of_a_new_bond_that_cannot_be_opened(lone, pin):
+    """There is no such bond then, and nothing in the way of one."""
+    host = lone(bondd=False)
+    host.start_refusable()
+    devices = host.devices()
+    with host.refusing(pin):
+        line = error_line(host.ctl_try("create", "bond0"), REFUSED)
+        assert "try again" in line and "rm -r" not in line
+    assert host.ctl_json("list") == host.ctl_json("show") == host.pins() == []
+    assert host.devices() == devices
+    host.ctl("create", "bond0")
+
+
+def test_pins_that_cannot_be_opened(lone):
+    """For now: that is no damage, and nobody is told to remove them."""
+    host = lone(bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0")
+    host.kill_bondd()
+    with host.refusing("prog_port"):
+        host.start_bondd()
+        assert "not adopted" in host.log() and "rm -r" not in host.log()
+    host.kill_bondd()
+    host.start_bondd()
+    host.wait_slaves("l0")
+
+
 def test_foreign_directory(case):
     """Somebody else's pins under a bond's name are not touched."""
     foreign = case.host.bpf_dir / "bond7"

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from namespace import children_of
+from namespace import children_of, run
 from waiting import wait_for
 
 LIMIT_MS = 50
@@ -60,6 +60,36 @@ def test_a_loop_that_stands_still_is_seen(pair):
     made.near.freeze_bondd()
     assert made.near.show()["bondd"] and loop(made.near)["turns"]
     made.near.thaw_bondd()
+
+
+@contextlib.contextmanager
+def full_run_dir(host):
+    """It is a file system without a free block."""
+    host.run_dir.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", host.run_dir)
+    try:
+        with contextlib.suppress(OSError), open(host.run_dir / "filler", "wb", 0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        yield
+    finally:
+        run("umount", "--lazy", host.run_dir)
+
+
+def test_a_full_run_dir(lone):
+    """bondd does without the figures, and says so."""
+    host = lone(bondd=False)
+    with full_run_dir(host):
+        host.start_bondd()
+        wait_for(lambda: "cannot measure the main loop" in host.log(), "a word in the log")
+        host.ctl("create", "bond0", "mode", "active-backup")
+        host.ctl("add-slave", "bond0", "l0")
+        host.wait_slaves("l0")
+        assert loop(host) is None and host.show()["loop"] is None
+        (host.run_dir / "filler").unlink()
+        host.stop_bondd()
+        host.start_bondd()
+        wait_for(lambda: loop(host), "figures")
 
 
 class Many:

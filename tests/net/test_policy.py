@@ -111,6 +111,22 @@ def test_what_a_policy_answers(pair, wanted):
     assert refused(host, "policy", "unload", "bond0") == "bondctl: bond0 has no policy\n"
 
 
+@pytest.mark.parametrize("pin", ["prog_egress", "prog_rx", "prog_beat"])
+def test_a_load_that_fails_spoils_nothing(lone, wanted, pin):
+    """A pin cannot be opened again, for want of memory: that is no damage."""
+    host = lone(3, bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    with host.refusing(pin):
+        line = refused(host, "policy", "load", "bond0", wanted)
+    assert "try again" in line and "rm -r" not in line
+    host.ctl("add-slave", "bond0", "l2")
+    host.ctl("del-slave", "bond0", "l1")
+    host.wait_slaves("l0", "l2")
+    assert load(host, wanted)["decides"]
+
+
 def test_only_programs_that_ask_contain_a_tail_call(pair, wanted):
     """Not every architecture's JIT compiler takes them in functions."""
     host = xor(pair, device="veth").near

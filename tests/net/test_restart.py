@@ -131,6 +131,78 @@ def test_a_slave_deleted_while_bondd_was_away(pair):
     made.near.wait_ping("10.0.0.2")
 
 
+# What the kernel does not answer: "could not ask" and "is not there" are two answers.
+
+LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
+
+
+@pytest.mark.variants(4)
+@pytest.mark.parametrize("call", LINK_CALLS)
+@pytest.mark.parametrize("number", range(1, 13))
+def test_one_request_fails_at_adoption(lone, call, number):
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    before = identities(host)
+    host.kill_bondd()
+    host.start_failing(f"{call}:error={LINK_CALLS[call]}:when={number}")
+    host.wait_slaves("l0", "l1")
+    assert identities(host) == before
+    assert "gone" not in host.log()
+
+
+@pytest.mark.parametrize("call", LINK_CALLS)
+def test_no_request_succeeds_at_adoption(lone, call):
+    """The slaves stay, the log says so, and all is well when the kernel answers again."""
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    host.kill_bondd()
+    host.start_failing(f"{call}:error={LINK_CALLS[call]}:when=1..200")
+    assert "does not say whether l0 is there" in host.log()
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"]
+    host.wait_slaves("l0", "l1")
+    host.far.ip("link", "set", "l0", "down")
+    host.wait_slaves("l1")
+    host.ctl("del-slave", "bond0", "l1")
+    assert "gone" not in host.log()
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_a_slave_with_another_name_and_address(lone, hook):
+    """Both were changed while bondd was away, of a device that has no permanent address."""
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    mac = host.link("bond0")["address"]
+    host.kill_bondd()
+    host.ip("link", "set", "l1", "down")
+    host.ip("link", "set", "l1", "name", "other", "address", "02:00:00:00:77:02")
+    host.ip("link", "set", "other", "up")
+    host.start_bondd()
+    host.wait_slaves("l0", "other")
+    wait_for(lambda: host.link("other")["address"] == mac, "the bond's address on it")
+    host.ctl("del-slave", "bond0", "other")
+    assert "gone" not in host.log()
+
+
+def test_another_device_with_the_number_of_a_slave(lone):
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    host.kill_bondd()
+    index = host.link("l1")["ifindex"]
+    host.ip("link", "del", "l1")
+    host.ip("link", "add", "other", "index", index, "type", "veth", "peer", "name", "end")
+    host.start_bondd()
+    host.wait_slaves("l0")
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+
+
 def test_the_bond_deleted_while_bondd_was_away(pair):
     made = pair("balance-xor", links=2)
     made.near.kill_bondd()

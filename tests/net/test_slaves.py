@@ -197,3 +197,43 @@ def test_as_many_slaves_as_there_can_be_at_once(lone):
     assert {slave["link_failures"] for slave in host.show()["slaves"]} == {0}
     host.ctl("del-slave", "bond0", *host.links)
     assert not host.show()["slaves"]
+
+
+def is_free(host, dev):
+    """Nothing of bondd is left on it: another bond takes it."""
+    return not host.ctl_try("add-slave", "bond1", dev).returncode
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["goes on", "dies"])
+@pytest.mark.parametrize("rx_hook", ["tc", "xdp"])
+def test_a_program_that_the_kernel_does_not_detach(lone, on_veths, rx_hook, restart):
+    """The slave keeps its record, and is released as soon as it can be."""
+    host = lone(bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor", "rx_hook", rx_hook)
+    host.ctl("create", "bond1", "mode", "balance-xor", "rx_hook", rx_hook)
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    with host.refusing("detach"):
+        done = host.ctl_try("del-slave", "bond0", "l0")
+        assert not done.returncode and "l0 is not released wholly yet" in done.stderr
+        assert host.carrier_slaves() == ["l1"]
+        if restart:
+            host.kill_bondd()
+    if restart:
+        host.start_bondd()
+    wait_for(lambda: is_free(host, "l0"), "l0 to be released")
+    host.wait_slaves("l0", bond="bond1")
+
+
+def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_veths):
+    host = lone(bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    with host.refusing("detach"):
+        host.ctl("delete", "bond0")
+    assert host.pins() == []
+    host.ctl("create", "bond1", "mode", "balance-xor")
+    wait_for(lambda: is_free(host, "l0") and is_free(host, "l1"), "both to be released")

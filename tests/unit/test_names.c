@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -53,13 +54,49 @@ static void test_no_err_wanted(void **state)
 	assert_int_equal(name_check("bond", "", NULL), -EINVAL);
 }
 
+/* Whatever bytes it is made of, a name comes back from JSON. */
+static void test_names_in_json(void **state)
+{
+	static const char *const names[] = {
+		"eth0", "l\xe9", "l\xc3\xa9", "\xff\xfe%x\x80",
+		"\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3"
+	};
+	char back[XBOND_NAME_SIZE], *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_t *json = name_to_json(names[i]), *read;
+
+		assert_non_null(json);
+		text = json_dumps(json, JSON_ENCODE_ANY);
+		read = json_loads(text, JSON_DECODE_ANY, NULL);
+		assert_true(name_from_json(read, back));
+		assert_string_equal(back, names[i]);
+		json_decref(json);
+		json_decref(read);
+		free(text);
+	}
+}
+
+static void test_no_names_in_json(void **state)
+{
+	json_t *number = json_integer(1), *longer = json_string("a234567890123456");
+	char back[XBOND_NAME_SIZE];
+
+	(void)state;
+	assert_false(name_from_json(NULL, back));
+	assert_false(name_from_json(number, back));
+	assert_false(name_from_json(longer, back));
+	json_decref(number);
+	json_decref(longer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_names),
-		cmocka_unit_test(test_bad_names),
-		cmocka_unit_test(test_length_is_told),
-		cmocka_unit_test(test_no_err_wanted),
+		cmocka_unit_test(test_good_names),     cmocka_unit_test(test_bad_names),
+		cmocka_unit_test(test_length_is_told), cmocka_unit_test(test_no_err_wanted),
+		cmocka_unit_test(test_names_in_json),  cmocka_unit_test(test_no_names_in_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
