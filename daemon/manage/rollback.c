@@ -290,8 +290,6 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 		rollback = rollback_new(daemon, bond, snapshot);
 	else
 		json_decref(snapshot);
-	if (!rollback)
-		return err_set(err, ENOMEM, "out of memory");
 	rollback->at_us = clock_boot_us() + terms->seconds * US_PER_S;
 	rollback->apply = terms->apply;
 	r = rollback_write(rollback, bond);
