@@ -131,6 +131,7 @@ class Case:
         assert self.do(self.verb.do).returncode == self.verb.is_refused
         self.after = self.settled()
         self.go_back()
+        self.before = self.settled()  # a policy leaves a pin
 
     def do(self, words, environment=None):
         """Words of bondctl, or a function that returns a finished process."""
