@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which bonds there are, and where their pins are: names and directories, no maps. */
-#include "common/memory.h"
 #include "common/pins.h"
 
 #include <dirent.h>
@@ -9,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "common/memory.h"
 
 static void pins_names_swap(char *text, char from, char to)
 {

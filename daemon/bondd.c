@@ -217,7 +217,9 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	r = meanwhile_init(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
-	lifecycle_adopt_all(daemon);
+	r = lifecycle_adopt_all(daemon, err);
+	if (r)
+		return r;
 	handover_recover(daemon);
 	config_apply_all(daemon);
 	rollback_resume(daemon);

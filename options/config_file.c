@@ -46,7 +46,7 @@ static void config_file_merge_options(struct option_set *into, struct config_pla
 	}
 }
 
-static int config_file_merge(struct config_file *file, const struct config_file *layer)
+static void config_file_merge(struct config_file *file, const struct config_file *layer)
 {
 	config_file_merge_options(&file->bond, file->at, &layer->bond, layer->at);
 	for (size_t i = 0; i < layer->slave_count; i++) {
@@ -55,11 +55,8 @@ static int config_file_merge(struct config_file *file, const struct config_file 
 
 		if (!into)
 			into = config_file_add_slave(file, from);
-		if (!into)
-			return -ENOMEM;
 		config_file_merge_options(&into->options, into->at, &from->options, from->at);
 	}
-	return 0;
 }
 
 static int config_file_add_stream(struct config_file *file, FILE *stream, struct config_place place,
@@ -69,7 +66,7 @@ static int config_file_add_stream(struct config_file *file, FILE *stream, struct
 	int r = config_parse(&layer, stream, place, mistakes);
 
 	if (!r)
-		r = config_file_merge(file, &layer);
+		config_file_merge(file, &layer);
 	config_file_free(&layer);
 	return r;
 }

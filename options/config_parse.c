@@ -77,8 +77,6 @@ static int config_parse_begin_slave(struct reading *reading, const char *text, s
 			       XBOND_MAX_SLAVES);
 	if (!found)
 		found = config_file_add_slave(file, &slave);
-	if (!found)
-		return err_set(err, ENOMEM, "out of memory");
 	reading->slave = (size_t)(found - file->slaves);
 	return 0;
 }

@@ -66,6 +66,7 @@ static int client_lost(const char *how, struct err *err)
 		how);
 }
 
+/* What bondd does not get whole, it will not answer: the end tells it so, and it hangs up. */
 static void client_send_all(int fd, const char *text, size_t length)
 {
 	while (length) {
@@ -73,8 +74,10 @@ static void client_send_all(int fd, const char *text, size_t length)
 
 		if (sent < 0 && errno == EINTR)
 			continue;
-		if (sent < 0)
+		if (sent < 0) {
+			shutdown(fd, SHUT_WR);
 			return;
+		}
 		text += sent;
 		length -= (size_t)sent;
 	}

@@ -157,11 +157,15 @@ int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 
 int policy_unpin(const char *dir, struct err *err)
 {
-	int r = policy_pin_program(dir, XBOND_PIN_POLICY, -1, err);
+	/* That of XDP first: as long as the other is there, the policy is one that can be removed.
+	 */
+	int r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
 
 	if (!r)
-		r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
+		r = policy_pin_program(dir, XBOND_PIN_POLICY, -1, err);
+	if (r)
+		return r;
 	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
 	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
-	return r;
+	return 0;
 }

@@ -169,8 +169,6 @@ static int top_read_named(struct top *top, const char *name, struct err *err)
 
 	if (!bond)
 		bond = top_read_add(top, name);
-	if (!bond)
-		return err_set(err, ENOMEM, "out of memory");
 	r = top_read_bond(bond, top);
 	bond->is_there = r != -ENOENT;
 	if (r == -ENOENT)

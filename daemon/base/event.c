@@ -36,8 +36,7 @@ void event_init(const char *run_dir)
 		number = event_now_us();
 	snprintf(events.run, sizeof(events.run), "%016" PRIx64, number);
 	snprintf(events.run_dir, sizeof(events.run_dir), "%.*s", paths_length(run_dir), run_dir);
-	if (event_ring_init(&events.ring, EVENT_RING_BYTES, EVENT_RING_LINES))
-		log_warning("out of memory for events: 'bondctl monitor' will see none");
+	event_ring_init(&events.ring, EVENT_RING_BYTES, EVENT_RING_LINES);
 }
 
 void event_done(void)

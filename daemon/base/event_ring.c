@@ -12,7 +12,7 @@ struct event_ring_line {
 	size_t length;
 };
 
-int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
+void event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
 {
 	*ring = (struct event_ring){ .bytes = memory_need(malloc(size)),
 				     .size = size,
@@ -26,7 +26,6 @@ int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
 	 */
 	memset(ring->bytes, '\n', size);
 	memset(ring->lines, 0xff, lines * sizeof(*ring->lines));
-	return 0;
 }
 
 void event_ring_done(struct event_ring *ring)

@@ -19,8 +19,7 @@ struct event_ring {
 	uint64_t first, next; /* the numbers of the oldest line and of the one to come */
 };
 
-/* Returns 0 or -ENOMEM. */
-int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines);
+void event_ring_init(struct event_ring *ring, size_t size, unsigned int lines);
 void event_ring_done(struct event_ring *ring);
 /* A line that is longer than the ring is only counted. */
 void event_ring_add(struct event_ring *ring, const char *line, size_t length);

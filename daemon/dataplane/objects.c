@@ -135,9 +135,11 @@ static int objects_check_shape(const struct bpf_map *map, int fd, const char *pa
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(fd, &info, &length);
 
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == bpf_map__type(map) &&
-	    info.key_size == bpf_map__key_size(map) &&
+	if (r)
+		return err_set(err, -r, "cannot read what %s is: %s", path, strerror(-r));
+	if (info.type == bpf_map__type(map) && info.key_size == bpf_map__key_size(map) &&
 	    info.value_size == bpf_map__value_size(map) &&
 	    info.max_entries == bpf_map__max_entries(map))
 		return 0;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "common/memory.h"
 #include "daemon/alb/client_rounds.h"
 #include "daemon/manage/lifecycle.h"
 
@@ -11,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
@@ -54,6 +54,8 @@
 #include "daemon/slave/xdp_hooks.h"
 #include "daemon/slave/xdp_upgrade.h"
 #include "options/names.h"
+
+#define ADOPT_TRIES 3
 
 static struct bond *lifecycle_new_bond(struct daemon *daemon)
 {
@@ -504,14 +506,35 @@ static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *
 	return r ? r : dataplane_open_programs(dataplane, err);
 }
 
+/* Another build, another namespace, or damage. */
+static bool lifecycle_is_final(int r)
+{
+	return r == -EBADMSG || r == -EPROTO || r == -EXDEV;
+}
+
+/* What fails for want of memory or descriptors may succeed the next moment. */
+static struct bond *lifecycle_open(struct daemon *daemon, const char *name, struct err *err)
+{
+	int r = 0;
+
+	for (int try = 0; try < ADOPT_TRIES && !lifecycle_is_final(r); try++) {
+		struct bond *bond = lifecycle_new_bond(daemon);
+
+		r = lifecycle_open_pins(bond, name, err);
+		if (!r)
+			return bond;
+		lifecycle_free_bond(bond);
+	}
+	return NULL;
+}
+
 static void lifecycle_adopt(struct daemon *daemon, const char *name)
 {
-	struct bond *bond = lifecycle_new_bond(daemon);
 	struct err err;
+	struct bond *bond = lifecycle_open(daemon, name, &err);
 
-	if (lifecycle_open_pins(bond, name, &err)) {
+	if (!bond) {
 		event_error(name, NULL, "not adopted: %s", err.text);
-		lifecycle_free_bond(bond);
 		return;
 	}
 	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
@@ -522,21 +545,21 @@ static void lifecycle_adopt(struct daemon *daemon, const char *name)
 	}
 }
 
-void lifecycle_adopt_all(struct daemon *daemon)
+int lifecycle_adopt_all(struct daemon *daemon, struct err *err)
 {
 	char **names;
-	struct err err;
+	int r;
 
 	pin_dirs_remove_staging(daemon->paths.bpf_dir);
-	if (pins_names(&names, daemon->paths.bpf_dir, &err)) {
-		log_error("%s", err.text);
-		return;
-	}
+	r = pins_names(&names, daemon->paths.bpf_dir, err);
+	if (r)
+		return r;
 	if (*names)
 		dataplane_quiesce();
 	for (char **name = names; *name; name++)
 		lifecycle_adopt(daemon, *name);
 	pins_names_free(names);
+	return 0;
 }
 
 void lifecycle_let_go(struct daemon *daemon)

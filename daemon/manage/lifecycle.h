@@ -12,8 +12,11 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 int lifecycle_delete(struct bond *bond, struct err *err);
 /* bond0 is gone already (ip link del, or its namespace died): releases the slaves. Frees bond. */
 void lifecycle_gone(struct bond *bond);
-/* Takes over every bond below bpf_dir as it runs; finishes or undoes what was left unfinished. */
-void lifecycle_adopt_all(struct daemon *daemon);
+/*
+ * Takes over every bond below bpf_dir as it runs; finishes or undoes what was left unfinished. An
+ * error: nobody knows which there are.
+ */
+int lifecycle_adopt_all(struct daemon *daemon, struct err *err);
 /* Leaves everything running and frees the memory. */
 void lifecycle_let_go(struct daemon *daemon);
 

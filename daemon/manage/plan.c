@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory.h"
 #include "daemon/manage/plan_slaves.h"
@@ -204,35 +205,43 @@ int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_
 	return r;
 }
 
+/* The slave is added if it is there, else awaited. */
+static int plan_add_new_slave(struct daemon *daemon, const struct config_slave *slave,
+			      struct plan *plan, struct err *err)
+{
+	char name[MAC_FORMAT_SIZE];
+	struct link_info link;
+	int r = slave_find_new(daemon, slave, &link);
+	struct plan_step *step;
+
+	if (r && r != -ENODEV && r != -ENOTUNIQ)
+		return err_set(err, -r,
+			       "the kernel does not say whether %s is there: %s; try again",
+			       config_slave_name(slave, name), strerror(-r));
+	step = plan_add(plan, r ? PLAN_AWAIT : PLAN_ADD_SLAVE);
+	step->options = slave->options;
+	step->slave = *slave;
+	if (r)
+		config_slave_name(slave, step->slaves[0]);
+	else
+		snprintf(step->slaves[0], MAC_FORMAT_SIZE, "%s", link.name);
+	step->slave_count = 1;
+	return 0;
+}
+
 int plan_make_new(struct daemon *daemon, const struct config_file *file, struct plan *ret_plan,
 		  struct err *err)
 {
 	struct xbond_settings settings = { 0 };
 	struct xbond_bond bond = { 0 };
-	struct plan_step *step;
 	int r;
 
 	*ret_plan = (struct plan){ 0 };
 	values_fill(&bond, &settings, &file->bond);
 	r = option_together_check(&bond, err);
-	step = r ? NULL : plan_add(ret_plan, PLAN_CREATE);
-	if (step)
-		step->options = file->bond;
-	for (size_t i = 0; i < file->slave_count && !r; i++) {
-		struct link_info link;
-		bool is_there;
-
-		is_there = !slave_find_new(daemon, &file->slaves[i], &link);
-		step = plan_add(ret_plan, is_there ? PLAN_ADD_SLAVE : PLAN_AWAIT);
-		if (!step)
-			return err_set(err, ENOMEM, "out of memory");
-		step->options = file->slaves[i].options;
-		step->slave = file->slaves[i];
-		if (is_there)
-			snprintf(step->slaves[0], MAC_FORMAT_SIZE, "%s", link.name);
-		else
-			config_slave_name(&file->slaves[i], step->slaves[0]);
-		step->slave_count = 1;
-	}
+	if (!r)
+		plan_add(ret_plan, PLAN_CREATE)->options = file->bond;
+	for (size_t i = 0; i < file->slave_count && !r; i++)
+		r = plan_add_new_slave(daemon, &file->slaves[i], ret_plan, err);
 	return r;
 }

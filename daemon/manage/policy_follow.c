@@ -12,6 +12,8 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/slave/xdp_upgrade.h"
 
+#define PROGRAM_TRIES 2
+
 static bool policy_follow_loaded(const struct bond *bond)
 {
 	return policy_is_loaded(bond->dataplane.pins.dir);
@@ -111,6 +113,20 @@ static void policy_follow_tell(struct bond *bond)
 		event_config("policy", bond_pin(bond)->name, NULL, "no policy is in use now");
 }
 
+/* A call that failed for want of memory or descriptors may not fail again. */
+static int policy_follow_programs(struct bond *bond, bool asks, struct err *err)
+{
+	int r = -EAGAIN;
+
+	for (int try = 0; try < PROGRAM_TRIES && r; try++) {
+		r = upgrade_for_policy(&bond->dataplane, asks, err);
+		crashpoint("policy-pinned");
+		if (!r)
+			r = dataplane_open_programs(&bond->dataplane, err);
+	}
+	return r;
+}
+
 /*
  * bondctl may load or remove another policy meanwhile. Its own request comes after this one, and
  * makes good what this one has done for the policy of before.
@@ -118,12 +134,9 @@ static void policy_follow_tell(struct bond *bond)
 int policy_follow(struct bond *bond, struct err *err)
 {
 	bool asked = policy_follow_flag(bond), asks = policy_follow_loaded(bond);
-	int r = upgrade_for_policy(&bond->dataplane, asks, err);
+	int r = policy_follow_programs(bond, asks, err);
 	const char *unasked;
 
-	crashpoint("policy-pinned");
-	if (!r)
-		r = dataplane_open_programs(&bond->dataplane, err);
 	if (r)
 		return r;
 	policy_follow_attach(bond);

@@ -16,6 +16,8 @@
 #include "daemon/manage/snapshot.h"
 #include "options/names.h"
 
+#define ROLLBACK_TRIES 3 /* a call that failed may not fail again */
+
 struct rollback {
 	struct rollback *next;
 	struct daemon *daemon;
@@ -99,12 +101,13 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	json_t *snapshot = json_incref(rollback->snapshot), *members;
 	char bond[XBOND_NAME_SIZE];
 	bool keeps;
-	int r;
+	int r = -EAGAIN;
 
 	memcpy(bond, rollback->bond, sizeof(bond));
 	rollback_set_out(rollback);
 	members = json_incref(rollback->members);
-	r = snapshot_restore(daemon, bond, snapshot, err);
+	for (int try = 0; try < ROLLBACK_TRIES && r; try++)
+		r = snapshot_restore(daemon, bond, snapshot, err);
 	keeps = r && snapshot_keep_members(daemon, bond, members);
 	json_decref(members);
 	json_decref(snapshot);
@@ -287,8 +290,6 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 		rollback = rollback_new(daemon, bond, snapshot);
 	else
 		json_decref(snapshot);
-	if (!rollback)
-		return err_set(err, ENOMEM, "out of memory");
 	rollback->at_us = clock_boot_us() + terms->seconds * US_PER_S;
 	rollback->apply = terms->apply;
 	r = rollback_write(rollback, bond);

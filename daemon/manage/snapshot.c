@@ -129,9 +129,9 @@ static int snapshot_read(const json_t *snapshot, struct config_file *ret_file, s
 		struct config_slave read = { .name = "" }, *added;
 
 		r = snapshot_read_slave(slave, &read, err);
-		added = r ? NULL : config_file_add_slave(ret_file, &read);
-		if (!added)
-			return r ? r : err_set(err, ENOMEM, "out of memory");
+		if (r)
+			return r;
+		added = config_file_add_slave(ret_file, &read);
 		added->options = read.options;
 	}
 	return 0;

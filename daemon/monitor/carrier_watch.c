@@ -24,6 +24,7 @@ struct carrier_watch {
 	carrier_watch_fn on_change;
 	void *arg;
 	uint64_t first_ns; /* of the records that are being read */
+	bool unmapped;	   /* libbpf believes that this kernel cannot map arrays into memory */
 	bool armed;	   /* linkwatch's timer runs, or has not been heard of since */
 	uint64_t blind_ns; /* until then */
 	uint64_t doubts[WATCH_BONDS / 64]; /* places in use */
@@ -78,6 +79,9 @@ static int carrier_watch_load(struct carrier_watch *watch, bool functions)
 	bpf_program__set_autoload(skeleton->progs.watch_queued, !functions);
 	bpf_program__set_autoload(skeleton->progs.watch_ran, !functions);
 	r = linkwatch_bpf__load(skeleton);
+	watch->unmapped = !r && !skeleton->data_subject;
+	if (watch->unmapped)
+		r = -ENOMEM;
 	if (!r)
 		r = linkwatch_bpf__attach(skeleton);
 	if (!r) {
@@ -98,11 +102,11 @@ static void carrier_watch_choose(struct carrier_watch *watch)
 	int tracepoint = 0;
 
 	watch->source = XBOND_CARRIER_FENTRY;
-	if (!fentry)
+	if (!fentry || watch->unmapped)
 		return;
 	watch->source = XBOND_CARRIER_TRACEPOINT;
 	tracepoint = carrier_watch_may("poll") ? carrier_watch_load(watch, false) : -EPERM;
-	if (!tracepoint)
+	if (!tracepoint || watch->unmapped)
 		return;
 	watch->source = XBOND_CARRIER_POLL;
 	log_info("idle links are only watched by messages and the poll: the kernel refuses fentry "
@@ -117,6 +121,10 @@ struct carrier_watch *carrier_watch_new(carrier_watch_fn on_change, void *arg)
 	watch->on_change = on_change;
 	watch->arg = arg;
 	carrier_watch_choose(watch);
+	if (watch->unmapped) {
+		carrier_watch_free(watch);
+		return NULL;
+	}
 	return watch;
 }
 

@@ -18,7 +18,10 @@ struct carrier_watch;
 /* Tells of a device; not if only tracepoints are in force. */
 typedef void (*carrier_watch_fn)(void *arg, const struct watch_record *record);
 
-/* Returns NULL when out of memory. */
+/*
+ * NULL: libbpf could not find out what this kernel can, for want of memory, and will not ask it
+ * again; only the next bondd does.
+ */
 struct carrier_watch *carrier_watch_new(carrier_watch_fn on_change, void *arg);
 void carrier_watch_free(struct carrier_watch *watch);
 /* What is in force. */

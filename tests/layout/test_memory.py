@@ -9,8 +9,8 @@ import pytest
 from built import ROOT
 from test_ladder import FILES
 
-ALLOCATORS = (r"(?<!memory_need\()\b(malloc|calloc|realloc|reallocarray|strdup|strndup|"
-              r"open_memstream)\(")
+ALLOCATORS = (r"(?<!memory_need\()\b"
+              r"(malloc|calloc|realloc|reallocarray|strdup|strndup|open_memstream)\(")
 PRINTERS = r"\bv?asprintf\("  # memory_text() is ours
 BUILDERS = r"\b(nlmsg_(alloc\w*|append|put|convert)|nla_(put\w*|nest_\w+|reserve))\("
 # A header for programs of others, whose caller learns of it.

@@ -36,11 +36,15 @@
 #include <unistd.h>
 
 #define FRAMES 24
+#define CALLS 8192
 
 struct faults {
-	uint32_t fail_at; /* this call fails, counted from 1; 0: none */
-	uint32_t count;	  /* calls since the test set it to 0 */
-	char failed[24];  /* the function that failed */
+	uint32_t fail_at;      /* this call fails, counted from 1; 0: none */
+	uint32_t count;	       /* calls since the test set it to 0 */
+	uint32_t is_recording; /* the stack of each call */
+	char failed[20];       /* the function that failed */
+	uint64_t stack[CALLS]; /* of the call of this number: the same if it was made from the same
+				*/
 };
 
 static struct faults *faults;
@@ -61,11 +65,26 @@ __attribute__((constructor)) static void faults_init(void)
 		faults = map;
 }
 
+/* FNV-1a. */
+static uint64_t faults_hash(void *const *frames, int count)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (int i = 0; i < count; i++)
+		hash = (hash ^ (uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 static int faults_is_due(const char *function, int error)
 {
 	void *frames[FRAMES];
 
-	if (!faults || gettid() != getpid() || ++faults->count != faults->fail_at)
+	if (!faults || gettid() != getpid())
+		return 0;
+	faults->count++;
+	if (faults->is_recording && faults->count < CALLS)
+		faults->stack[faults->count] = faults_hash(frames, backtrace(frames, FRAMES));
+	if (faults->count != faults->fail_at)
 		return 0;
 	snprintf(faults->failed, sizeof(faults->failed), "%s", function);
 	dprintf(STDERR_FILENO, "faults: call %u, %s: %s\n", faults->count, function,
