@@ -34,13 +34,16 @@ _Static_assert(sizeof(struct xbond_vlans) == 512, "vlans ABI");
  * The key of the map of clients, of balance-alb: a neighbour, and the address of bond0 that it
  * sends to. An IPv4 address is in the first four bytes. If the neighbour's address is zero, the
  * entry is for the address of bond0 itself.
+ *
+ * Marks are bondd's. While there is one without addresses and family, only the addresses of marks
+ * without a neighbour and a VLAN may have new clients.
  */
 struct xbond_client_key {
 	__u8 own[16], peer[16];
 	__u16 family;	      /* AF_INET, AF_INET6 */
 	__be16 vlan_protocol; /* 0: untagged */
 	__u16 vlan;
-	__u16 pad0;
+	__u16 is_mark;
 };
 _Static_assert(sizeof(struct xbond_client_key) == 40, "client key ABI");
 

@@ -6,7 +6,9 @@
  * while there is no bondd, a client gets another slave with the next message to it.
  *
  * Only what has bond0's own address as the sender's is touched. So bridges, macvlans and virtual
- * machines above bond0 speak for themselves. Called by the TC programs only.
+ * machines above bond0 speak for themselves. A virtual machine may still send with bond0's address:
+ * if bond0 is a port of a bridge, only IP addresses that this host has get clients. Called by the
+ * TC programs only.
  */
 #ifndef XBOND_BPF_CLIENTS_H
 #define XBOND_BPF_CLIENTS_H
@@ -103,12 +105,27 @@ static __always_inline int clients_note_own(const struct xbond_client_key *key, 
 	return !r || r == -CLIENTS_IS_THERE;
 }
 
+/*
+ * May this address of bond0 have clients? Not if others may send with its MAC address, and it is
+ * none of this host's.
+ */
+static __noinline int clients_may_have(const __u8 *own, __u16 family)
+{
+	struct xbond_client_key mark = { .is_mark = 1 };
+
+	if (!bpf_map_lookup_elem(&clients, &mark))
+		return 1;
+	__builtin_memcpy(mark.own, own, sizeof(mark.own));
+	mark.family = family;
+	return bpf_map_lookup_elem(&clients, &mark) != NULL;
+}
+
 static __always_inline struct xbond_client *clients_enter(const struct clients_message *message,
 							  __u64 live, __u32 active, __u64 now_ns)
 {
 	struct xbond_client fresh = { .used_ns = now_ns };
 
-	if (!clients_admit(now_ns))
+	if (!clients_may_have(message->key.own, message->key.family) || !clients_admit(now_ns))
 		return NULL;
 	fresh.told = clients_next(live, active);
 	if (!clients_note_own(&message->key, now_ns) ||

@@ -70,6 +70,27 @@ bool client_table_find(int clients_fd, const struct xbond_client_key *key,
 	return clients_fd >= 0 && !bpf_map_lookup_elem(clients_fd, key, ret_client);
 }
 
+struct xbond_client_key client_table_mark(int family, const uint8_t *bytes)
+{
+	struct xbond_client_key mark = { .is_mark = 1 };
+
+	if (bytes) {
+		mark.family = (__u16)family;
+		memcpy(mark.own, bytes, sizeof(mark.own));
+	}
+	return mark;
+}
+
+bool client_table_excludes(int clients_fd, const struct xbond_client_key *key)
+{
+	struct xbond_client_key only_marked = client_table_mark(0, NULL),
+				mark = client_table_mark(key->family, key->own);
+	struct xbond_client found;
+
+	return client_table_find(clients_fd, &only_marked, &found) &&
+	       !client_table_find(clients_fd, &mark, &found);
+}
+
 bool client_table_is_own(const struct client_entry *entry)
 {
 	static const __u8 none[16];

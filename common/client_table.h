@@ -20,7 +20,11 @@ int client_table_read(int clients_fd, struct client_entry **ret_entries);
 /* Returns false if there is none. */
 bool client_table_find(int clients_fd, const struct xbond_client_key *key,
 		       struct xbond_client *ret_client);
-/* Is it the entry of an address of bond0, not of a client? */
+/* The mark of an address of this host; NULL: the mark that only those may have clients. */
+struct xbond_client_key client_table_mark(int family, const uint8_t *bytes);
+/* May the address of bond0 in this key have no new clients? */
+bool client_table_excludes(int clients_fd, const struct xbond_client_key *key);
+/* Is it the entry of an address of bond0 or a mark, not of a client? */
 bool client_table_is_own(const struct client_entry *entry);
 /* How many clients are told this address, which is as in struct xbond_alb. */
 unsigned int client_table_count(const struct client_entry *entries, int count, __u64 told);

@@ -97,6 +97,7 @@ static void watch_take_link(struct bond *bond, const struct link_info *link, boo
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
+	client_rounds_note_link(bond, link);
 	if (slot >= 0)
 		watch_take_slave(bond, (unsigned int)slot, link, gone);
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex &&

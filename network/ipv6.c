@@ -13,17 +13,17 @@
 
 #define DUMP_TRIES 20
 
-static int ipv6_open_switch(const char *name, int flags)
+static int ipv6_open(const char *name, const char *value, int flags)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", name);
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/%s", name, value);
 	return open(path, flags | O_CLOEXEC);
 }
 
 int ipv6_disabled(const char *name)
 {
-	int fd = ipv6_open_switch(name, O_RDONLY);
+	int fd = ipv6_open(name, "disable_ipv6", O_RDONLY);
 	char digit = 0;
 
 	if (fd < 0)
@@ -36,13 +36,31 @@ int ipv6_disabled(const char *name)
 
 int ipv6_set_disabled(const char *name, int disabled)
 {
-	int fd = ipv6_open_switch(name, O_WRONLY), r = 0;
+	int fd = ipv6_open(name, "disable_ipv6", O_WRONLY), r = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (write(fd, disabled ? "1" : "0", 1) != 1)
 		r = -errno;
 	close(fd);
+	return r;
+}
+
+int ipv6_set_default_dad(const char *name)
+{
+	int from = ipv6_open("default", "accept_dad", O_RDONLY);
+	int to = ipv6_open(name, "accept_dad", O_WRONLY), r = 0;
+	char text[16];
+	ssize_t size = from < 0 ? 0 : read(from, text, sizeof(text));
+
+	if (to < 0)
+		r = errno == ENOENT ? 0 : -errno;
+	else if (size < 0 || (size && write(to, text, (size_t)size) != size))
+		r = -errno;
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
 	return r;
 }
 

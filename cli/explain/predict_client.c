@@ -55,5 +55,7 @@ bool predict_client(const struct pins *pins, const struct captured *captured,
 		return false;
 	if (client_table_find(pins->clients_fd, &message.key, &client))
 		*ret_slot = predict_client_slot(pins, client.told);
+	else if (client_table_excludes(pins->clients_fd, &message.key))
+		return false;
 	return true;
 }

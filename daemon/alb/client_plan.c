@@ -81,6 +81,8 @@ static bool client_plan_is_old(const struct client_entry *entry, int count, uint
 {
 	uint64_t age_ns = now_ns > entry->client.used_ns ? now_ns - entry->client.used_ns : 0;
 
+	if (entry->key.is_mark)
+		return false;
 	if (client_table_is_own(entry))
 		return age_ns > AGE_NS;
 	if (!entry->client.mac)
@@ -95,7 +97,7 @@ static bool client_plan_have_same_own(const struct client_entry *entry,
 {
 	const struct xbond_client_key *a = &entry->key, *b = &other->key;
 
-	return a->family == b->family && a->vlan == b->vlan &&
+	return a->family == b->family && a->vlan == b->vlan && a->is_mark == b->is_mark &&
 	       a->vlan_protocol == b->vlan_protocol && !memcmp(a->own, b->own, sizeof(a->own));
 }
 

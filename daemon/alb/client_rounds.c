@@ -9,6 +9,7 @@
 #include "common/atomic.h"
 #include "common/clock.h"
 #include "common/memory.h"
+#include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/alb/client_tell.h"
 #include "daemon/alb/gone_addresses.h"
@@ -38,6 +39,7 @@ struct client_rounds {
 	uint64_t retold_ns;	 /* those up to then are made good by the round that goes on */
 	bool retells;		 /* it does that; if it is given up, the next one does */
 	uint32_t news;
+	bool are_marked;	    /* only addresses that this host has may have clients */
 	struct gone_addresses gone; /* their clients are forgotten before the next round */
 };
 
@@ -83,10 +85,19 @@ static bool rounds_forget_gone(struct bond *bond, struct client_rounds *rounds)
 	return count >= 0;
 }
 
+/* Returns false if this host's devices, its addresses or the map could not be read. */
+static bool rounds_look_at_host(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+{
+	int marked = client_marks_follow(bond, now_ns);
+
+	rounds->are_marked = marked != 0;
+	return marked >= 0 && rounds_forget_gone(bond, rounds);
+}
+
 static bool rounds_read(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
 	int count =
-		rounds_forget_gone(bond, rounds)
+		rounds_look_at_host(bond, rounds, now_ns)
 			? client_table_read(bond->dataplane.pins.clients_fd, &rounds->plan.entries)
 			: -ENOMEM;
 	bool is_read = count >= 0;
@@ -268,6 +279,14 @@ static void rounds_note_gone(struct bond *bond, struct client_rounds *rounds,
 			rounds->plan.what[i] = CLIENT_FORGET;
 }
 
+void client_rounds_note_link(struct bond *bond, const struct link_info *link)
+{
+	int ifindex = (int)bond_pin(bond)->ifindex;
+
+	if (bond->client_rounds && (link->ifindex == ifindex || link_is_vlan_on(link, ifindex)))
+		bond->client_rounds->look_ns = 0;
+}
+
 void client_rounds_note_address(struct bond *bond, const struct address *address, bool is_gone)
 {
 	if (!bond->client_rounds)
@@ -276,6 +295,8 @@ void client_rounds_note_address(struct bond *bond, const struct address *address
 		rounds_note_gone(bond, bond->client_rounds, address);
 	else
 		gone_addresses_drop(&bond->client_rounds->gone, address);
+	if (bond->client_rounds->are_marked)
+		bond->client_rounds->look_ns = 0;
 }
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)

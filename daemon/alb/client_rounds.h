@@ -16,6 +16,8 @@ int client_rounds_start(struct bond *bond);
 void client_rounds_stop(struct bond *bond);
 /* Does what is due. Called at each tick, and when addresses have changed. */
 void client_rounds_follow(struct bond *bond);
+/* A link has changed: bond0 may have become a port of a bridge, or may be none any more. */
+void client_rounds_note_link(struct bond *bond, const struct link_info *link);
 /*
  * A device has an IP address, or has it no longer. If no other device has it, bondd must not tell
  * anybody of it: another host may have it.

@@ -74,6 +74,10 @@ int device_create(struct bond *bond, struct err *err)
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
 	if (bond_is_team(pin))
 		return 0;
+	r = ipv6_set_default_dad(pin->name);
+	if (r)
+		return err_set(err, -r, "cannot turn duplicate address detection on for %s: %s",
+			       pin->name, strerror(-r));
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
 	return device_prepare_port(bond, alias, err);
 }

@@ -7,7 +7,7 @@ import os
 import sys
 
 from .bed import ROOT
-from .rows import write_json
+from .rows import chosen, write_json
 
 SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "receive",
             "xdp", "library", "single_stream", "unequal", "steering", "connections", "failover",
@@ -37,21 +37,13 @@ QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, every_steerin
               frames=300000)
 
 
-def chosen():
-    names = sys.argv[1:] or [name for name in os.environ.get("ONLY", "").split(",")
-                             if name] or SUBJECTS
-    for name in names:
-        if name not in SUBJECTS:
-            sys.exit(f"bench: no subject {name}; there are {', '.join(SUBJECTS)}")
-    return names
-
-
 def main():
+    names = chosen(" ".join(sys.argv[1:]) or os.environ.get("ONLY", ""), SUBJECTS)
     if os.geteuid():
         sys.exit("bench: needs root")
     scale = QUICK if os.environ.get("QUICK") else Scale()
     rows = []
-    for name in chosen():
+    for name in names:
         for row in importlib.import_module(f".{name}", __package__).rows(scale):
             rows.append(row)
             print(row.as_text(), flush=True)

@@ -4,6 +4,7 @@ Knows nothing of what is measured.
 import dataclasses
 import json
 import statistics
+import sys
 
 
 @dataclasses.dataclass
@@ -52,6 +53,19 @@ def median_ratio(over, under):
 
 def median_difference(more, less):
     return statistics.median(a - b for a, b in zip(more, less))
+
+
+def chosen(text, names):
+    """The words of text, between commas or blanks; without any, all names. Ends with a message if
+    one is no name.
+    """
+    words = text.replace(",", " ").split()
+    for word in words:
+        if word not in names:
+            print(f"bench: there is no {word!r} to choose; there are {', '.join(names)}",
+                  file=sys.stderr)
+            sys.exit(2)
+    return words or list(names)
 
 
 def write_json(path, rows):

@@ -1,4 +1,4 @@
-"""The map of balance-alb's clients when it is full."""
+"""The map of balance-alb's clients when it is full, and who may be in it."""
 import ctypes
 import struct
 
@@ -13,8 +13,8 @@ OWN = bytes([192, 0, 2, 1])
 ANY = ctypes.c_uint64(0)
 
 
-def key(peer, own=OWN):
-    return own.ljust(16, b"\0") + peer.ljust(16, b"\0") + struct.pack("=HHHH", 2, 0, 0, 0)
+def key(peer, own=OWN, family=2, mark=0):
+    return own.ljust(16, b"\0") + peer.ljust(16, b"\0") + struct.pack("=HHHH", family, 0, 0, mark)
 
 
 class Clients:
@@ -31,6 +31,10 @@ class Clients:
             assert libbpf.bpf_map_update_elem(
                 self.fd, key(struct.pack("!I", number + 1), bytes([198, 51, 100, 1])), bytes(32),
                 ANY) == 0
+
+    def mark(self, **which):
+        assert libbpf.bpf_map_update_elem(self.fd, key(bytes(4), mark=1, **which), bytes(32),
+                                          ANY) == 0
 
     def clear(self):
         found = ctypes.create_string_buffer(40)
@@ -71,3 +75,16 @@ def test_no_client_without_the_address_of_the_bond(datapath, clients, room):
     assert clients.has(key(peer)) == (room == 2)
     assert clients.has(key(bytes(4))) == (room > 0)
     assert clients.receivers.refused == (room < 2)
+
+
+def test_only_addresses_that_are_marked(datapath, clients):
+    """Others are of machines behind a bridge, and cost neither room nor the right of others."""
+    peer = bytes([192, 0, 2, 9])
+    clients.mark(own=bytes(4), family=0)
+    clients.mark(own=bytes([192, 0, 2, 3]))
+    assert datapath.slot(reply(peer)) == 0
+    assert not clients.has(key(peer)) and not clients.has(key(bytes(4)))
+    assert (clients.receivers.admitted, clients.receivers.refused) == (0, 0)
+    clients.mark()
+    datapath.slot(reply(peer))
+    assert clients.has(key(peer)) and clients.has(key(bytes(4)))

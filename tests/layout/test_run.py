@@ -2,6 +2,9 @@
 """tests/run: what failed is counted, however it failed, and only chance is forgiven."""
 import importlib.machinery
 import importlib.util
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -70,3 +73,12 @@ def test_chance_is_forgiven_and_named(run, capsys):
 def test_nothing_else_is_forgiven(run, text, status, others, alone):
     made = run(text, status, others, alone)
     assert made.failed > 0 and made.failures and made.end() == 1
+
+
+@pytest.mark.parametrize("bench", [["tests.bench"], ["tests.vm.guest.bench", "6.12", "/dev/null"]])
+def test_a_benchmark_that_there_is_not(bench):
+    """Nothing is measured, and the names are said. Commas separate them in both."""
+    done = subprocess.run([sys.executable, "-m", *bench], cwd=ROOT, capture_output=True, text=True,
+                          env={**os.environ, "ONLY": "receive,nosuch"}, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no 'nosuch' to choose; there are " in done.stderr and ", receive, " in done.stderr

@@ -222,10 +222,10 @@ def is_sound(frame):
     return checksum(ip[8:40] + struct.pack("!II", len(body), 58) + body) == 0
 
 
-def leaves(made, frames):
-    """[(link, frame)] that come out of the slaves for frames sent by bond0."""
+def leaves(made, frames, dev="bond0"):
+    """[(link, frame)] that come out of the slaves for frames sent by this device."""
     wires = [Capture(made.far, link) for link in made.links]
-    send_frames(made.near, "bond0", frames)
+    send_frames(made.near, dev, frames)
     found = []
     wait_for(lambda: found.extend((wire.dev, frame) for wire in wires for frame in wire.frames()
                                   if frame.type in (ARP, IPV6, VLAN)
@@ -469,6 +469,58 @@ def test_an_address_that_another_device_has_no_longer(shared):
     wait_for(lambda: made.clients() == {"l0": 8, "l1": 0},
              lambda: f"l0 to have all: {made.clients()}")
     wait_for(lambda: set(made.all_know() + made.all_know("fd00::1")) == {mac}, "all to be told")
+
+
+def keys(made):
+    """Of the map, without marks; and how many marks there are."""
+    found = json.loads(made.near.run("bpftool", "-j", "map", "dump", "pinned",
+                                     f"{made.near.bpf_dir}/bond0/clients").stdout)
+    found = [each["formatted"]["key"] for each in found]
+    return [each for each in found if not each["is_mark"]], \
+        sum(each["is_mark"] for each in found)
+
+
+def test_a_machine_behind_a_bridge_claims_nothing(shared):
+    """It sends with bond0's MAC address as the sender's. That leaves as it is, and nobody repeats
+    it; the addresses of the bridge itself are balanced.
+    """
+    made = shared(links=2, peers=2)
+    near, mac = made.near, made.near.show()["mac"]
+    near.ip("link", "add", "tap0", "type", "veth", "peer", "name", "tap1")
+    near.ip("link", "add", "hbr", "address", mac, "type", "bridge", "mcast_snooping", 0)
+    near.ip("addr", "del", "10.0.0.1/24", "dev", "bond0")
+    for port in ("tap0", "bond0"):
+        near.ip("link", "set", port, "master", "hbr")
+    for dev in ("tap0", "tap1", "hbr"):
+        near.ip("link", "set", dev, "up")
+    near.ip("addr", "add", "10.0.0.1/24", "dev", "hbr")
+    wait_for(lambda: keys(made)[1] > 1, "this host's addresses to be marked")
+
+    def claim(number):
+        return arp("02:cc:00:00:00:01", 2, mac, f"192.0.2.{number}", "02:aa:00:00:00:01",
+                   "192.0.2.200")
+    claims = [claim(number) for number in range(1, 100)]
+    out = leaves(made, claims, "tap1")
+    assert {link for link, _ in out} == {"l0"}
+    assert sorted(frame.data[:42] for _, frame in out) == sorted(each[:42] for each in claims)
+    assert refused(made) == 0
+    assert not [each for each in keys(made)[0] if each["own"][:3] == ["0xc0", "0x00", "0x02"]]
+    made.ask()
+    assert all(made.clients().values()), made.clients()  # by 10.0.0.1, and by others of the bridge
+    # without a bridge, everything that has bond0's address is bond0's own again
+    near.ip("link", "set", "bond0", "nomaster")
+    wait_for(lambda: not keys(made)[1], "the marks to go")
+
+
+def test_a_claim_from_before_the_bridge_was_known(shared):
+    """bondd does not repeat it."""
+    made = shared(links=2, peers=0)
+    mac = made.near.show()["mac"]
+    leaves(made, [arp(mac, 2, mac, "192.0.2.1", "02:aa:00:00:00:01", "192.0.2.200")])
+    assert keys(made)[0]
+    made.near.ip("link", "add", "hbr", "type", "bridge")
+    made.near.ip("link", "set", "bond0", "master", "hbr")
+    wait_for(lambda: keys(made)[1] and not keys(made)[0], "the claim to be forgotten")
 
 
 def test_a_drained_slave(shared):

@@ -17,7 +17,7 @@ from ...bench.bed import (BLAST, add_plain_link, blast, bring_up, drop_at_ingres
 from ...bench import bed
 from ...bench import xdp
 from ...bench.failover import receive_by_napi
-from ...bench.rows import Row, alternate, median_difference, write_json
+from ...bench.rows import Row, alternate, chosen, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
 from namespace import run  # pylint: disable=wrong-import-order
@@ -25,9 +25,8 @@ from waiting import wait_for  # pylint: disable=wrong-import-order
 from .machine import Nics
 
 QUICK = bool(os.environ.get("QUICK"))
-# Subjects; `cut` with names of modes measures only these.
-CHOSEN = (os.environ.get("ONLY") or "send receive cut xdp").split()
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
+SUBJECTS = ("send", "receive", "cut", "xdp")  # and names of modes, of which alone cuts are measured
 RATE = 2000
 LINKS = 2
 bed.CPU = 0  # the only one: nothing else moves the clock
@@ -294,8 +293,7 @@ def cut_rows_of(mode, same_index):
                 yield Row(f"{what}, worst", max(losses), "packets", bounds[1])
 
 
-def cut_rows():
-    modes = [mode for mode in CUT if mode in CHOSEN] or CUT
+def cut_rows(modes):
     for same_index in (False,) if QUICK else (False, True):
         for mode in modes:
             yield from cut_rows_of(mode, same_index)
@@ -333,9 +331,11 @@ def sent_by(host, devices):
 def main():
     kernel, path = sys.argv[1:]
     rows = []
-    for name, measure in (("send", send_rows), ("receive", receive_rows), ("cut", cut_rows),
-                          ("xdp", xdp_rows)):
-        if name not in CHOSEN:
+    names = chosen(os.environ.get("ONLY", ""), [*SUBJECTS, *CUT])
+    modes = [mode for mode in CUT if mode in names]
+    for name, measure in (("send", send_rows), ("receive", receive_rows),
+                          ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
+        if name not in names and not (name == "cut" and modes):
             continue
         for row in measure():
             row.name = f"Linux {kernel}, {row.name}"

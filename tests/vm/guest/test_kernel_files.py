@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lab import BONDCTL
+from lab import BONDCTL, Refused
 from lacp import distributing
 from machine import nic_mac
 from waiting import wait_for
@@ -37,6 +37,17 @@ os.chdir("/sys/class/net")
 names = glob.glob("bonding_masters") + glob.glob("*/bonding/*") + glob.glob("*/bonding_slave/*")
 links = [name for name in glob.glob("*/*er*") if os.path.islink(name)]
 print(json.dumps({**{name: open(name).read() for name in names}, **{name: None for name in links}}))
+"""
+# prints {file: content} of net.ipv[46].{conf,neigh}.bond0; some can only be written
+READ_SYSCTL = """
+import glob, json
+found = {}
+for path in glob.glob("/proc/sys/net/ipv[46]/*/bond0/*"):
+    try:
+        found[path.removeprefix("/proc/sys/net/")] = open(path).read()
+    except OSError:
+        pass
+print(json.dumps(found))
 """
 
 
@@ -186,3 +197,28 @@ def test_import_of_a_bond_that_exists(made, mode, options, written):
     done = made.far.run("unshare", "--mount", "sh", "-c",
                         'mount -t sysfs sysfs /sys && exec "$0" import kernel bond0', BONDCTL)
     assert written <= set(done.stdout.splitlines()), done.stdout
+
+
+def sysctls(host):
+    return json.loads(host.run(sys.executable, "-c", READ_SYSCTL).stdout)
+
+
+@pytest.mark.parametrize("device", ["netkit", "veth", "team"])
+def test_the_settings_of_ip(made, device):
+    """bond0 begins with those that bonding's device has, such as duplicate address detection."""
+    for host in (made.near, made.far):
+        host.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=1")
+    try:
+        made.near.ctl("delete", "bond0")
+        try:
+            made.near.ctl("create", "bond0", "device", device)
+        except Refused as refused:
+            pytest.skip(str(refused))
+        made.far.run("ip", "link", "del", "bond0", check=False)
+        made.far.ip("link", "add", "bond0", "type", "bond")
+        ours, theirs = sysctls(made.near), sysctls(made.far)
+    finally:
+        for host in (made.near, made.far):
+            host.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
+    assert len(theirs) > 100
+    assert ours == theirs
