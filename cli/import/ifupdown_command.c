@@ -7,7 +7,8 @@
 #include "cli/import/import_files.h"
 
 #define BLANKS " \t"
-#define MAX_WORDS 128
+#define MAX_WORDS 128	 /* of a command; more slaves than a bond can have */
+#define MAX_SETTINGS 256 /* of a line */
 
 struct ifupdown_words {
 	struct import *import;
@@ -227,12 +228,22 @@ static void ifupdown_split(struct ifupdown_words *words, const char *text)
 static char *ifupdown_with_iface(struct import *import, const char *text, const char *iface)
 {
 	static const char *const names[] = { "$IFACE", "${IFACE}" };
-	char *result = import_text(import, "%s", text), *at;
+	char *result = import_memory(import, strlen(text) * (strlen(iface) + 1) / 6 + strlen(text) +
+						     strlen(iface) + 1);
+	char *end = result;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		while (!strchr(iface, '$') && (at = strstr(result, names[i])))
-			result = import_text(import, "%.*s%s%s", (int)(at - result), result, iface,
-					     at + strlen(names[i]));
+	while (*text) {
+		size_t length = 0;
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strncmp(text, names[i], strlen(names[i])))
+				length = strlen(names[i]);
+		if (length)
+			end = stpcpy(end, iface);
+		else
+			*end++ = *text;
+		text += length ? length : 1;
+	}
 	return result;
 }
 
@@ -289,6 +300,11 @@ void ifupdown_command_read(struct import *import, const char *text, const char *
 	char *rest = ifupdown_with_iface(import, text, iface), *part;
 
 	*ret_command = (struct ifupdown_command){ 0 };
-	while ((part = import_next_word(&rest, ";&|\n")))
+	while ((part = import_next_word(&rest, ";&|\n")) && ret_command->count < MAX_SETTINGS)
 		ifupdown_read_part(&words, part);
+	if (!part)
+		return;
+	ret_command->count = 0;
+	ret_command->not_clear = part;
+	ret_command->is_about_what_it_is = true;
 }

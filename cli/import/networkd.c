@@ -13,28 +13,39 @@
 #include "cli/import/import_ini.h"
 #include "cli/import/import_sources.h"
 
+#define NETWORKD_MAX_NAMES 1024 /* of a [Match] */
+
+/* systemd takes these by name, though the kernel's driver takes numbers as well. */
+static const char *networkd_name(struct import *import, const char *value)
+{
+	(void)import;
+	return value[strspn(value, "0123456789")] ? value : NULL;
+}
+
 static const struct import_key networkd_bond_keys[] = {
-	{ .name = "Mode", .option = OPT_MODE },
-	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY },
-	{ .name = "LACPTransmitRate", .option = OPT_LACP_RATE },
+	{ .name = "Mode", .option = OPT_MODE, .convert = networkd_name },
+	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY, .convert = networkd_name },
+	{ .name = "LACPTransmitRate", .option = OPT_LACP_RATE, .convert = networkd_name },
 	{ .name = "MIIMonitorSec", .option = OPT_MIIMON, .convert = import_ms_of_s },
 	{ .name = "UpDelaySec", .option = OPT_UPDELAY, .convert = import_ms_of_s },
 	{ .name = "DownDelaySec", .option = OPT_DOWNDELAY, .convert = import_ms_of_s },
 	{ .name = "LearnPacketIntervalSec", .option = OPT_LP_INTERVAL, .convert = import_s_of_s },
-	{ .name = "AdSelect", .option = OPT_AD_SELECT },
+	{ .name = "AdSelect", .option = OPT_AD_SELECT, .convert = networkd_name },
 	{ .name = "AdActorSystemPriority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "AdUserPortKey", .option = OPT_AD_USER_PORT_KEY },
 	{ .name = "AdActorSystem", .option = OPT_AD_ACTOR_SYSTEM, .convert = import_mac },
-	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC },
-	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE },
+	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC, .convert = networkd_name },
+	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE, .convert = networkd_name },
 	{ .name = "ARPIntervalSec", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_s },
 	{ .name = "ARPIPTargets",
 	  .option = OPT_ARP_IP_TARGET,
 	  .convert = import_list,
 	  .more = true },
-	{ .name = "ARPAllTargets", .option = OPT_ARP_ALL_TARGETS },
+	{ .name = "ARPAllTargets", .option = OPT_ARP_ALL_TARGETS, .convert = networkd_name },
 	{ .name = "ARPMissedMax", .option = OPT_ARP_MISSED_MAX },
-	{ .name = "PrimaryReselectPolicy", .option = OPT_PRIMARY_RESELECT },
+	{ .name = "PrimaryReselectPolicy",
+	  .option = OPT_PRIMARY_RESELECT,
+	  .convert = networkd_name },
 	{ .name = "ResendIGMP", .option = OPT_RESEND_IGMP },
 	{ .name = "PeerNotifyDelaySec", .option = OPT_PEER_NOTIF_DELAY, .convert = import_ms_of_s },
 	{ .name = "PacketsPerSlave", .option = OPT_PACKETS_PER_SLAVE },
@@ -64,12 +75,19 @@ const struct import_keys networkd_tables[] = {
 	{ .title = NULL },
 };
 
+/* Keys of [Match] about what we know of a device. */
+static const char *const networkd_match_keys[] = { "Name", "Type", "MACAddress",
+						   "PermanentMACAddress" };
+#define NETWORKD_MATCH_KEYS (sizeof(networkd_match_keys) / sizeof(networkd_match_keys[0]))
+
 /* A file with its drop-ins. */
 struct networkd_unit {
 	const char *path;
 	const char *name; /* of the file, by which they are in order */
 	struct import_ini ini;
 	bool is_netdev;
+	const char *match[NETWORKD_MATCH_KEYS]; /* the lists of [Match], by these keys */
+	bool match_others;			/* it has other keys, too */
 };
 
 struct networkd {
@@ -156,52 +174,80 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 /* What a [Match] says about a device of which only the name or the MAC address is known. */
 enum networkd_match { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
 
-static enum networkd_match networkd_match_list(struct import *import, const char *value,
+static bool networkd_match_word(struct import *import, const char *word, size_t length,
+				const char *device, bool is_mac)
+{
+	char text[256];
+
+	if (length >= sizeof(text))
+		return false;
+	memcpy(text, word, length);
+	text[length] = '\0';
+	return is_mac ? import_same(import_mac(import, text), device) : !fnmatch(text, device, 0);
+}
+
+static enum networkd_match networkd_match_list(struct import *import, const char *list,
 					       const char *device, bool is_mac)
 {
-	bool is_inverted = *value == '!', found = false;
-	char *rest = import_text(import, "%s", value + is_inverted), *word;
+	bool is_inverted = *list == '!', found = false;
+	size_t length;
 
-	while ((word = import_next_word(&rest, " \t")))
-		found |= is_mac ? import_same(import_mac(import, word), device)
-				: !fnmatch(word, device, 0);
+	for (list += is_inverted; !found && *list; list += length) {
+		list += strspn(list, " \t");
+		length = strcspn(list, " \t");
+		found = length && networkd_match_word(import, list, length, device, is_mac);
+	}
 	return found != is_inverted ? NETWORKD_MATCHES : NETWORKD_OTHER;
 }
 
-/* A device that can be a slave is of the type ether, and of no kind of virtual devices we know. */
-static enum networkd_match networkd_match_key(struct import *import, const struct import_ini *ini,
+/* A device that can be a slave is of the type ether. */
+static enum networkd_match networkd_match_key(struct import *import, const char *list,
 					      const char *key, const char *device)
 {
-	const char *value = import_ini_list(import, ini, "Match", key);
 	bool is_name = !strcmp(key, "Name"), is_mac = strstr(key, "MACAddress");
 	bool known_by_mac = strchr(device, ':');
 
-	if (is_name && !strcmp(value, "*"))
+	if (!*list || (is_name && !strcmp(list, "*")))
 		return NETWORKD_MATCHES;
 	if ((is_name && !known_by_mac) || (is_mac && known_by_mac))
-		return networkd_match_list(import, value, device, is_mac);
+		return networkd_match_list(import, list, device, is_mac);
 	if (!strcmp(key, "Type"))
-		return networkd_match_list(import, value, "ether", false);
+		return networkd_match_list(import, list, "ether", false);
 	return NETWORKD_MAYBE;
 }
 
 /* All keys have to match. Without any, systemd passes over the file. */
-static enum networkd_match networkd_matches(struct import *import, const struct import_ini *ini,
+static enum networkd_match networkd_matches(struct import *import, const struct networkd_unit *unit,
 					    const char *device)
 {
-	enum networkd_match all = NETWORKD_MATCHES;
-	bool any = false;
+	enum networkd_match all = unit->match_others ? NETWORKD_MAYBE : NETWORKD_MATCHES;
 
-	for (size_t i = 0; i < ini->count; i++) {
-		enum networkd_match one;
+	if (!import_ini_has_section(&unit->ini, "Match"))
+		return NETWORKD_OTHER;
+	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++) {
+		enum networkd_match one =
+			networkd_match_key(import, unit->match[i], networkd_match_keys[i], device);
 
-		if (strcmp(ini->entries[i].section, "Match") != 0)
-			continue;
-		any = true;
-		one = networkd_match_key(import, ini, ini->entries[i].key, device);
 		all = one < all ? one : all;
 	}
-	return any ? all : NETWORKD_OTHER;
+	return all;
+}
+
+/* So that each file's lists are put together once. */
+static void networkd_prepare_match(struct import *import, struct networkd_unit *unit)
+{
+	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++)
+		unit->match[i] =
+			import_ini_list(import, &unit->ini, "Match", networkd_match_keys[i]);
+	for (size_t i = 0; i < unit->ini.count; i++) {
+		size_t key = 0;
+
+		while (key < NETWORKD_MATCH_KEYS &&
+		       strcmp(networkd_match_keys[key], unit->ini.entries[i].key) != 0)
+			key++;
+		unit->match_others |= key == NETWORKD_MATCH_KEYS &&
+				      !strcmp(unit->ini.entries[i].section, "Match");
+	}
 }
 
 /*
@@ -220,7 +266,7 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 		if (other->is_netdev ||
 		    !strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name))
 			continue;
-		match = networkd_matches(networkd->import, &other->ini, device);
+		match = networkd_matches(networkd->import, other, device);
 		if (match == NETWORKD_MATCHES) {
 			import_lost(networkd->import, bond, line,
 				    "%s is no slave, because systemd takes the first file that "
@@ -314,8 +360,12 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 	if (!names)
 		import_refuse(import, bond, &of->line,
 			      "[Match] does not name the devices; name them there");
-	while (names && (name = import_next_word(&names, " \t")))
-		networkd_slave(networkd, bond, import_mac(import, name), unit, of);
+	for (int i = 0; names && i < NETWORKD_MAX_NAMES; i++)
+		if ((name = import_next_word(&names, " \t")))
+			networkd_slave(networkd, bond, import_mac(import, name), unit, of);
+	if (names && import_next_word(&names, " \t"))
+		import_refuse(import, bond, &of->line, "[Match] names more than %d devices",
+			      NETWORKD_MAX_NAMES);
 	if (active)
 		import_apply_key(import,
 				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
@@ -399,6 +449,7 @@ static int networkd_read_unit(struct networkd *networkd, const char *path, const
 	if (r)
 		return r;
 	unit.is_netdev = import_ini_has_section(&unit.ini, "NetDev");
+	networkd_prepare_match(networkd->import, &unit);
 	networkd->units =
 		import_grow(networkd->import, networkd->units, networkd->count, sizeof(unit));
 	networkd->units[networkd->count++] = unit;
