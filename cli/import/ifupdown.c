@@ -362,7 +362,13 @@ static void ifupdown_complete(struct import *import, const struct ifupdown_stanz
 			"no line 'auto %s', so ifupdown leaves it down at boot; bondd makes the "
 			"bond, with all its slaves, whenever it starts",
 			bond->name);
-	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
+	if (bond->refused.file || import_find_option(&bond->options, OPT_MODE))
+		return;
+	if (!own)
+		import_refuse(import, bond, &bond->line,
+			      "no stanza 'iface %s' was read, so its mode is not known",
+			      bond->name);
+	else
 		import_changed(import, bond, &bond->line,
 			       "no mode is given; balance-rr is written, which the kernel's driver "
 			       "has unless its module was told another mode; on Cumulus Linux it "

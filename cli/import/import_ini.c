@@ -19,8 +19,10 @@ static void import_ini_take(struct import *import, struct import_ini *ini, char 
 
 	entry->line.what = import_text(import, "%s", text);
 	value = strchr(text, '=');
-	if (!value)
+	if (!value) {
+		import_lost(import, NULL, &entry->line, "it is no line KEY=VALUE");
 		return;
+	}
 	*value++ = '\0';
 	entry->key = import_strip(text);
 	entry->value = import_strip(value);

@@ -355,8 +355,10 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 	if (!bond)
 		return;
 	if (is_new)
-		import_changed(import, bond, &of->line,
-			       "no .netdev file of %s was read; it has all defaults", bond->name);
+		import_refuse(import, bond, &of->line,
+			      "no .netdev file of %s was read, so its mode is not known; give that "
+			      "file, too",
+			      bond->name);
 	if (!names)
 		import_refuse(import, bond, &of->line,
 			      "[Match] does not name the devices; name them there");
@@ -397,6 +399,16 @@ static void networkd_network(const struct networkd *networkd, const struct netwo
 		networkd_rest(import, bond, unit);
 }
 
+/* For example one with Kind=Bond, which systemd does not take for a bond. */
+static void networkd_other_netdev(struct import *import, const struct networkd_unit *unit)
+{
+	const struct import_ini_entry *kind = import_ini_find(&unit->ini, "NetDev", "Kind");
+
+	if (import_ini_has_section(&unit->ini, "Bond"))
+		import_lost(import, NULL, kind ? &kind->line : &unit->ini.entries[0].line,
+			    "systemd makes no bond of this file; that takes Kind=bond");
+}
+
 static int networkd_compare(const void *left, const void *right)
 {
 	const struct networkd_unit *a = left, *b = right;
@@ -412,6 +424,8 @@ static void networkd_take(const struct networkd *networkd)
 	for (size_t i = 0; i < networkd->count; i++)
 		if (networkd_is_bond(&networkd->units[i]))
 			networkd_netdev(networkd, &networkd->units[i]);
+		else if (networkd->units[i].is_netdev)
+			networkd_other_netdev(networkd->import, &networkd->units[i]);
 	for (size_t i = 0; i < networkd->count; i++)
 		if (!networkd->units[i].is_netdev)
 			networkd_network(networkd, &networkd->units[i]);
