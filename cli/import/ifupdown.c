@@ -147,6 +147,12 @@ static void ifupdown_rest(struct import *import, struct import_bond *bond,
 	}
 }
 
+/* ifupdown2 makes several interfaces of "iface swp[1-4]". */
+static bool ifupdown_is_range(const char *name)
+{
+	return strpbrk(name, "[*?");
+}
+
 /* The bond of a stanza; NULL: the name, or more, is for a template language to say. */
 static struct import_bond *ifupdown_bond(struct import *import,
 					 const struct ifupdown_stanza *stanza)
@@ -154,8 +160,14 @@ static struct import_bond *ifupdown_bond(struct import *import,
 	static const char why[] = "a template makes this; give import what comes out of it, for "
 				  "example by 'ifquery -a' of ifupdown2";
 	bool is_name = !strpbrk(stanza->name, "${");
-	struct import_bond *bond =
-		is_name ? import_bond(import, stanza->name, &stanza->line) : NULL;
+	struct import_bond *bond;
+
+	if (ifupdown_is_range(stanza->name)) {
+		import_refuse(import, NULL, &stanza->line,
+			      "it stands for several interfaces; write a stanza for each");
+		return NULL;
+	}
+	bond = is_name ? import_bond(import, stanza->name, &stanza->line) : NULL;
 
 	if (stanza->computed && (bond || !is_name))
 		import_refuse(import, bond, stanza->computed, "%s", why);
@@ -252,6 +264,11 @@ static void ifupdown_take_slave(struct import *import, const struct ifupdown_sta
 	bond = import_bond(import, name, &master->line);
 	if (bond && stanza->computed) {
 		import_refuse(import, bond, stanza->computed, "a template makes this slave");
+		return;
+	}
+	if (bond && ifupdown_is_range(stanza->name)) {
+		import_refuse(import, bond, &stanza->line,
+			      "it stands for several interfaces; write a stanza for each");
 		return;
 	}
 	if (!bond || !import_slave(import, bond, stanza->name, &master->line))

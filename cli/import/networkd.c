@@ -5,13 +5,13 @@
  * For a device only the first .network file counts that matches it, and of the .netdev files of one
  * device only the first, in the order of the files' names.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"
 #include "cli/import/import_ini.h"
 #include "cli/import/import_sources.h"
+#include "cli/import/networkd_match.h"
 
 #define NETWORKD_MAX_NAMES 1024 /* of a [Match] */
 
@@ -75,19 +75,13 @@ const struct import_keys networkd_tables[] = {
 	{ .title = NULL },
 };
 
-/* Keys of [Match] about what we know of a device. */
-static const char *const networkd_match_keys[] = { "Name", "Type", "MACAddress",
-						   "PermanentMACAddress" };
-#define NETWORKD_MATCH_KEYS (sizeof(networkd_match_keys) / sizeof(networkd_match_keys[0]))
-
 /* A file with its drop-ins. */
 struct networkd_unit {
 	const char *path;
 	const char *name; /* of the file, by which they are in order */
 	struct import_ini ini;
 	bool is_netdev;
-	const char *match[NETWORKD_MATCH_KEYS]; /* the lists of [Match], by these keys */
-	bool match_others;			/* it has other keys, too */
+	struct networkd_match match;
 };
 
 struct networkd {
@@ -171,85 +165,6 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 			       "has unless its module was told another mode");
 }
 
-/* What a [Match] says about a device of which only the name or the MAC address is known. */
-enum networkd_match { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
-
-static bool networkd_match_word(struct import *import, const char *word, size_t length,
-				const char *device, bool is_mac)
-{
-	char text[256];
-
-	if (length >= sizeof(text))
-		return false;
-	memcpy(text, word, length);
-	text[length] = '\0';
-	return is_mac ? import_same(import_mac(import, text), device) : !fnmatch(text, device, 0);
-}
-
-static enum networkd_match networkd_match_list(struct import *import, const char *list,
-					       const char *device, bool is_mac)
-{
-	bool is_inverted = *list == '!', found = false;
-	size_t length;
-
-	for (list += is_inverted; !found && *list; list += length) {
-		list += strspn(list, " \t");
-		length = strcspn(list, " \t");
-		found = length && networkd_match_word(import, list, length, device, is_mac);
-	}
-	return found != is_inverted ? NETWORKD_MATCHES : NETWORKD_OTHER;
-}
-
-/* A device that can be a slave is of the type ether. */
-static enum networkd_match networkd_match_key(struct import *import, const char *list,
-					      const char *key, const char *device)
-{
-	bool is_name = !strcmp(key, "Name"), is_mac = strstr(key, "MACAddress");
-	bool known_by_mac = strchr(device, ':');
-
-	if (!*list || (is_name && !strcmp(list, "*")))
-		return NETWORKD_MATCHES;
-	if ((is_name && !known_by_mac) || (is_mac && known_by_mac))
-		return networkd_match_list(import, list, device, is_mac);
-	if (!strcmp(key, "Type"))
-		return networkd_match_list(import, list, "ether", false);
-	return NETWORKD_MAYBE;
-}
-
-/* All keys have to match. Without any, systemd passes over the file. */
-static enum networkd_match networkd_matches(struct import *import, const struct networkd_unit *unit,
-					    const char *device)
-{
-	enum networkd_match all = unit->match_others ? NETWORKD_MAYBE : NETWORKD_MATCHES;
-
-	if (!import_ini_has_section(&unit->ini, "Match"))
-		return NETWORKD_OTHER;
-	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++) {
-		enum networkd_match one =
-			networkd_match_key(import, unit->match[i], networkd_match_keys[i], device);
-
-		all = one < all ? one : all;
-	}
-	return all;
-}
-
-/* So that each file's lists are put together once. */
-static void networkd_prepare_match(struct import *import, struct networkd_unit *unit)
-{
-	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++)
-		unit->match[i] =
-			import_ini_list(import, &unit->ini, "Match", networkd_match_keys[i]);
-	for (size_t i = 0; i < unit->ini.count; i++) {
-		size_t key = 0;
-
-		while (key < NETWORKD_MATCH_KEYS &&
-		       strcmp(networkd_match_keys[key], unit->ini.entries[i].key) != 0)
-			key++;
-		unit->match_others |= key == NETWORKD_MATCH_KEYS &&
-				      !strcmp(unit->ini.entries[i].section, "Match");
-	}
-}
-
 /*
  * Whether an earlier .network file has the device. One that may have it, as far as its [Match]
  * tells, leaves it to this file, with a remark.
@@ -261,20 +176,20 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 	const struct networkd_unit *perhaps = NULL;
 
 	for (const struct networkd_unit *other = networkd->units; other != unit; other++) {
-		enum networkd_match match;
+		enum networkd_answer answer;
 
 		if (other->is_netdev ||
 		    !strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name))
 			continue;
-		match = networkd_matches(networkd->import, other, device);
-		if (match == NETWORKD_MATCHES) {
+		answer = networkd_match_device(networkd->import, &other->match, device);
+		if (answer == NETWORKD_MATCHES) {
 			import_lost(networkd->import, bond, line,
 				    "%s is no slave, because systemd takes the first file that "
 				    "matches it, %s",
 				    device, other->path);
 			return true;
 		}
-		if (match == NETWORKD_MAYBE && !perhaps)
+		if (answer == NETWORKD_MAYBE && !perhaps)
 			perhaps = other;
 	}
 	if (perhaps)
@@ -285,7 +200,7 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 }
 
 /* The names that [Match] gives, or MAC addresses; NULL if it finds devices in another way. */
-static char *networkd_match(struct import *import, const struct networkd_unit *unit)
+static char *networkd_names(struct import *import, const struct networkd_unit *unit)
 {
 	static const char *const keys[] = { "Name", "PermanentMACAddress", "MACAddress" };
 	char *names = NULL;
@@ -350,7 +265,7 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 		import_ini_find(&unit->ini, "Network", "ActiveSlave");
 	bool is_new = !import_find_bond(import, of->value);
 	struct import_bond *bond = import_bond(import, of->value, &of->line);
-	char *names = networkd_match(import, unit), *name;
+	char *names = networkd_names(import, unit), *name;
 
 	if (!bond)
 		return;
@@ -379,7 +294,7 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 static const struct import_bond *networkd_own(struct import *import,
 					      const struct networkd_unit *unit)
 {
-	char *names = networkd_match(import, unit), *name;
+	char *names = networkd_names(import, unit), *name;
 	const struct import_bond *bond = NULL;
 
 	while (!bond && names && (name = import_next_word(&names, " \t")))
@@ -463,7 +378,7 @@ static int networkd_read_unit(struct networkd *networkd, const char *path, const
 	if (r)
 		return r;
 	unit.is_netdev = import_ini_has_section(&unit.ini, "NetDev");
-	networkd_prepare_match(networkd->import, &unit);
+	networkd_match_read(networkd->import, &unit.ini, &unit.match);
 	networkd->units =
 		import_grow(networkd->import, networkd->units, networkd->count, sizeof(unit));
 	networkd->units[networkd->count++] = unit;
