@@ -50,7 +50,10 @@ static bool ifupdown_read_ifenslave(const struct ifupdown_words *words)
 	if (at + 1 >= words->count)
 		return false;
 	for (size_t i = at + 1; i < words->count; i++)
-		slaves = import_text(words->import, "%s %s", slaves, words->list[i]);
+		if (*words->list[i] == '-')
+			return false;
+		else
+			slaves = import_text(words->import, "%s %s", slaves, words->list[i]);
 	ifupdown_set(words, words->list[at], NULL, NULL);
 	ifupdown_set(words, words->list[at], "slaves", slaves);
 	return true;
@@ -74,20 +77,33 @@ static bool ifupdown_read_modprobe(const struct ifupdown_words *words)
 	return true;
 }
 
+/*
+ * The word behind "dev" or "name", or the one behind "link add"; NULL: there is none. ip takes "l"
+ * for "link".
+ */
+static const char *ifupdown_ip_device(const struct ifupdown_words *words)
+{
+	size_t dev = ifupdown_find_word(words, "dev"), name = ifupdown_find_word(words, "name");
+	size_t at = 1;
+
+	while (at < words->count && *words->list[at] == '-')
+		at++;
+	if (at >= words->count || strncmp("link", words->list[at], strlen(words->list[at])) != 0)
+		return NULL;
+	at = dev < words->count ? dev + 1 : name < words->count ? name + 1 : at + 2;
+	return at < words->count ? words->list[at] : NULL;
+}
+
 /* ip link add|set [name|dev] DEV [type bond [KEY VALUE]...] [master BOND] */
 static bool ifupdown_read_ip(const struct ifupdown_words *words)
 {
 	size_t type = ifupdown_find_word(words, "type");
 	size_t master = ifupdown_find_word(words, "master");
-	size_t link = ifupdown_find_word(words, "link"), at = link + 2;
-	const char *device;
+	const char *device = ifupdown_ip_device(words);
+	size_t at;
 
-	while (at < words->count &&
-	       (!strcmp(words->list[at], "name") || !strcmp(words->list[at], "dev")))
-		at++;
-	if (at >= words->count)
+	if (!device || !strcmp(device, "master"))
 		return false;
-	device = words->list[at];
 	if (master + 1 < words->count)
 		ifupdown_set(words, words->list[master + 1], "slaves", device);
 	if (type + 1 >= words->count)

@@ -46,6 +46,11 @@ void ifupdown_slaves(struct import *import, struct import_bond *bond, const char
 				      "xbond's configuration names each slave; name them here");
 			return;
 		}
+		if (strpbrk(word, ",;\"'")) {
+			import_refuse(import, bond, line,
+				      "slaves are separated by blanks, and have no quotes");
+			return;
+		}
 		import_slave(import, bond, word, line);
 	}
 }
@@ -110,10 +115,29 @@ static const char *ifupdown_value(struct import *import, const struct import_key
 	return first[strspn(first, "0123456789")] || !value[strcspn(value, BLANKS)] ? first : NULL;
 }
 
+static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
+{
+	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
+
+	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
+						   : NULL;
+}
+
+/* Whether the option has this value already. */
+static bool ifupdown_has_value(const struct import_option *known, const char *text)
+{
+	struct option_value value = { 0 };
+	struct err err;
+
+	return !option_parse(option_at(known->id), text, &value, &err) &&
+	       !memcmp(&value, &known->value, sizeof(value));
+}
+
 static void ifupdown_table_option(struct import *import, struct import_bond *bond, const char *name,
 				  const struct ifupdown_option *option)
 {
 	const struct import_key *key = import_find_key(ifupdown_keys, name, strcmp);
+	const struct import_option *known = ifupdown_known(bond, name);
 	const char *value;
 
 	if (!key)
@@ -123,7 +147,9 @@ static void ifupdown_table_option(struct import *import, struct import_bond *bon
 		return;
 	}
 	value = ifupdown_value(import, key, option->value);
-	if (value)
+	if (value && known && known->id == OPT_MODE && !ifupdown_has_value(known, value))
+		import_refuse(import, bond, &option->line, "another line sets the mode, too");
+	else if (value)
 		import_apply_key(import, key, bond, NULL, value, &option->line);
 	else if (!key->why_lost && key->option == OPT_MODE)
 		import_refuse(import, bond, &option->line,
@@ -144,24 +170,6 @@ void ifupdown_bond_option(struct import *import, struct import_bond *bond, const
 		ifupdown_queue_ids(import, bond, option->value, &option->line);
 	else if (strcmp(name, "driver") != 0)
 		ifupdown_table_option(import, bond, name, option);
-}
-
-static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
-{
-	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
-
-	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
-						   : NULL;
-}
-
-/* Whether the option has this value already. */
-static bool ifupdown_has_value(const struct import_option *known, const char *text)
-{
-	struct option_value value = { 0 };
-	struct err err;
-
-	return !option_parse(option_at(known->id), text, &value, &err) &&
-	       !memcmp(&value, &known->value, sizeof(value));
 }
 
 /* An option of one bond that a command sets, unless the bond has it from elsewhere. */
