@@ -112,12 +112,12 @@ static bool ifupdown_is_bond(struct import *import, const struct ifupdown_stanza
 }
 
 /* Options of a bond that have other names than bond-NAME. */
-static bool ifupdown_is_of_bond(struct import *import, const struct ifupdown_stanza *stanza,
+static bool ifupdown_is_of_bond(struct import *import, bool is_ovs,
 				const struct ifupdown_option *option)
 {
 	const char *key = ifupdown_plain_key(import, option->key);
 
-	if (ifupdown_is_ovs(import, stanza))
+	if (is_ovs)
 		return import_find_key(ifupdown_ovs_keys, key, strcmp) || !strcmp(key, "ovs_type");
 	return !strcmp(key, "requires") || (!strcmp(key, "use") && !strcmp(option->value, "bond"));
 }
@@ -126,19 +126,31 @@ static bool ifupdown_is_of_bond(struct import *import, const struct ifupdown_sta
 static void ifupdown_rest(struct import *import, struct import_bond *bond,
 			  const struct ifupdown_stanza *stanza, bool is_slave)
 {
+	bool is_ovs = ifupdown_is_ovs(import, stanza);
+	bool has_master = ifupdown_find(import, stanza, "master");
+
 	if (!stanza->is_manual && stanza->name)
 		import_stays(import, bond, &stanza->line);
 	for (size_t i = 0; i < stanza->count; i++) {
 		const struct ifupdown_option *option = &stanza->options[i];
 
+		if (is_slave && !has_master && ifupdown_bond_key(import, option->key))
+			import_lost(import, bond, &option->line,
+				    "without bond-master it is not read in a slave's stanza");
 		if (ifupdown_bond_key(import, option->key) ||
-		    (!is_slave && ifupdown_is_of_bond(import, stanza, option)))
+		    (!is_slave && ifupdown_is_of_bond(import, is_ovs, option)))
 			continue;
 		if (ifupdown_is_command(option->key) &&
 		    ifupdown_is_bond_command(import, stanza, option))
 			continue;
 		import_stays(import, bond, &option->line);
 	}
+}
+
+/* ifupdown2 makes several interfaces of "iface swp[1-4]". */
+static bool ifupdown_is_range(const char *name)
+{
+	return strpbrk(name, "[*?");
 }
 
 /* The bond of a stanza; NULL: the name, or more, is for a template language to say. */
@@ -148,8 +160,14 @@ static struct import_bond *ifupdown_bond(struct import *import,
 	static const char why[] = "a template makes this; give import what comes out of it, for "
 				  "example by 'ifquery -a' of ifupdown2";
 	bool is_name = !strpbrk(stanza->name, "${");
-	struct import_bond *bond =
-		is_name ? import_bond(import, stanza->name, &stanza->line) : NULL;
+	struct import_bond *bond;
+
+	if (ifupdown_is_range(stanza->name)) {
+		import_refuse(import, NULL, &stanza->line,
+			      "it stands for several interfaces; write a stanza for each");
+		return NULL;
+	}
+	bond = is_name ? import_bond(import, stanza->name, &stanza->line) : NULL;
 
 	if (stanza->computed && (bond || !is_name))
 		import_refuse(import, bond, stanza->computed, "%s", why);
@@ -161,7 +179,7 @@ static const char *ifupdown_ovs_extra(struct import *import, const struct ifupdo
 				      const char *value)
 {
 	char *rest = import_text(import, "%s", value), *word;
-	const char *settings = "";
+	char *settings = import_memory(import, strlen(value) + 2), *end = settings;
 	bool of_port = false;
 	int at = 0;
 
@@ -175,7 +193,7 @@ static const char *ifupdown_ovs_extra(struct import *import, const struct ifupdo
 				   (!strcmp(word, stanza->name) || !strcmp(word, "${IFACE}") ||
 				    !strcmp(word, "$IFACE")));
 		else if (of_port)
-			settings = import_text(import, "%s %s", settings, word);
+			end = stpcpy(stpcpy(end, " "), word);
 		at++;
 	}
 	return settings;
@@ -248,6 +266,11 @@ static void ifupdown_take_slave(struct import *import, const struct ifupdown_sta
 		import_refuse(import, bond, stanza->computed, "a template makes this slave");
 		return;
 	}
+	if (bond && ifupdown_is_range(stanza->name)) {
+		import_refuse(import, bond, &stanza->line,
+			      "it stands for several interfaces; write a stanza for each");
+		return;
+	}
 	if (!bond || !import_slave(import, bond, stanza->name, &master->line))
 		return;
 	for (size_t i = 0; i < stanza->count; i++)
@@ -289,13 +312,14 @@ static void ifupdown_take_commands(struct import *import, const struct ifupdown_
 			ifupdown_command_read(import, option->value, stanza->name, &command);
 		for (size_t j = 0; j < command.count; j++) {
 			const char *name = command.settings[j].bond;
-			const struct import_line *line = &option->line;
+			struct import_bond *bond;
 
-			for (size_t k = 0; !command.settings[j].key && k < stanzas->count; k++)
+			if (command.settings[j].key || import_find_bond(import, name))
+				continue;
+			bond = import_bond(import, name, &option->line);
+			for (size_t k = 0; bond && k < stanzas->count; k++)
 				if (stanzas->list[k].name && !strcmp(stanzas->list[k].name, name))
-					line = &stanzas->list[k].line;
-			if (!command.settings[j].key)
-				import_bond(import, name, line);
+					bond->line = stanzas->list[k].line;
 		}
 	}
 }
@@ -349,13 +373,19 @@ static void ifupdown_complete(struct import *import, const struct ifupdown_stanz
 	for (size_t i = 0; i < stanzas->count && !own; i++)
 		if (stanzas->list[i].name && !strcmp(stanzas->list[i].name, bond->name))
 			own = &stanzas->list[i];
-	if (own && !ifupdown_is_auto(stanzas, bond->name))
+	if (own && !ifupdown_is_auto(stanzas, bond->name) && !ifupdown_is_ovs(import, own))
 		import_lost(
 			import, bond, &own->line,
 			"no line 'auto %s', so ifupdown leaves it down at boot; bondd makes the "
 			"bond, with all its slaves, whenever it starts",
 			bond->name);
-	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
+	if (bond->refused.file || import_find_option(&bond->options, OPT_MODE))
+		return;
+	if (!own)
+		import_refuse(import, bond, &bond->line,
+			      "no stanza 'iface %s' was read, so its mode is not known",
+			      bond->name);
+	else
 		import_changed(import, bond, &bond->line,
 			       "no mode is given; balance-rr is written, which the kernel's driver "
 			       "has unless its module was told another mode; on Cumulus Linux it "
@@ -367,7 +397,12 @@ static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *
 	const struct ifupdown_stanza *list = stanzas->list;
 
 	for (size_t i = 0; i < stanzas->count; i++)
-		if (ifupdown_is_bond(import, &list[i]))
+		if (ifupdown_is_bond(import, &list[i]) && ifupdown_find(import, &list[i], "slaves"))
+			ifupdown_take_bond(import, &list[i]);
+	for (size_t i = 0; i < stanzas->count; i++)
+		if (ifupdown_is_bond(import, &list[i]) &&
+		    !ifupdown_find(import, &list[i], "slaves") &&
+		    !import_find_slave(import, list[i].name, NULL))
 			ifupdown_take_bond(import, &list[i]);
 	for (size_t i = 0; i < stanzas->count; i++) {
 		const struct ifupdown_option *master =

@@ -7,7 +7,8 @@
 #include "cli/import/import_files.h"
 
 #define BLANKS " \t"
-#define MAX_WORDS 128
+#define MAX_WORDS 128	 /* of a command; more slaves than a bond can have */
+#define MAX_SETTINGS 256 /* of a line */
 
 struct ifupdown_words {
 	struct import *import;
@@ -49,7 +50,10 @@ static bool ifupdown_read_ifenslave(const struct ifupdown_words *words)
 	if (at + 1 >= words->count)
 		return false;
 	for (size_t i = at + 1; i < words->count; i++)
-		slaves = import_text(words->import, "%s %s", slaves, words->list[i]);
+		if (*words->list[i] == '-')
+			return false;
+		else
+			slaves = import_text(words->import, "%s %s", slaves, words->list[i]);
 	ifupdown_set(words, words->list[at], NULL, NULL);
 	ifupdown_set(words, words->list[at], "slaves", slaves);
 	return true;
@@ -73,20 +77,33 @@ static bool ifupdown_read_modprobe(const struct ifupdown_words *words)
 	return true;
 }
 
+/*
+ * The word behind "dev" or "name", or the one behind "link add"; NULL: there is none. ip takes "l"
+ * for "link".
+ */
+static const char *ifupdown_ip_device(const struct ifupdown_words *words)
+{
+	size_t dev = ifupdown_find_word(words, "dev"), name = ifupdown_find_word(words, "name");
+	size_t at = 1;
+
+	while (at < words->count && *words->list[at] == '-')
+		at++;
+	if (at >= words->count || strncmp("link", words->list[at], strlen(words->list[at])) != 0)
+		return NULL;
+	at = dev < words->count ? dev + 1 : name < words->count ? name + 1 : at + 2;
+	return at < words->count ? words->list[at] : NULL;
+}
+
 /* ip link add|set [name|dev] DEV [type bond [KEY VALUE]...] [master BOND] */
 static bool ifupdown_read_ip(const struct ifupdown_words *words)
 {
 	size_t type = ifupdown_find_word(words, "type");
 	size_t master = ifupdown_find_word(words, "master");
-	size_t link = ifupdown_find_word(words, "link"), at = link + 2;
-	const char *device;
+	const char *device = ifupdown_ip_device(words);
+	size_t at;
 
-	while (at < words->count &&
-	       (!strcmp(words->list[at], "name") || !strcmp(words->list[at], "dev")))
-		at++;
-	if (at >= words->count)
+	if (!device || !strcmp(device, "master"))
 		return false;
-	device = words->list[at];
 	if (master + 1 < words->count)
 		ifupdown_set(words, words->list[master + 1], "slaves", device);
 	if (type + 1 >= words->count)
@@ -227,12 +244,22 @@ static void ifupdown_split(struct ifupdown_words *words, const char *text)
 static char *ifupdown_with_iface(struct import *import, const char *text, const char *iface)
 {
 	static const char *const names[] = { "$IFACE", "${IFACE}" };
-	char *result = import_text(import, "%s", text), *at;
+	char *result = import_memory(import, strlen(text) * (strlen(iface) + 1) / 6 + strlen(text) +
+						     strlen(iface) + 1);
+	char *end = result;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		while (!strchr(iface, '$') && (at = strstr(result, names[i])))
-			result = import_text(import, "%.*s%s%s", (int)(at - result), result, iface,
-					     at + strlen(names[i]));
+	while (*text) {
+		size_t length = 0;
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strncmp(text, names[i], strlen(names[i])))
+				length = strlen(names[i]);
+		if (length)
+			end = stpcpy(end, iface);
+		else
+			*end++ = *text;
+		text += length ? length : 1;
+	}
 	return result;
 }
 
@@ -289,6 +316,11 @@ void ifupdown_command_read(struct import *import, const char *text, const char *
 	char *rest = ifupdown_with_iface(import, text, iface), *part;
 
 	*ret_command = (struct ifupdown_command){ 0 };
-	while ((part = import_next_word(&rest, ";&|\n")))
+	while ((part = import_next_word(&rest, ";&|\n")) && ret_command->count < MAX_SETTINGS)
 		ifupdown_read_part(&words, part);
+	if (!part)
+		return;
+	ret_command->count = 0;
+	ret_command->not_clear = part;
+	ret_command->is_about_what_it_is = true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/import/ifupdown_option.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/ifupdown_command.h"
@@ -32,18 +34,61 @@ const struct import_key ifupdown_keys[] = {
 	{ .name = NULL },
 };
 
+/*
+ * What ifupdown2 makes of "glob swp1-4", "glob swp[1-4]" or "glob swp[1-4]s0": a range of numbers
+ * behind a letter or in brackets. Returns false if the word is no such range.
+ */
+static bool ifupdown_glob(struct import *import, struct import_bond *bond, const char *word,
+			  const struct import_line *line)
+{
+	size_t prefix = strcspn(word, "["), at;
+	unsigned int first = 0, last = 0;
+	int length = 0;
+
+	if (word[prefix]) {
+		if (sscanf(word + prefix, "[%9u-%9u]%n", &first, &last, &length) != 2)
+			return false;
+	} else {
+		for (at = prefix; !length && at-- > 1;)
+			if (isalpha((unsigned char)word[at - 1]) &&
+			    isdigit((unsigned char)word[at]))
+				sscanf(word + at, "%9u-%9u%n", &first, &last, &length);
+		prefix = at;
+	}
+	if (!length || last < first || strchr(word + prefix + length, '['))
+		return false;
+	for (unsigned int i = first; i <= last && i - first <= XBOND_MAX_SLAVES; i++)
+		import_slave(import, bond,
+			     import_text(import, "%.*s%u%s", (int)prefix, word, i,
+					 word + prefix + length),
+			     line);
+	return true;
+}
+
+static bool ifupdown_is_pattern(const char *word)
+{
+	return !strcmp(word, "all") || !strcmp(word, "regex") || strpbrk(word, "*?[");
+}
+
 void ifupdown_slaves(struct import *import, struct import_bond *bond, const char *value,
 		     const struct import_line *line)
 {
 	char *rest = import_text(import, "%s", value), *word;
+	bool is_glob = false;
 
 	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
-		if (!strcmp(word, "none"))
+		bool was_glob = is_glob;
+
+		is_glob = !strcmp(word, "glob");
+		if (is_glob || !strcmp(word, "none") || !strncmp(word, "noglob", 6) ||
+		    (was_glob && ifupdown_glob(import, bond, word, line)))
 			continue;
-		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
-		    strpbrk(word, "*?[")) {
-			import_refuse(import, bond, line,
-				      "xbond's configuration names each slave; name them here");
+		if (ifupdown_is_pattern(word) || strpbrk(word, ",;\"'")) {
+			import_refuse(
+				import, bond, line, "%s",
+				ifupdown_is_pattern(word)
+					? "xbond's configuration names each slave; name them here"
+					: "slaves are separated by blanks, and have no quotes");
 			return;
 		}
 		import_slave(import, bond, word, line);
@@ -110,10 +155,29 @@ static const char *ifupdown_value(struct import *import, const struct import_key
 	return first[strspn(first, "0123456789")] || !value[strcspn(value, BLANKS)] ? first : NULL;
 }
 
+static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
+{
+	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
+
+	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
+						   : NULL;
+}
+
+/* Whether the option has this value already. */
+static bool ifupdown_has_value(const struct import_option *known, const char *text)
+{
+	struct option_value value = { 0 };
+	struct err err;
+
+	return !option_parse(option_at(known->id), text, &value, &err) &&
+	       !memcmp(&value, &known->value, sizeof(value));
+}
+
 static void ifupdown_table_option(struct import *import, struct import_bond *bond, const char *name,
 				  const struct ifupdown_option *option)
 {
 	const struct import_key *key = import_find_key(ifupdown_keys, name, strcmp);
+	const struct import_option *known = ifupdown_known(bond, name);
 	const char *value;
 
 	if (!key)
@@ -123,7 +187,9 @@ static void ifupdown_table_option(struct import *import, struct import_bond *bon
 		return;
 	}
 	value = ifupdown_value(import, key, option->value);
-	if (value)
+	if (value && known && known->id == OPT_MODE && !ifupdown_has_value(known, value))
+		import_refuse(import, bond, &option->line, "another line sets the mode, too");
+	else if (value)
 		import_apply_key(import, key, bond, NULL, value, &option->line);
 	else if (!key->why_lost && key->option == OPT_MODE)
 		import_refuse(import, bond, &option->line,
@@ -144,24 +210,6 @@ void ifupdown_bond_option(struct import *import, struct import_bond *bond, const
 		ifupdown_queue_ids(import, bond, option->value, &option->line);
 	else if (strcmp(name, "driver") != 0)
 		ifupdown_table_option(import, bond, name, option);
-}
-
-static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
-{
-	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
-
-	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
-						   : NULL;
-}
-
-/* Whether the option has this value already. */
-static bool ifupdown_has_value(const struct import_option *known, const char *text)
-{
-	struct option_value value = { 0 };
-	struct err err;
-
-	return !option_parse(option_at(known->id), text, &value, &err) &&
-	       !memcmp(&value, &known->value, sizeof(value));
 }
 
 /* An option of one bond that a command sets, unless the bond has it from elsewhere. */

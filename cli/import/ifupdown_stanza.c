@@ -20,6 +20,7 @@ struct ifupdown_reading {
 	struct ifupdown_stanzas *stanzas;
 	const struct import_file *file;
 	bool in_stanza;
+	bool in_mapping;
 	int depth;
 	int loops;    /* of a template language, around the line */
 	bool in_code; /* between "<%" and "%>" */
@@ -82,6 +83,7 @@ static void ifupdown_begin(struct ifupdown_reading *reading, char *rest, bool is
 	struct ifupdown_stanza stanza = { .template = name, .line = *line };
 
 	reading->in_stanza = name;
+	reading->in_mapping = false;
 	if (!name)
 		return;
 	if (!is_template)
@@ -168,9 +170,13 @@ static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int
 	else if (!strcmp(key, "source") || !strcmp(key, "source-directory"))
 		ifupdown_source(reading, option.value, key[6] == '-', &line);
 	else if (ifupdown_ends_stanza(key))
-		reading->in_stanza = false;
+		reading->in_stanza = reading->in_mapping = false;
 	else if (reading->in_stanza)
 		ifupdown_take_option(reading, &option);
+	else if (!reading->in_mapping)
+		import_lost(import, NULL, &line, "it is in no stanza");
+	if (!strcmp(key, "mapping"))
+		reading->in_mapping = true;
 	if (!strcmp(key, "auto") || !strcmp(key, "allow-auto"))
 		ifupdown_take_auto(reading->stanzas, option.value);
 }

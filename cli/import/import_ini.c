@@ -19,8 +19,10 @@ static void import_ini_take(struct import *import, struct import_ini *ini, char 
 
 	entry->line.what = import_text(import, "%s", text);
 	value = strchr(text, '=');
-	if (!value)
+	if (!value) {
+		import_lost(import, NULL, &entry->line, "it is no line KEY=VALUE");
 		return;
+	}
 	*value++ = '\0';
 	entry->key = import_strip(text);
 	entry->value = import_strip(value);
@@ -49,11 +51,17 @@ void import_ini_read(struct import *import, const struct import_file *file, enum
 	}
 }
 
+static bool import_ini_is(const struct import_ini_entry *entry, const char *section,
+			  const char *key)
+{
+	return !strcmp(entry->section, section) && !strcmp(entry->key, key);
+}
+
 const struct import_ini_entry *import_ini_find(const struct import_ini *ini, const char *section,
 					       const char *key)
 {
 	for (size_t i = ini->count; i--;)
-		if (!strcmp(ini->entries[i].section, section) && !strcmp(ini->entries[i].key, key))
+		if (import_ini_is(&ini->entries[i], section, key))
 			return &ini->entries[i];
 	return NULL;
 }
@@ -65,18 +73,27 @@ const char *import_ini_value(const struct import_ini *ini, const char *section, 
 	return entry ? entry->value : "";
 }
 
+/* In one piece of memory, because a file may have very many such lines. */
 char *import_ini_list(struct import *import, const struct import_ini *ini, const char *section,
 		      const char *key)
 {
-	char *list = import_text(import, "%s", "");
+	size_t room = 1;
+	char *list, *end;
 
+	for (size_t i = 0; i < ini->count; i++)
+		if (import_ini_is(&ini->entries[i], section, key))
+			room += strlen(ini->entries[i].value) + 1;
+	list = end = import_memory(import, room);
 	for (size_t i = 0; i < ini->count; i++) {
 		const struct import_ini_entry *entry = &ini->entries[i];
 
-		if (strcmp(entry->section, section) || strcmp(entry->key, key))
+		if (!import_ini_is(entry, section, key))
 			continue;
-		list = *entry->value && *list ? import_text(import, "%s %s", list, entry->value)
-					      : import_text(import, "%s", entry->value);
+		if (!*entry->value)
+			end = list;
+		else if (end > list)
+			*end++ = ' ';
+		end = stpcpy(end, entry->value);
 	}
 	return list;
 }

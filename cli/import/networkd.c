@@ -5,36 +5,47 @@
  * For a device only the first .network file counts that matches it, and of the .netdev files of one
  * device only the first, in the order of the files' names.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"
 #include "cli/import/import_ini.h"
 #include "cli/import/import_sources.h"
+#include "cli/import/networkd_match.h"
+
+#define NETWORKD_MAX_NAMES 1024 /* of a [Match] */
+
+/* systemd takes these by name, though the kernel's driver takes numbers as well. */
+static const char *networkd_name(struct import *import, const char *value)
+{
+	(void)import;
+	return value[strspn(value, "0123456789")] ? value : NULL;
+}
 
 static const struct import_key networkd_bond_keys[] = {
-	{ .name = "Mode", .option = OPT_MODE },
-	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY },
-	{ .name = "LACPTransmitRate", .option = OPT_LACP_RATE },
+	{ .name = "Mode", .option = OPT_MODE, .convert = networkd_name },
+	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY, .convert = networkd_name },
+	{ .name = "LACPTransmitRate", .option = OPT_LACP_RATE, .convert = networkd_name },
 	{ .name = "MIIMonitorSec", .option = OPT_MIIMON, .convert = import_ms_of_s },
 	{ .name = "UpDelaySec", .option = OPT_UPDELAY, .convert = import_ms_of_s },
 	{ .name = "DownDelaySec", .option = OPT_DOWNDELAY, .convert = import_ms_of_s },
 	{ .name = "LearnPacketIntervalSec", .option = OPT_LP_INTERVAL, .convert = import_s_of_s },
-	{ .name = "AdSelect", .option = OPT_AD_SELECT },
+	{ .name = "AdSelect", .option = OPT_AD_SELECT, .convert = networkd_name },
 	{ .name = "AdActorSystemPriority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "AdUserPortKey", .option = OPT_AD_USER_PORT_KEY },
 	{ .name = "AdActorSystem", .option = OPT_AD_ACTOR_SYSTEM, .convert = import_mac },
-	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC },
-	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE },
+	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC, .convert = networkd_name },
+	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE, .convert = networkd_name },
 	{ .name = "ARPIntervalSec", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_s },
 	{ .name = "ARPIPTargets",
 	  .option = OPT_ARP_IP_TARGET,
 	  .convert = import_list,
 	  .more = true },
-	{ .name = "ARPAllTargets", .option = OPT_ARP_ALL_TARGETS },
+	{ .name = "ARPAllTargets", .option = OPT_ARP_ALL_TARGETS, .convert = networkd_name },
 	{ .name = "ARPMissedMax", .option = OPT_ARP_MISSED_MAX },
-	{ .name = "PrimaryReselectPolicy", .option = OPT_PRIMARY_RESELECT },
+	{ .name = "PrimaryReselectPolicy",
+	  .option = OPT_PRIMARY_RESELECT,
+	  .convert = networkd_name },
 	{ .name = "ResendIGMP", .option = OPT_RESEND_IGMP },
 	{ .name = "PeerNotifyDelaySec", .option = OPT_PEER_NOTIF_DELAY, .convert = import_ms_of_s },
 	{ .name = "PacketsPerSlave", .option = OPT_PACKETS_PER_SLAVE },
@@ -70,6 +81,7 @@ struct networkd_unit {
 	const char *name; /* of the file, by which they are in order */
 	struct import_ini ini;
 	bool is_netdev;
+	struct networkd_match match;
 };
 
 struct networkd {
@@ -153,57 +165,6 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 			       "has unless its module was told another mode");
 }
 
-/* What a [Match] says about a device of which only the name or the MAC address is known. */
-enum networkd_match { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
-
-static enum networkd_match networkd_match_list(struct import *import, const char *value,
-					       const char *device, bool is_mac)
-{
-	bool is_inverted = *value == '!', found = false;
-	char *rest = import_text(import, "%s", value + is_inverted), *word;
-
-	while ((word = import_next_word(&rest, " \t")))
-		found |= is_mac ? import_same(import_mac(import, word), device)
-				: !fnmatch(word, device, 0);
-	return found != is_inverted ? NETWORKD_MATCHES : NETWORKD_OTHER;
-}
-
-/* A device that can be a slave is of the type ether, and of no kind of virtual devices we know. */
-static enum networkd_match networkd_match_key(struct import *import, const struct import_ini *ini,
-					      const char *key, const char *device)
-{
-	const char *value = import_ini_list(import, ini, "Match", key);
-	bool is_name = !strcmp(key, "Name"), is_mac = strstr(key, "MACAddress");
-	bool known_by_mac = strchr(device, ':');
-
-	if (is_name && !strcmp(value, "*"))
-		return NETWORKD_MATCHES;
-	if ((is_name && !known_by_mac) || (is_mac && known_by_mac))
-		return networkd_match_list(import, value, device, is_mac);
-	if (!strcmp(key, "Type"))
-		return networkd_match_list(import, value, "ether", false);
-	return NETWORKD_MAYBE;
-}
-
-/* All keys have to match. Without any, systemd passes over the file. */
-static enum networkd_match networkd_matches(struct import *import, const struct import_ini *ini,
-					    const char *device)
-{
-	enum networkd_match all = NETWORKD_MATCHES;
-	bool any = false;
-
-	for (size_t i = 0; i < ini->count; i++) {
-		enum networkd_match one;
-
-		if (strcmp(ini->entries[i].section, "Match") != 0)
-			continue;
-		any = true;
-		one = networkd_match_key(import, ini, ini->entries[i].key, device);
-		all = one < all ? one : all;
-	}
-	return any ? all : NETWORKD_OTHER;
-}
-
 /*
  * Whether an earlier .network file has the device. One that may have it, as far as its [Match]
  * tells, leaves it to this file, with a remark.
@@ -215,20 +176,20 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 	const struct networkd_unit *perhaps = NULL;
 
 	for (const struct networkd_unit *other = networkd->units; other != unit; other++) {
-		enum networkd_match match;
+		enum networkd_answer answer;
 
 		if (other->is_netdev ||
 		    !strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name))
 			continue;
-		match = networkd_matches(networkd->import, &other->ini, device);
-		if (match == NETWORKD_MATCHES) {
+		answer = networkd_match_device(networkd->import, &other->match, device);
+		if (answer == NETWORKD_MATCHES) {
 			import_lost(networkd->import, bond, line,
 				    "%s is no slave, because systemd takes the first file that "
 				    "matches it, %s",
 				    device, other->path);
 			return true;
 		}
-		if (match == NETWORKD_MAYBE && !perhaps)
+		if (answer == NETWORKD_MAYBE && !perhaps)
 			perhaps = other;
 	}
 	if (perhaps)
@@ -239,7 +200,7 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 }
 
 /* The names that [Match] gives, or MAC addresses; NULL if it finds devices in another way. */
-static char *networkd_match(struct import *import, const struct networkd_unit *unit)
+static char *networkd_names(struct import *import, const struct networkd_unit *unit)
 {
 	static const char *const keys[] = { "Name", "PermanentMACAddress", "MACAddress" };
 	char *names = NULL;
@@ -304,18 +265,24 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 		import_ini_find(&unit->ini, "Network", "ActiveSlave");
 	bool is_new = !import_find_bond(import, of->value);
 	struct import_bond *bond = import_bond(import, of->value, &of->line);
-	char *names = networkd_match(import, unit), *name;
+	char *names = networkd_names(import, unit), *name;
 
 	if (!bond)
 		return;
 	if (is_new)
-		import_changed(import, bond, &of->line,
-			       "no .netdev file of %s was read; it has all defaults", bond->name);
+		import_refuse(import, bond, &of->line,
+			      "no .netdev file of %s was read, so its mode is not known; give that "
+			      "file, too",
+			      bond->name);
 	if (!names)
 		import_refuse(import, bond, &of->line,
 			      "[Match] does not name the devices; name them there");
-	while (names && (name = import_next_word(&names, " \t")))
-		networkd_slave(networkd, bond, import_mac(import, name), unit, of);
+	for (int i = 0; names && i < NETWORKD_MAX_NAMES; i++)
+		if ((name = import_next_word(&names, " \t")))
+			networkd_slave(networkd, bond, import_mac(import, name), unit, of);
+	if (names && import_next_word(&names, " \t"))
+		import_refuse(import, bond, &of->line, "[Match] names more than %d devices",
+			      NETWORKD_MAX_NAMES);
 	if (active)
 		import_apply_key(import,
 				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
@@ -327,7 +294,7 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 static const struct import_bond *networkd_own(struct import *import,
 					      const struct networkd_unit *unit)
 {
-	char *names = networkd_match(import, unit), *name;
+	char *names = networkd_names(import, unit), *name;
 	const struct import_bond *bond = NULL;
 
 	while (!bond && names && (name = import_next_word(&names, " \t")))
@@ -347,6 +314,16 @@ static void networkd_network(const struct networkd *networkd, const struct netwo
 		networkd_rest(import, bond, unit);
 }
 
+/* For example one with Kind=Bond, which systemd does not take for a bond. */
+static void networkd_other_netdev(struct import *import, const struct networkd_unit *unit)
+{
+	const struct import_ini_entry *kind = import_ini_find(&unit->ini, "NetDev", "Kind");
+
+	if (import_ini_has_section(&unit->ini, "Bond"))
+		import_lost(import, NULL, kind ? &kind->line : &unit->ini.entries[0].line,
+			    "systemd makes no bond of this file; that takes Kind=bond");
+}
+
 static int networkd_compare(const void *left, const void *right)
 {
 	const struct networkd_unit *a = left, *b = right;
@@ -362,6 +339,8 @@ static void networkd_take(const struct networkd *networkd)
 	for (size_t i = 0; i < networkd->count; i++)
 		if (networkd_is_bond(&networkd->units[i]))
 			networkd_netdev(networkd, &networkd->units[i]);
+		else if (networkd->units[i].is_netdev)
+			networkd_other_netdev(networkd->import, &networkd->units[i]);
 	for (size_t i = 0; i < networkd->count; i++)
 		if (!networkd->units[i].is_netdev)
 			networkd_network(networkd, &networkd->units[i]);
@@ -399,6 +378,7 @@ static int networkd_read_unit(struct networkd *networkd, const char *path, const
 	if (r)
 		return r;
 	unit.is_netdev = import_ini_has_section(&unit.ini, "NetDev");
+	networkd_match_read(networkd->import, &unit.ini, &unit.match);
 	networkd->units =
 		import_grow(networkd->import, networkd->units, networkd->count, sizeof(unit));
 	networkd->units[networkd->count++] = unit;
