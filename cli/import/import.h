@@ -46,8 +46,11 @@ struct import_options {
 	size_t count;
 };
 
+struct import_bond;
+
 struct import_slave {
 	char name[MAC_FORMAT_SIZE]; /* or its permanent MAC address */
+	struct import_bond *bond;
 	struct import_options options;
 };
 
@@ -78,6 +81,17 @@ struct import_remark {
 
 struct import_text;
 
+struct import_index_entry {
+	const void *of, *what;
+	const char *name;
+};
+
+/* Finds things by a name within something else, however many there are. Starts as zeros. */
+struct import_index {
+	struct import_index_entry *entries;
+	size_t count, room;
+};
+
 struct import {
 	const char *tool;
 	bool is_of_driver; /* it sets up bonds of the kernel's driver */
@@ -89,6 +103,7 @@ struct import {
 	struct import_bond **refused_bonds; /* import_settle() takes them out of the others */
 	size_t refused_count;
 	bool is_incomplete; /* import_refuse() was called for a bond that has no name */
+	struct import_index slaves; /* by their names, of NULL */
 	struct import_remark *remarks;
 	size_t remark_count;
 	struct import_text *texts; /* all memory of the call */
@@ -102,6 +117,12 @@ void *import_memory(struct import *import, size_t size);
 void *import_grow(struct import *import, void *list, size_t count, size_t size);
 char *import_text(struct import *import, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Replaces what was there. The name has to live as long as the index. */
+void import_index_put(struct import *import, struct import_index *index, const void *of,
+		      const char *name, const void *what);
+/* NULL if there is none. */
+const void *import_index_get(const struct import_index *index, const void *of, const char *name);
 
 /* The bond of that name, found or made. NULL: no bond can have that name, which is refused. */
 struct import_bond *import_bond(struct import *import, const char *name,

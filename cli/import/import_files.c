@@ -54,6 +54,18 @@ static ssize_t import_read_all(int fd, size_t most, char **ret_text)
 	return (ssize_t)size;
 }
 
+/* The number of the line in which the text ends. */
+static int import_lines_before(const char *text)
+{
+	int number = 1;
+
+	while ((text = strchr(text, '\n'))) {
+		number++;
+		text++;
+	}
+	return number;
+}
+
 int import_file_read(struct import *import, const char *path, const struct import_file **ret_file,
 		     struct err *err)
 {
@@ -69,8 +81,13 @@ int import_file_read(struct import *import, const char *path, const struct impor
 		return err_set(err, (int)-size, "%s: %s", path, strerror((int)-size));
 	import->bytes_read += (size_t)size;
 	*ret_file = import_file_of(import, path, text, (size_t)size);
+	if (memchr(text, '\0', (size_t)size))
+		size = err_set(
+			err, EINVAL,
+			"%s: line %d has a NUL byte, so this is no text file that can be read",
+			path, import_lines_before(text));
 	free(text);
-	return 0;
+	return size < 0 ? (int)size : 0;
 }
 
 const char *import_path(struct import *import, const char *path)

@@ -17,7 +17,7 @@
  */
 const struct import_file *import_file_of(struct import *import, const char *path, const char *text,
 					 size_t size);
-/* Returns -errno, with a line in err. */
+/* Returns -errno, with a line in err: also of a file with a NUL byte, which is no text. */
 int import_file_read(struct import *import, const char *path, const struct import_file **ret_file,
 		     struct err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bonds, slaves and options that were found. Knows the option table, and no source. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,22 @@ struct import_bond *import_find_bond(const struct import *import, const char *na
 	return NULL;
 }
 
+/* bondctl and bondd speak JSON, where a name that is not UTF-8 has no place. */
+static int import_check_text(const char *what, const char *text, struct err *err)
+{
+	json_t *json = json_string(text);
+
+	json_decref(json);
+	return json ? 0
+		    : err_set(err, 1, "the %s is not UTF-8, and bondctl could not name it", what);
+}
+
 static int import_check_bond(const struct import *import, const char *name, struct err *err)
 {
 	int r = name_check("bond", name, err);
 
+	if (!r)
+		r = import_check_text("bond's name", name, err);
 	if (!r && name[0] == '.')
 		return err_set(err, 1, "bondd reads no hidden files, and %s.conf would be one",
 			       name);
@@ -50,26 +63,16 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	return bond;
 }
 
-static struct import_slave *import_slave_of(const struct import_bond *bond, const char *name)
-{
-	for (size_t i = 0; i < bond->slave_count; i++)
-		if (!strcmp(bond->slaves[i]->name, name))
-			return bond->slaves[i];
-	return NULL;
-}
-
 struct import_slave *import_find_slave(const struct import *import, const char *name,
 				       struct import_bond **ret_bond)
 {
-	for (size_t i = 0; i < import->bond_count; i++) {
-		struct import_slave *slave = import_slave_of(import->bonds[i], name);
+	/* What the index has is not const. */
+	struct import_slave *slave =
+		(struct import_slave *)import_index_get(&import->slaves, NULL, name);
 
-		if (slave && ret_bond)
-			*ret_bond = import->bonds[i];
-		if (slave)
-			return slave;
-	}
-	return NULL;
+	if (slave && ret_bond)
+		*ret_bond = slave->bond;
+	return slave;
 }
 
 static int import_check_slave_name(const char *name, struct err *err)
@@ -77,7 +80,10 @@ static int import_check_slave_name(const char *name, struct err *err)
 	uint8_t mac[XBOND_MAC_SIZE];
 
 	if (mac_parse(name, mac))
-		return name_check("slave", name, err) ? -1 : config_write_check_name(name, err);
+		return name_check("slave", name, err) ||
+				       import_check_text("slave's name", name, err)
+			       ? -1
+			       : config_write_check_name(name, err);
 	if (mac[0] & 1 || mac_is_zero(mac))
 		return err_set(err, 1, "no device has the MAC address %s", name);
 	return 0;
@@ -106,8 +112,8 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 
 	if (!mac_parse(name, mac))
 		name = mac_format(mac, text);
-	slave = import_slave_of(bond, name);
-	if (slave)
+	slave = import_find_slave(import, name, NULL);
+	if (slave && slave->bond == bond)
 		return slave;
 	if (import_check_slave(import, bond, name, &err)) {
 		import_refuse(import, bond, line, "%s", err.text);
@@ -115,6 +121,8 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 	}
 	slave = import_memory(import, sizeof(*slave));
 	snprintf(slave->name, sizeof(slave->name), "%s", name);
+	slave->bond = bond;
+	import_index_put(import, &import->slaves, NULL, slave->name, slave);
 	bond->slaves =
 		import_grow(import, bond->slaves, bond->slave_count, sizeof(struct import_slave *));
 	bond->slaves[bond->slave_count++] = slave;
@@ -201,7 +209,8 @@ void import_option(struct import *import, struct import_bond *bond, struct impor
 
 	if (import_special(import, bond, id, &text, line))
 		return;
-	if (!option_is_list(spec) && option_parse(spec, text, &value, &err)) {
+	if (import_check_text("value", text, &err) ||
+	    (!option_is_list(spec) && option_parse(spec, text, &value, &err))) {
 		if (id == OPT_MODE)
 			import_refuse(import, bond, line, "%s", err.text);
 		else

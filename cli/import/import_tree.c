@@ -7,36 +7,7 @@
 
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3
-
-int import_tree_read(struct import *import, const struct import_file *file,
-		     struct import_tree *ret_tree, struct err *err)
-{
-	yaml_parser_t parser;
-	int r = 0;
-
-	*ret_tree = (struct import_tree){ file, import_memory(import, sizeof(yaml_document_t)) };
-	if (!yaml_parser_initialize(&parser))
-		return err_set(err, ENOMEM, "out of memory");
-	yaml_parser_set_input_string(&parser, (const unsigned char *)file->text,
-				     strlen(file->text));
-	if (!yaml_parser_load(&parser, ret_tree->document))
-		r = err_set(err, EINVAL, "%s:%zu: %s", file->path, parser.problem_mark.line + 1,
-			    parser.problem ? parser.problem : "cannot be read");
-	yaml_parser_delete(&parser);
-	return r;
-}
-
-void import_tree_done(struct import_tree *tree)
-{
-	if (tree->document)
-		yaml_document_delete(tree->document);
-	tree->document = NULL;
-}
-
-const yaml_node_t *import_tree_root(const struct import_tree *tree)
-{
-	return yaml_document_get_root_node(tree->document);
-}
+#define MAX_DEPTH 64
 
 const char *import_tree_text(const yaml_node_t *node)
 {
@@ -56,6 +27,116 @@ static size_t import_tree_count(const yaml_node_t *node)
 	if (node->type == YAML_SEQUENCE_NODE)
 		return (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
 	return 0;
+}
+
+/* How many levels deeper it is behind this event. */
+static int import_tree_step(yaml_event_type_t type)
+{
+	switch ((unsigned int)type) {
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT: return 1;
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT: return -1;
+	default: return 0;
+	}
+}
+
+/* libyaml takes ages for what is nested deeply, so its loader does not get that. */
+static bool import_tree_is_deep(yaml_parser_t *parser)
+{
+	yaml_event_t event;
+	bool ends = false;
+	int depth = 0;
+
+	while (!ends && depth <= MAX_DEPTH && yaml_parser_parse(parser, &event)) {
+		depth += import_tree_step(event.type);
+		ends = event.type == YAML_STREAM_END_EVENT || event.type == YAML_DOCUMENT_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	return depth > MAX_DEPTH;
+}
+
+/* Returns false if there is no memory. */
+static bool import_tree_parser(const struct import_file *file, yaml_parser_t *ret_parser)
+{
+	if (!yaml_parser_initialize(ret_parser))
+		return false;
+	yaml_parser_set_input_string(ret_parser, (const unsigned char *)file->text,
+				     strlen(file->text));
+	return true;
+}
+
+static int import_tree_load(const struct import_file *file, yaml_document_t *document,
+			    struct err *err)
+{
+	yaml_parser_t parser;
+	size_t line;
+	bool is_deep;
+	int r = 0;
+
+	if (!import_tree_parser(file, &parser))
+		return err_set(err, ENOMEM, "out of memory");
+	is_deep = import_tree_is_deep(&parser);
+	line = parser.mark.line + 1;
+	yaml_parser_delete(&parser);
+	if (is_deep)
+		return err_set(err, EINVAL, "%s:%zu: it is nested deeper than %d levels",
+			       file->path, line, MAX_DEPTH);
+	if (!import_tree_parser(file, &parser))
+		return err_set(err, ENOMEM, "out of memory");
+	if (!yaml_parser_load(&parser, document))
+		r = err_set(err, EINVAL, "%s:%zu: %s", file->path, parser.problem_mark.line + 1,
+			    parser.problem ? parser.problem : "cannot be read");
+	yaml_parser_delete(&parser);
+	return r;
+}
+
+static const char *import_tree_key(const struct import_tree *tree, const yaml_node_pair_t *pair)
+{
+	return import_tree_text(import_tree_node(tree, pair->key));
+}
+
+/* Of a key that comes twice the last one is found. */
+static void import_tree_number(struct import *import, struct import_tree *tree)
+{
+	const yaml_node_t *end = tree->document->nodes.top;
+
+	tree->index = (struct import_index){ 0 };
+	for (const yaml_node_t *map = tree->document->nodes.start; map < end; map++) {
+		if (map->type != YAML_MAPPING_NODE)
+			continue;
+		for (const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+		     pair < map->data.mapping.pairs.top; pair++)
+			if (import_tree_key(tree, pair))
+				import_index_put(import, &tree->index, map,
+						 import_tree_key(tree, pair), pair);
+	}
+}
+
+int import_tree_read(struct import *import, const struct import_file *file,
+		     struct import_tree *ret_tree, struct err *err)
+{
+	int r;
+
+	*ret_tree =
+		(struct import_tree){ .file = file,
+				      .document = import_memory(import, sizeof(yaml_document_t)) };
+	r = import_tree_load(file, ret_tree->document, err);
+	if (!r)
+		import_tree_number(import, ret_tree);
+	return r;
+}
+
+void import_tree_done(struct import_tree *tree)
+{
+	if (tree->document)
+		yaml_document_delete(tree->document);
+	tree->document = NULL;
+}
+
+const yaml_node_t *import_tree_root(const struct import_tree *tree)
+{
+	return yaml_document_get_root_node(tree->document);
 }
 
 static void import_tree_words(const struct import_tree *tree, const yaml_node_t *node, int depth,
@@ -128,16 +209,38 @@ bool import_tree_at(struct import *import, const struct import_tree *tree, const
 bool import_tree_find(struct import *import, const struct import_tree *tree, const yaml_node_t *map,
 		      const char *key, struct import_node *ret_node)
 {
-	size_t i = map && map->type == YAML_MAPPING_NODE ? import_tree_count(map) : 0;
+	const yaml_node_pair_t *pair = import_index_get(&tree->index, map, key);
 
-	while (i--) {
-		const char *name = import_tree_text(
-			import_tree_node(tree, map->data.mapping.pairs.start[i].key));
+	return pair && import_tree_at(import, tree, map,
+				      (size_t)(pair - map->data.mapping.pairs.start), ret_node);
+}
 
-		if (name && !strcmp(name, key))
-			return import_tree_at(import, tree, map, i, ret_node);
+static void import_tree_keep_last_of(struct import *import, struct import_tree *tree,
+				     yaml_node_t *map)
+{
+	yaml_node_pair_t *kept = map->data.mapping.pairs.start;
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(import, tree, map, i, &node); i++) {
+		yaml_node_pair_t *pair = &map->data.mapping.pairs.start[i];
+		const char *key = import_tree_key(tree, pair);
+
+		if (!key || import_index_get(&tree->index, map, key) == pair)
+			*kept++ = *pair;
+		else
+			import_lost(import, NULL, &node.line,
+				    "the key comes again below, and the last one counts");
 	}
-	return false;
+	map->data.mapping.pairs.top = kept;
+}
+
+void import_tree_keep_last(struct import *import, struct import_tree *tree)
+{
+	for (yaml_node_t *node = tree->document->nodes.start; node < tree->document->nodes.top;
+	     node++)
+		if (node->type == YAML_MAPPING_NODE)
+			import_tree_keep_last_of(import, tree, node);
+	import_tree_number(import, tree);
 }
 
 const char *import_tree_list(struct import *import, const struct import_tree *tree,

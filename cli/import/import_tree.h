@@ -13,14 +13,18 @@
 struct import_tree {
 	const struct import_file *file;
 	yaml_document_t *document;
+	struct import_index index; /* the values of all maps by their keys */
 };
 
 /*
  * Only the first document of a file counts; an empty file has no root. Returns -EINVAL, with
- * "PATH:LINE: why" in err. Ends with import_tree_done(), also after a failure.
+ * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file. Ends with
+ * import_tree_done(), also after a failure.
  */
 int import_tree_read(struct import *import, const struct import_file *file,
 		     struct import_tree *ret_tree, struct err *err);
+/* For the tools that of a key that comes twice take the last: the others go, and are remarked. */
+void import_tree_keep_last(struct import *import, struct import_tree *tree);
 void import_tree_done(struct import_tree *tree);
 
 const yaml_node_t *import_tree_root(const struct import_tree *tree);

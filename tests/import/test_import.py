@@ -203,6 +203,54 @@ def test_hostile_text_is_not_printed(tmp_path):
     schema.check("import", json.loads(run("ifupdown", "-j", "interfaces", cwd=tmp_path).stdout))
 
 
+NOT_UTF8 = {
+    "networkd": b"[NetDev]\nName=b\xe9nd0\nKind=bond\n",
+    "ifupdown": b"iface bond0\n bond-slaves eth0 eth\xe9\n bond-mode 1\n bond-primary eth\xe9\n",
+    "netplan": b"network: {bonds: {b: {interfaces: ['eth\xe9']}}}\n",
+}
+
+
+@pytest.mark.parametrize("tool", NOT_UTF8)
+def test_names_that_are_not_utf8(tool, tmp_path):
+    """They are refused by name, and nothing says another name than the file has; -j as well."""
+    path = tmp_path / "file.netdev"
+    path.write_bytes(NOT_UTF8[tool])
+    done = run(tool, path, "-w", XBOND_CONFIG_DIR=str(tmp_path / "new"))
+    assert re.search(r"file.netdev:\d.*UTF-8", done.stderr), done.stderr
+    assert "\ufffd" not in done.stdout and "?" not in done.stdout
+    as_json = run(tool, "-j", path)
+    assert "UTF-8" in as_json.stdout + as_json.stderr
+    assert as_json.returncode == done.returncode
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS - {"ovs", "kernel"}))
+def test_nul_byte_is_an_error(tool, tmp_path):
+    path = tmp_path / "bond0.conf"
+    path.write_bytes(b"# a file\n\0{}\n")
+    done = run(tool, path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "bond0.conf: line 2 has a NUL byte" in done.stderr
+
+
+@pytest.mark.parametrize("level", ["[", '{"a":', "- "], ids=["array", "object", "block"])
+@pytest.mark.parametrize("tool", ["netplan", "teamd", "ovs", "kernel"])
+def test_deep_nesting_is_an_error(tool, level, tmp_path):
+    (tmp_path / "deep.conf").write_text(level * 500000)
+    done = run(tool, "./deep.conf", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"bondctl: .*deep.conf.*\n", done.stderr)
+
+
+def test_large_configuration(tmp_path):
+    """Each of 40,000 interfaces is looked for by its name a few times."""
+    devices = "".join(f"    e{i}: {{set-name: eth{i}, mtu: 9000}}\n" for i in range(40000))
+    (tmp_path / "large.yaml").write_text(
+        f"network:\n  ethernets:\n{devices}  bonds: {{b: {{interfaces: [e7, e39999]}}}}\n")
+    done = run("netplan", "./large.yaml", cwd=tmp_path)
+    assert "[slave eth7]\n\n[slave eth39999]\n" in done.stdout
+    assert done.stderr.count("stays with netplan: mtu: 9000") == 2
+
+
 @pytest.mark.parametrize("tool", sorted(TOOLS))
 def test_what_cannot_be_read(tool, tmp_path):
     done = run(tool, "./missing", cwd=tmp_path)
