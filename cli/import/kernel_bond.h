@@ -12,7 +12,7 @@
 void kernel_apply(struct import *import, const struct import_key *key, struct import_bond *bond,
 		  struct import_slave *slave, const char *value, const struct import_line *line);
 
-/* Has sysfs a file for it? */
+/* Has sysfs of every kernel a file for it? */
 bool kernel_is_in_sysfs(enum option_id id);
 
 extern const struct import_key kernel_proc_keys[], kernel_proc_slave_keys[], kernel_ip_keys[],

@@ -3,13 +3,12 @@
 
 #include "cli/import/kernel_bond.h"
 
-/* Such values come with their number: "802.3ad 4". */
-static const char *kernel_value(struct import *import, const struct import_key *key,
-				const char *value)
+/* Such values come with their number: "802.3ad 4", "off 0". */
+static const char *kernel_word(struct import *import, const struct import_key *key,
+			       const char *value)
 {
-	if (key->convert)
-		return key->convert(import, value);
-	return import_first_word(import, value);
+	return key->convert && key->convert != import_switch ? value
+							     : import_first_word(import, value);
 }
 
 void kernel_apply(struct import *import, const struct import_key *key, struct import_bond *bond,
@@ -17,14 +16,16 @@ void kernel_apply(struct import *import, const struct import_key *key, struct im
 {
 	const struct option_spec *option = option_at(key->option);
 	struct option_value parsed = { 0 };
-	const char *text = *value ? kernel_value(import, key, value) : "";
+	const char *text = value = kernel_word(import, key, value);
 
+	if (*value && key->convert)
+		text = key->convert(import, value);
 	if (text && !*text)
 		return;
 	if (text && !key->why_lost && !option_is_list(option) && key->option != OPT_MODE &&
 	    !option_parse(option, text, &parsed, NULL) && option_is_default(option, &parsed))
 		return;
-	import_apply_key(import, key, bond, slave, key->convert || !text ? value : text, line);
+	import_apply_key(import, key, bond, slave, value, line);
 }
 
 bool kernel_is_in_sysfs(enum option_id id)
