@@ -102,7 +102,7 @@ struct import {
 	size_t bond_count;
 	struct import_bond **refused_bonds; /* import_settle() takes them out of the others */
 	size_t refused_count;
-	bool is_incomplete; /* import_refuse() was called for a bond that has no name */
+	bool is_incomplete;	    /* import_refuse() was called for a bond that has no name */
 	struct import_index slaves; /* by their names, of NULL */
 	struct import_remark *remarks;
 	size_t remark_count;
@@ -148,6 +148,7 @@ void import_option(struct import *import, struct import_bond *bond, struct impor
 		   enum option_id id, const char *text, bool more, const struct import_line *line);
 const struct import_option *import_find_option(const struct import_options *options,
 					       enum option_id id);
+void import_remove_option(struct import_options *options, enum option_id id);
 
 /* For what the bond can do without. bond may be NULL. */
 void import_lost(struct import *import, const struct import_bond *bond,

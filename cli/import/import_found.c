@@ -144,6 +144,14 @@ const struct import_option *import_find_option(const struct import_options *opti
 	return import_option_of(options, id);
 }
 
+void import_remove_option(struct import_options *options, enum option_id id)
+{
+	struct import_option *option = import_option_of(options, id);
+
+	if (option)
+		*option = options->list[--options->count];
+}
+
 static struct import_option *import_option_add(struct import *import,
 					       struct import_options *options, enum option_id id)
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Profiles of NetworkManager: a bond is one, and each of its ports another one. */
+/* Profiles of NetworkManager: a bond or a team is one, and each of its ports another one. */
 #include "cli/import/networkmanager.h"
 
 #include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/teamd.h"
 
 static const struct import_key nm_bond_keys[] = {
 	{ .name = "balance-slb",
@@ -20,12 +23,23 @@ static const struct import_key nm_port_keys[] = {
 	{ .name = NULL },
 };
 
+static const struct import_key nm_team_keys[] = {
+	{ .name = "config", .becomes = "(the keys in it, as those of teamd)" },
+	{ .name = NULL },
+};
+
 static const struct import_key nm_ifcfg_keys[] = {
 	{ .name = "BONDING_OPTS", .becomes = "(the options in it, as those of [bond])" },
+	{ .name = "BONDING_MODULE_OPTS", .becomes = "(the options in it, as those of [bond])" },
+	{ .name = "BONDING_SLAVE0", .becomes = "[slave DEV], as all BONDING_SLAVE..." },
+	{ .name = "TEAM_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
+	{ .name = "TEAM_PORT_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
 	{ .name = "BOND_PORT_QUEUE_ID", .becomes = "queue_id" },
 	{ .name = "BOND_PORT_PRIO", .becomes = "prio" },
 	{ .name = "MASTER", .becomes = "[slave DEV]" },
 	{ .name = "MASTER_UUID", .becomes = "[slave DEV]" },
+	{ .name = "TEAM_MASTER", .becomes = "[slave DEV]" },
+	{ .name = "TEAM_MASTER_UUID", .becomes = "[slave DEV]" },
 	{ .name = NULL },
 };
 
@@ -33,23 +47,27 @@ const struct import_keys networkmanager_tables[] = {
 	{ "[bond] and BONDING_OPTS", import_bonding_keys },
 	{ "[bond], beside those", nm_bond_keys },
 	{ "[bond-port]", nm_port_keys },
+	{ "[team] and [team-port]", nm_team_keys },
 	{ "ifcfg files", nm_ifcfg_keys },
 	{ .title = NULL },
 };
 
 static bool nm_is_bond(const struct nm_profile *profile)
 {
-	return !strcmp(profile->type, "bond");
+	return nm_is_bond_type(profile->type);
 }
 
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
-	return !strcmp(entry->section, "bond") || !strcmp(entry->section, "bond-port") ||
-	       !strcmp(entry->section, "connection") ||
-	       ((!strcmp(entry->section, "ethernet") ||
-		 !strcmp(entry->section, "802-3-ethernet")) &&
-		!strcmp(entry->key, "mac-address"));
+	static const char *const sections[] = { NM_OPEN_QUOTE, "bond",	    "bond-port", "team",
+						"slaves",      "team-port", "connection" };
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (!strcmp(entry->section, sections[i]))
+			return true;
+	return (!strcmp(entry->section, "ethernet") || !strcmp(entry->section, "802-3-ethernet")) &&
+	       !strcmp(entry->key, "mac-address");
 }
 
 static void nm_rest(struct import *import, const struct import_bond *bond,
@@ -80,6 +98,82 @@ static void nm_bond_entry(struct import *import, struct import_bond *bond,
 		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
 }
 
+/* In the driver the monitor that is set last ends the other one; import_settle() does the rest. */
+static void nm_last_monitor(struct import *import, struct import_bond *bond,
+			    const struct import_ini_entry *entry)
+{
+	const struct import_option *miimon = import_find_option(&bond->options, OPT_MIIMON);
+	const struct import_option *probes = import_find_option(&bond->options, OPT_ARP_INTERVAL);
+
+	if (strcmp(entry->key, "arp_interval") != 0 || !probes || !probes->value.number ||
+	    !miimon || !miimon->value.number)
+		return;
+	import_lost(import, bond, &miimon->line,
+		    "arp_interval, which comes after it, ends it; xbond follows carrier in any "
+		    "case");
+	import_remove_option(&bond->options, OPT_MIIMON);
+}
+
+/* SUSE has names of configurations, too: "eth-id-02:00:5e:10:00:01" is a device by its address. */
+static const char *nm_slave_name(const char *word)
+{
+	const char *id = strstr(word, "-id-");
+
+	return id ? id + 4 : word;
+}
+
+static void nm_slaves(struct import *import, struct import_bond *bond,
+		      const struct import_ini_entry *entry)
+{
+	char *rest = import_text(import, "%s", entry->value), *word;
+
+	while ((word = import_next_word(&rest, " \t\n")))
+		import_slave(import, bond, nm_slave_name(word), &entry->line);
+}
+
+/* In a keyfile the JSON has its line ends and tabs as \n and \t. */
+static const char *nm_config(struct import *import, const struct import_ini_entry *entry)
+{
+	char *json = import_text(import, "%s", entry->value), *to = json;
+
+	for (const char *at = json; *at; at++)
+		if (at[0] == '\\' && at[1] && strchr("nrts", at[1])) {
+			*to++ = ' ';
+			at++;
+		} else {
+			*to++ = *at;
+		}
+	*to = '\0';
+	return json;
+}
+
+/* Of a profile of a team or, with slave, of one of its ports. */
+static void nm_team_entry(struct import *import, struct import_bond *bond,
+			  struct import_slave *slave, const struct import_ini_entry *entry)
+{
+	if (strcmp(entry->key, "config"))
+		import_lost(import, bond, &entry->line, "xbond has no such option");
+	else
+		teamd_take_text(import, bond, slave, nm_config(import, entry), &entry->line);
+}
+
+static void nm_take_bond(struct import *import, struct import_bond *bond,
+			 const struct nm_profile *profile)
+{
+	for (size_t i = 0; i < profile->ini.count; i++) {
+		const struct import_ini_entry *entry = &profile->ini.entries[i];
+
+		if (!strcmp(entry->section, "slaves"))
+			nm_slaves(import, bond, entry);
+		else if (!strcmp(entry->section, "team"))
+			nm_team_entry(import, bond, NULL, entry);
+		else if (!strcmp(entry->section, "bond"))
+			nm_bond_entry(import, bond, entry);
+		if (!strcmp(entry->section, "bond"))
+			nm_last_monitor(import, bond, entry);
+	}
+}
+
 static struct import_line nm_line(const struct nm_profile *profile)
 {
 	const struct import_ini_entry *first = profile->ini.entries;
@@ -101,9 +195,7 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 		import_lost(import, bond, &line, "an earlier profile is for %s, too", bond->name);
 		return;
 	}
-	for (size_t i = 0; i < profile->ini.count; i++)
-		if (!strcmp(profile->ini.entries[i].section, "bond"))
-			nm_bond_entry(import, bond, &profile->ini.entries[i]);
+	nm_take_bond(import, bond, profile);
 	if (profile->controller)
 		import_stays(import, bond, &profile->controller->line);
 	nm_rest(import, bond, profile);
@@ -131,6 +223,26 @@ static const char *nm_mac(const struct nm_profile *profile)
 	return *mac ? mac : import_ini_value(&profile->ini, "802-3-ethernet", "mac-address");
 }
 
+/* NetworkManager makes the name of a VLAN that has none. */
+static const char *nm_vlan_name(struct import *import, const struct nm_profile *profile)
+{
+	const char *parent = import_ini_value(&profile->ini, "vlan", "parent");
+	const char *id = import_ini_value(&profile->ini, "vlan", "id");
+
+	return *parent && *id ? import_text(import, "%s.%s", parent, id) : "";
+}
+
+static bool nm_is_ethernet(const char *type)
+{
+	static const char *const others[] = { "infiniband", "ip-tunnel", "wireguard", "wpan",
+					      "6lowpan",    "gsm",	 "cdma",      "pppoe" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(type, others[i]))
+			return false;
+	return true;
+}
+
 static void nm_port(struct import *import, struct import_bond *bond,
 		    const struct nm_profile *profile)
 {
@@ -139,9 +251,17 @@ static void nm_port(struct import *import, struct import_bond *bond,
 
 	if (!*name)
 		name = import_mac(import, nm_mac(profile));
+	if (!*name)
+		name = nm_vlan_name(import, profile);
 	if (!*name) {
-		import_lost(import, bond, &profile->controller->line,
-			    "the profile does not name its device; add [slave DEV]");
+		import_refuse(import, bond, &profile->controller->line,
+			      "the profile does not name its device; add [slave DEV]");
+		return;
+	}
+	if (!nm_is_ethernet(profile->type)) {
+		import_refuse(import, bond, &profile->controller->line,
+			      "%s is of type %s, and slaves of xbond are Ethernet devices", name,
+			      profile->type);
 		return;
 	}
 	slave = import_slave(import, bond, name, &profile->controller->line);
@@ -149,6 +269,8 @@ static void nm_port(struct import *import, struct import_bond *bond,
 		const struct import_ini_entry *entry = &profile->ini.entries[i];
 		const struct import_key *key = import_find_key(nm_port_keys, entry->key, strcmp);
 
+		if (!strcmp(entry->section, "team-port"))
+			nm_team_entry(import, bond, slave, entry);
 		if (strcmp(entry->section, "bond-port"))
 			continue;
 		if (key)
@@ -161,8 +283,11 @@ static void nm_port(struct import *import, struct import_bond *bond,
 
 static bool nm_says_bond_port(const struct nm_profile *profile)
 {
-	return !strcmp(import_ini_value(&profile->ini, "connection", "slave-type"), "bond") ||
-	       !strcmp(import_ini_value(&profile->ini, "connection", "port-type"), "bond");
+	const char *type = import_ini_value(&profile->ini, "connection", "slave-type");
+
+	if (!*type)
+		type = import_ini_value(&profile->ini, "connection", "port-type");
+	return nm_is_bond_type(type) || import_ini_has_section(&profile->ini, "team-port");
 }
 
 static void nm_other(struct import *import, const struct nm_profiles *profiles,
@@ -182,7 +307,20 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 		bond = nm_find_bond(import, profiles, parent->value);
 		if (bond)
 			import_stays(import, bond, &parent->line);
+	} else if (import_find_slave(import, profile->interface, &bond)) {
+		nm_rest(import, bond, profile);
 	}
+}
+
+/* Nobody knows what else the file says. */
+static void nm_open_quote(struct import *import, const struct nm_profile *profile)
+{
+	struct import_bond *bond = import_find_bond(import, profile->interface);
+
+	for (size_t i = 0; i < profile->ini.count; i++)
+		if (!strcmp(profile->ini.entries[i].section, NM_OPEN_QUOTE))
+			import_refuse(import, bond, &profile->ini.entries[i].line,
+				      "the quote that begins here does not close");
 }
 
 int networkmanager_read(struct import *import, const struct import_request *request,
@@ -199,5 +337,7 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 	for (size_t i = 0; i < profiles.count; i++)
 		if (!nm_is_bond(&profiles.list[i]))
 			nm_other(import, &profiles, &profiles.list[i]);
+	for (size_t i = 0; i < profiles.count; i++)
+		nm_open_quote(import, &profiles.list[i]);
 	return 0;
 }

@@ -19,6 +19,13 @@ struct nm_profiles {
 	size_t count;
 };
 
+/* What becomes a bond of xbond: also teams, and bonds of Open vSwitch in ifcfg files. */
+bool nm_is_bond_type(const char *type);
+
+/* Adds what an ifcfg file has. A quote that does not end becomes a section of this name. */
+#define NM_OPEN_QUOTE "quote"
+void nm_read_ifcfg(struct import *import, const struct import_file *file, struct import_ini *ini);
+
 /* The files of NetworkManager, or those that are given. Returns -errno, with a line in err. */
 int nm_read_profiles(struct import *import, const struct import_request *request,
 		     struct nm_profiles *profiles, struct err *err);

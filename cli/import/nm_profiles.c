@@ -1,59 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads keyfiles (nm-settings-keyfile(5)) and ifcfg files of Red Hat's initscripts, which
- * NetworkManager reads, too (nm-settings-ifcfg-rh(5)). The latter become the sections and keys that
- * a keyfile would have.
+ * Reads keyfiles (nm-settings-keyfile(5)), what 'nmcli connection show NAME...' prints, and ifcfg
+ * files. The latter two become the sections and keys that a keyfile would have.
  */
 #include <string.h>
 
 #include "cli/import/import_files.h"
 #include "cli/import/networkmanager.h"
 
-static const struct {
-	const char *variable, *section, *key;
-} ifcfg_keys[] = {
-	{ "DEVICE", "connection", "interface-name" },
-	{ "NAME", "connection", "id" },
-	{ "UUID", "connection", "uuid" },
-	{ "ONBOOT", "connection", "autoconnect" },
-	{ "MASTER", "connection", "controller" },
-	{ "MASTER_UUID", "connection", "controller" },
-	{ "SLAVE", "connection", "port-type" },
-	{ "HWADDR", "ethernet", "mac-address" },
-	{ "BOND_PORT_QUEUE_ID", "bond-port", "queue-id" },
-	{ "BOND_PORT_PRIO", "bond-port", "prio" },
-	{ "PHYSDEV", "vlan", "parent" },
-};
+#define NM_CONFIG_MAX 65536 /* characters */
 
-/* The word that the shell would make of it: without quotes, and without a comment behind it. */
-static char *nm_unquote(struct import *import, const char *value)
+/* An option that the driver has, as nmcli prints them: "mode=1,arp_ip_target=192.0.2.1\,..." */
+static void nm_add_options(struct import *import, struct import_ini *ini,
+			   const struct import_ini_entry *options)
 {
-	char *text = import_text(import, "%s", value), *end = text, quote = '\0';
+	char *at = import_text(import, "%s", options->value), *end;
 
-	for (; *value; value++) {
-		if (!quote && strchr(" \t;&", *value))
-			break;
-		if (*value == quote)
-			quote = '\0';
-		else if (!quote && strchr("\"'", *value))
-			quote = *value;
-		else if (*value == '\\' && quote != '\'' && value[1])
-			*end++ = *++value;
-		else
-			*end++ = *value;
-	}
-	*end = '\0';
-	return text;
-}
+	for (; *at; at = end) {
+		struct import_ini_entry entry = { .section = "bond", .line = options->line };
+		char *word = at, *to = at;
 
-static void nm_add_bonding_options(struct import *import, struct import_ini *ini,
-				   const struct import_ini_entry *variable, const char *value)
-{
-	char *rest = import_text(import, "%s", value), *word;
-
-	while ((word = import_next_word(&rest, " \t"))) {
-		struct import_ini_entry entry = { .section = "bond", .line = variable->line };
-
+		/* A piece without '=' goes on with the list before it. */
+		for (end = at; *end && (*end != ',' || end[1 + strcspn(end + 1, ",=")] != '=');
+		     end++)
+			if (end[0] != '\\' || end[1] != ',')
+				*to++ = *end;
+		end += *end == ',';
+		*to = '\0';
 		entry.line.what = import_text(import, "%s", word);
 		entry.key = strsep(&word, "=");
 		entry.value = word ? word : "";
@@ -61,45 +34,155 @@ static void nm_add_bonding_options(struct import *import, struct import_ini *ini
 	}
 }
 
-static void nm_take_variable(struct import *import, struct import_ini *ini,
-			     const struct import_ini_entry *variable)
+/* "SECTION.KEY:" at the beginning of a line. Returns its length, 0 if it is none. */
+static size_t nm_export_key(const char *line)
 {
-	struct import_ini_entry entry = *variable;
-	const char *on;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_[]";
+	size_t section = strspn(line, letters), key;
 
-	entry.section = "ifcfg";
-	entry.value = nm_unquote(import, variable->value);
-	for (size_t i = 0; i < sizeof(ifcfg_keys) / sizeof(ifcfg_keys[0]); i++)
-		if (!strcmp(variable->key, ifcfg_keys[i].variable)) {
-			entry.section = ifcfg_keys[i].section;
-			entry.key = ifcfg_keys[i].key;
-		}
-	on = import_switch(import, entry.value);
-	if (!strcmp(variable->key, "BONDING_OPTS"))
-		nm_add_bonding_options(import, ini, variable, entry.value);
-	if (!strcmp(variable->key, "SLAVE") && on && !strcmp(on, "on"))
-		entry.value = "bond";
-	if (!strcmp(variable->key, "BONDING_OPTS") ||
-	    (!strcmp(variable->key, "TYPE") && import_same(entry.value, "Bond")) ||
-	    (!strcmp(variable->key, "BONDING_MASTER") && on && !strcmp(on, "on")))
-		entry = (struct import_ini_entry){ "connection", "type", "bond", variable->line };
-	else if (!strcmp(variable->key, "TYPE") || !strcmp(variable->key, "BONDING_MASTER"))
+	if (!section || line[section] != '.')
+		return 0;
+	key = strspn(line + section + 1, letters);
+	return key && line[section + 1 + key] == ':' ? section + 1 + key + 1 : 0;
+}
+
+/* nmcli prints all properties, most of which are as they are without being set. */
+static bool nm_is_unset(const char *key, const char *value)
+{
+	static const char *const words[] = { "",	"--",	    "-1",     "0",
+					     "0x0",	"no",	    "yes",    "unknown",
+					     "default", "disabled", "routed", "auto" };
+	size_t length = strcspn(value, " ");
+
+	if (!strcmp(key, "method") || !strcmp(key, "autoconnect"))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == length && !strncmp(value, words[i], length))
+			return true;
+	return strstr(value, "(default)");
+}
+
+/* The scripts' form of nmcli has a backslash before a colon. */
+static char *nm_export_value(struct import *import, const char *text)
+{
+	char *value = import_strip(import_text(import, "%s", text)), *to = value;
+
+	for (const char *at = value; *at; at++)
+		if (at[0] != '\\' || at[1] != ':')
+			*to++ = *at;
+	*to = '\0';
+	return value;
+}
+
+static void nm_take_property(struct import *import, struct import_ini *ini, char *text,
+			     size_t length, struct import_line line)
+{
+	struct import_ini_entry entry = { .section = text, .line = line };
+	char *value = nm_export_value(import, text + length), *key = strchr(text, '.');
+
+	text[length - 1] = '\0';
+	entry.line.what = import_text(import, "%s: %s", text, value);
+	*key++ = '\0';
+	entry.key = key;
+	entry.value = value;
+	/* What is not of the profile but of the device has capitals; config has all of a team. */
+	if (nm_is_unset(key, value) || (*text >= 'A' && *text <= 'Z') ||
+	    (!strcmp(text, "team") && strcmp(key, "config")))
 		return;
-	import_ini_add(import, ini, &entry);
+	if (!strcmp(text, "bond") && !strcmp(key, "options"))
+		nm_add_options(import, ini, &entry);
+	else
+		import_ini_add(import, ini, &entry);
 }
 
-static void nm_read_ifcfg(struct import *import, const struct import_file *file,
-			  struct import_ini *ini)
+bool nm_is_bond_type(const char *type)
 {
-	struct import_ini variables = { 0 };
-
-	import_ini_read(import, file, IMPORT_JOINS, &variables);
-	for (size_t i = 0; i < variables.count; i++)
-		nm_take_variable(import, ini, &variables.entries[i]);
+	return !strcmp(type, "bond") || !strcmp(type, "team");
 }
 
-/* A keyfile begins with a section, after comments. */
-static bool nm_is_keyfile(struct import *import, const struct import_file *file)
+/* ifcfg files have several variables that say it. */
+static const char *nm_type(const struct import_ini *ini)
+{
+	for (size_t i = 0; i < ini->count; i++)
+		if (!strcmp(ini->entries[i].section, "connection") &&
+		    !strcmp(ini->entries[i].key, "type") && nm_is_bond_type(ini->entries[i].value))
+			return ini->entries[i].value;
+	return import_ini_value(ini, "connection", "type");
+}
+
+/* A file "ifcfg-NAME" is of the device NAME, if it does not say anything else. */
+static const char *nm_named_by_file(const struct import_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+	const char *base = slash ? slash + 1 : file->path;
+
+	return strncmp(base, "ifcfg-", 6) ? "" : base + 6;
+}
+
+static void nm_describe(struct nm_profile *profile, const struct import_file *file)
+{
+	const struct import_ini *ini = &profile->ini;
+
+	profile->type = nm_type(ini);
+	profile->id = import_ini_value(ini, "connection", "id");
+	profile->uuid = import_ini_value(ini, "connection", "uuid");
+	profile->interface = import_ini_value(ini, "connection", "interface-name");
+	if (!*profile->interface) /* NetworkManager before 1.0 */
+		profile->interface = import_ini_value(ini, "bond", "interface-name");
+	if (!*profile->interface && !*import_ini_value(ini, "ethernet", "mac-address"))
+		profile->interface = nm_named_by_file(file);
+	profile->controller = import_ini_find(ini, "connection", "controller");
+	if (!profile->controller)
+		profile->controller = import_ini_find(ini, "connection", "master");
+}
+
+static void nm_add_profile(struct import *import, struct nm_profiles *profiles,
+			   const struct import_file *file, const struct import_ini *ini)
+{
+	struct nm_profile profile = { .ini = *ini };
+
+	if (!ini->count)
+		return;
+	nm_describe(&profile, file);
+	profiles->list = import_grow(import, profiles->list, profiles->count, sizeof(profile));
+	profiles->list[profiles->count++] = profile;
+}
+
+/* The configuration of a team may have several lines. */
+static void nm_go_on(struct import *import, struct import_ini *ini, const char *text)
+{
+	struct import_ini_entry *last = ini->count ? &ini->entries[ini->count - 1] : NULL;
+
+	if (last && !strcmp(last->section, "team") && strlen(last->value) < NM_CONFIG_MAX)
+		last->value = import_text(import, "%s\n%s", last->value, text);
+}
+
+static void nm_read_export(struct import *import, struct nm_profiles *profiles,
+			   const struct import_file *file)
+{
+	struct import_lines lines = { .rest = file->text };
+	struct import_ini ini = { 0 };
+	char *text;
+
+	while ((text = import_next_line(import, &lines))) {
+		size_t length = nm_export_key(text = import_strip(text));
+
+		if (!strncmp(text, "connection.id:", 14)) {
+			nm_add_profile(import, profiles, file, &ini);
+			ini = (struct import_ini){ 0 };
+		}
+		if (length)
+			nm_take_property(import, &ini, text, length,
+					 (struct import_line){ file, lines.number, NULL });
+		else if (*text)
+			nm_go_on(import, &ini, text);
+	}
+	nm_add_profile(import, profiles, file, &ini);
+}
+
+/* The first line that is no comment tells what it is. */
+static const char *nm_first_line(struct import *import, const struct import_file *file)
 {
 	struct import_lines lines = { .rest = file->text };
 	char *text;
@@ -107,42 +190,30 @@ static bool nm_is_keyfile(struct import *import, const struct import_file *file)
 	while ((text = import_next_line(import, &lines))) {
 		text = import_strip(text);
 		if (*text && *text != '#' && *text != ';')
-			return *text == '[';
+			return text;
 	}
-	return false;
-}
-
-static void nm_describe(struct nm_profile *profile)
-{
-	const struct import_ini *ini = &profile->ini;
-
-	profile->type = import_ini_value(ini, "connection", "type");
-	profile->id = import_ini_value(ini, "connection", "id");
-	profile->uuid = import_ini_value(ini, "connection", "uuid");
-	profile->interface = import_ini_value(ini, "connection", "interface-name");
-	if (!*profile->interface) /* NetworkManager before 1.0 */
-		profile->interface = import_ini_value(ini, "bond", "interface-name");
-	profile->controller = import_ini_find(ini, "connection", "controller");
-	if (!profile->controller)
-		profile->controller = import_ini_find(ini, "connection", "master");
+	return "";
 }
 
 static int nm_read_file(struct import *import, struct nm_profiles *profiles, const char *path,
 			struct err *err)
 {
-	struct nm_profile profile = { 0 };
+	struct import_ini ini = { 0 };
 	const struct import_file *file;
 	int r = import_file_read(import, path, &file, err);
+	const char *first = r ? "" : nm_first_line(import, file);
 
 	if (r)
 		return r;
-	if (nm_is_keyfile(import, file))
-		import_ini_read(import, file, IMPORT_JOINS_NOT, &profile.ini);
+	if (nm_export_key(first)) {
+		nm_read_export(import, profiles, file);
+		return 0;
+	}
+	if (*first == '[')
+		import_ini_read(import, file, IMPORT_JOINS_NOT, &ini);
 	else
-		nm_read_ifcfg(import, file, &profile.ini);
-	nm_describe(&profile);
-	profiles->list = import_grow(import, profiles->list, profiles->count, sizeof(profile));
-	profiles->list[profiles->count++] = profile;
+		nm_read_ifcfg(import, file, &ini);
+	nm_add_profile(import, profiles, file, &ini);
 	return 0;
 }
 
@@ -183,7 +254,8 @@ int nm_read_profiles(struct import *import, const struct import_request *request
 		import_path(import, "/run/NetworkManager/system-connections"),
 		import_path(import, "/usr/lib/NetworkManager/system-connections"), NULL
 	};
-	const char *const ifcfg[] = { import_path(import, "/etc/sysconfig/network-scripts"), NULL };
+	const char *const ifcfg[] = { import_path(import, "/etc/sysconfig/network-scripts"),
+				      import_path(import, "/etc/sysconfig/network"), NULL };
 	int r = 0;
 
 	if (!request->file_count) {

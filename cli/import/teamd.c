@@ -31,6 +31,16 @@ static const char *teamd_rate(struct import *import, const char *value)
 	return strcmp(fast, "on") ? "slow" : "fast";
 }
 
+/* Of SONiC's teamd. Without it, teamd uses no port that has no partner. */
+static const char *teamd_fallback(struct import *import, const char *value)
+{
+	const char *on = import_switch(import, value);
+
+	if (!on)
+		return NULL;
+	return strcmp(on, "on") ? "none" : "one";
+}
+
 static const char *teamd_hwaddr_policy(struct import *import, const char *value)
 {
 	static const char *const policies[][2] = {
@@ -51,6 +61,10 @@ static const struct import_key teamd_keys[] = {
 	{ .name = "ports", .becomes = "[slave DEV]" },
 	{ .name = "runner", .becomes = "(the keys below it)" },
 	{ .name = "link_watch", .becomes = "(the keys below it)" },
+	{ .name = "link_watch_policy", .becomes = "arp_all_targets" },
+	{ .name = "hwaddr",
+	  .why_lost = "xbond's configuration has no MAC address of the bond; set it with the "
+		      "addresses of the bond" },
 	{ .name = "notify_peers", .becomes = "num_grat_arp and peer_notif_delay" },
 	{ .name = "mcast_rejoin", .becomes = "resend_igmp" },
 	{ .name = "debug_level", .becomes = "(nothing)" },
@@ -65,6 +79,10 @@ static const struct import_key teamd_runner_keys[] = {
 	{ .name = "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
 	{ .name = "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "min_ports", .option = OPT_MIN_LINKS },
+	{ .name = "fallback", .option = OPT_LACP_FALLBACK, .convert = teamd_fallback },
+	{ .name = "retry_count",
+	  .why_lost = "three LACPDUs that do not come end a partner, as in IEEE 802.1AX",
+	  .usual = "3" },
 	{ .name = "agg_select_policy", .becomes = "ad_select" },
 	{ .name = "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
 	{ .name = NULL },
@@ -226,19 +244,28 @@ static void teamd_sticky(struct import *import, struct import_bond *bond,
 		       "primary_reselect failure makes all slaves sticky");
 }
 
-static void teamd_port(struct import *import, const struct import_tree *tree,
-		       struct import_bond *bond, const struct import_node *port)
+static void teamd_port_keys_of(struct import *import, const struct import_tree *tree,
+			       struct import_bond *bond, struct import_slave *slave,
+			       const yaml_node_t *keys)
 {
-	struct import_slave *slave = import_slave(import, bond, port->key, &port->line);
 	struct import_node node;
 
-	for (size_t i = 0; slave && import_tree_at(import, tree, port->value, i, &node); i++)
+	for (size_t i = 0; import_tree_at(import, tree, keys, i, &node); i++)
 		if (!strcmp(node.key, "sticky"))
 			teamd_sticky(import, bond, &node);
 		else if (!strcmp(node.key, "link_watch"))
 			teamd_watch(import, tree, bond, &node, true);
 		else
 			teamd_apply(import, tree, teamd_port_keys, bond, slave, &node);
+}
+
+static void teamd_port(struct import *import, const struct import_tree *tree,
+		       struct import_bond *bond, const struct import_node *port)
+{
+	struct import_slave *slave = import_slave(import, bond, port->key, &port->line);
+
+	if (slave)
+		teamd_port_keys_of(import, tree, bond, slave, port->value);
 }
 
 static void teamd_below(struct import *import, const struct import_tree *tree,
@@ -267,8 +294,8 @@ static void teamd_top(struct import *import, const struct import_tree *tree,
 	else if (!strcmp(node->key, "ports"))
 		for (size_t i = 0; import_tree_at(import, tree, node->value, i, &port); i++)
 			teamd_port(import, tree, bond, &port);
-	else if (!import_find_key(teamd_keys, node->key, strcmp))
-		import_stays(import, bond, &node->line);
+	else
+		teamd_apply(import, tree, teamd_keys, bond, NULL, node);
 }
 
 /* A file without the key device is named after it, as for teamd@.service. */
@@ -288,34 +315,68 @@ static const char *teamd_device(struct import *import, const struct import_tree 
 	return import_text(import, "%.*s", (int)strcspn(base, "."), base);
 }
 
-static void teamd_take(struct import *import, const struct import_tree *tree)
+static void teamd_take_tree(struct import *import, const struct import_tree *tree,
+			    struct import_bond *bond)
 {
 	const yaml_node_t *root = import_tree_root(tree);
-	struct import_bond *bond;
-	struct import_line line;
 	struct import_node node;
-	const char *name = teamd_device(import, tree, &line);
 
-	bond = import_bond(import, name, &line);
-	for (size_t i = 0; bond && import_tree_at(import, tree, root, i, &node); i++)
+	for (size_t i = 0; import_tree_at(import, tree, root, i, &node); i++)
 		teamd_top(import, tree, bond, &node);
+	teamd_watch_policy(import, tree, bond);
+}
+
+/* Reads what has to be a JSON object; of a key that comes twice the last one counts. */
+static int teamd_tree(struct import *import, const struct import_file *file,
+		      struct import_tree *ret_tree, struct err *err)
+{
+	int r = import_tree_read(import, file, ret_tree, err);
+	const yaml_node_t *root = r ? NULL : import_tree_root(ret_tree);
+
+	if (r)
+		return r;
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return err_set(err, EINVAL, "%s:1: is not a JSON object", file->path);
+	import_tree_keep_last(import, ret_tree);
+	return 0;
+}
+
+void teamd_take_text(struct import *import, struct import_bond *bond, struct import_slave *slave,
+		     const char *json, const struct import_line *line)
+{
+	/* Empty lines before it make the numbers of its lines those of the file. */
+	int before = line->number > 0 ? line->number - 1 : 0;
+	char *text = import_text(import, "%*s%s", before, "", json);
+	struct import_file *within = import_memory(import, sizeof(*within));
+	struct import_tree tree = { 0 };
+	struct err err;
+
+	memset(text, '\n', (size_t)before);
+	*within = (struct import_file){ line->file->path, line->file->rank, text };
+	if (teamd_tree(import, within, &tree, &err))
+		import_refuse(import, bond, line, "%s", err.text);
+	else if (slave)
+		teamd_port_keys_of(import, &tree, bond, slave, import_tree_root(&tree));
+	else
+		teamd_take_tree(import, &tree, bond);
+	import_tree_done(&tree);
 }
 
 static int teamd_read_file(struct import *import, const char *path, struct err *err)
 {
 	const struct import_file *file;
 	struct import_tree tree = { 0 };
-	const yaml_node_t *root;
+	struct import_bond *bond = NULL;
+	struct import_line line;
 	int r = import_file_read(import, path, &file, err);
 
 	if (r)
 		return r;
-	r = import_tree_read(import, file, &tree, err);
-	root = r ? NULL : import_tree_root(&tree);
-	if (root && root->type == YAML_MAPPING_NODE)
-		teamd_take(import, &tree);
-	else if (!r)
-		r = err_set(err, EINVAL, "%s:1: is not a JSON object", path);
+	r = teamd_tree(import, file, &tree, err);
+	if (!r)
+		bond = import_bond(import, teamd_device(import, &tree, &line), &line);
+	if (bond)
+		teamd_take_tree(import, &tree, bond);
 	import_tree_done(&tree);
 	return r;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/import/teamd.h"
+#include "options/option_address.h"
 
 /* teamd takes a link out when more are missed than that, xbond when so many are. */
 static const char *teamd_missed(struct import *import, const char *value)
@@ -156,4 +157,77 @@ void teamd_watch(struct import *import, const struct import_tree *tree, struct i
 	else
 		for (size_t i = 0; import_tree_at(import, tree, node->value, i, &watch); i++)
 			teamd_watch_one(import, tree, bond, &watch);
+}
+
+/* Whether there are watchers of carrier and watchers that send probes. */
+static bool teamd_is_mixed(struct import *import, const struct import_tree *tree,
+			   const yaml_node_t *watchers)
+{
+	struct import_node watch, name;
+	bool carrier = false, probes = false;
+
+	for (size_t i = 0; import_tree_at(import, tree, watchers, i, &watch); i++) {
+		const char *text = NULL;
+
+		if (import_tree_find(import, tree, watch.value, "name", &name))
+			text = import_tree_text(name.value);
+		carrier |= text && !strcmp(text, "ethtool");
+		probes |= text && strcmp(text, "ethtool") != 0;
+	}
+	return carrier && probes;
+}
+
+static bool teamd_find_mixed(struct import *import, const struct import_tree *tree,
+			     struct import_node *ret_watch)
+{
+	const yaml_node_t *root = import_tree_root(tree);
+	struct import_node ports, port;
+
+	if (import_tree_find(import, tree, root, "link_watch", ret_watch) &&
+	    teamd_is_mixed(import, tree, ret_watch->value))
+		return true;
+	if (!import_tree_find(import, tree, root, "ports", &ports))
+		return false;
+	for (size_t i = 0; import_tree_at(import, tree, ports.value, i, &port); i++)
+		if (import_tree_find(import, tree, port.value, "link_watch", ret_watch) &&
+		    teamd_is_mixed(import, tree, ret_watch->value))
+			return true;
+	return false;
+}
+
+static void teamd_watch_all(struct import *import, struct import_bond *bond,
+			    const struct import_line *line)
+{
+	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
+	const struct import_option *ipv4 = import_find_option(&bond->options, OPT_ARP_IP_TARGET);
+	const struct import_option *ipv6 = import_find_option(&bond->options, OPT_NS_IP6_TARGET);
+
+	if ((ipv4 ? option_address_count(&ipv4->value) : 0) +
+		    (ipv6 ? option_address_count(&ipv6->value) : 0) <
+	    2)
+		return;
+	if (mode && mode->value.number == XBOND_MODE_ACTIVE_BACKUP)
+		import_option(import, bond, NULL, OPT_ARP_ALL_TARGETS, "all", false, line);
+	else
+		import_lost(import, bond, line,
+			    "in this mode one target that answers is enough for xbond");
+}
+
+void teamd_watch_policy(struct import *import, const struct import_tree *tree,
+			struct import_bond *bond)
+{
+	struct import_node policy, watch;
+	const char *text = "any";
+
+	if (import_tree_find(import, tree, import_tree_root(tree), "link_watch_policy", &policy))
+		text = import_tree_list(import, tree, policy.value);
+	if (!strcmp(text, "all"))
+		teamd_watch_all(import, bond, &policy.line);
+	else if (strcmp(text, "any") != 0)
+		import_lost(import, bond, &policy.line, "it is any or all");
+	else if (teamd_find_mixed(import, tree, &watch))
+		import_changed(import, bond, &watch.line,
+			       "for teamd a link is up as long as one of these watchers says so "
+			       "(link_watch_policy any); for xbond it is up only with carrier and "
+			       "answers");
 }

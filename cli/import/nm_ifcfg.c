@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ifcfg files: of Red Hat's initscripts, which NetworkManager reads, too (nm-settings-ifcfg-rh(5)),
+ * and of SUSE's wicked (ifcfg-bonding(5)). They are sourced by a shell. They become the sections
+ * and keys that a keyfile would have; what is not of the bond is in the section "ifcfg".
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/networkmanager.h"
+
+#define BLANKS " \t\r\n"
+
+static const struct {
+	const char *variable, *section, *key;
+} ifcfg_keys[] = {
+	{ "DEVICE", "connection", "interface-name" },
+	{ "NAME", "connection", "id" },
+	{ "UUID", "connection", "uuid" },
+	{ "ONBOOT", "connection", "autoconnect" },
+	{ "MASTER", "connection", "controller" },
+	{ "MASTER_UUID", "connection", "controller" },
+	{ "TEAM_MASTER", "connection", "controller" },
+	{ "TEAM_MASTER_UUID", "connection", "controller" },
+	{ "SLAVE", "connection", "port-type" },
+	{ "TYPE", "connection", "type" },
+	{ "DEVICETYPE", "connection", "type" },
+	{ "BONDING_MASTER", "connection", "type" },
+	{ "HWADDR", "ethernet", "mac-address" },
+	{ "TEAM_CONFIG", "team", "config" },
+	{ "TEAM_PORT_CONFIG", "team-port", "config" },
+	{ "BOND_IFACES", "slaves", "BOND_IFACES" },
+	{ "OVS_OPTIONS", "ovs", "OVS_OPTIONS" },
+	{ "BOND_PORT_QUEUE_ID", "bond-port", "queue-id" },
+	{ "BOND_PORT_PRIO", "bond-port", "prio" },
+	{ "PHYSDEV", "vlan", "parent" },
+};
+
+/* What the shell makes of a backslash and this character; '\0': nothing. */
+static char ifcfg_escaped(char c, char quote)
+{
+	static const char letters[] = "nrt", means[] = "\n\r\t";
+	const char *at = strchr(letters, c);
+
+	if (c == '\n')
+		return '\0';
+	return quote == '$' && at ? means[at - letters] : c;
+}
+
+/* Whether a backslash in this quote only stands for itself; '$' is that of $'...'. */
+static bool ifcfg_is_literal(char quote, char next)
+{
+	return quote == '\'' || !next || (quote == '"' && !strchr("$`\"\\\n", next));
+}
+
+/* The word that the shell would make of it: without quotes, and without a comment behind it. */
+static char *ifcfg_unquote(struct import *import, const char *value)
+{
+	char *text = import_text(import, "%s", value), *end = text, quote = '\0';
+
+	for (; *value; value++) {
+		if (!quote && strchr(" \t;&", *value))
+			break;
+		if (quote && *value == (quote == '$' ? '\'' : quote)) {
+			quote = '\0';
+		} else if (!quote && value[0] == '$' && value[1] == '\'') {
+			quote = *value++;
+		} else if (!quote && strchr("\"'", *value)) {
+			quote = *value;
+		} else if (*value == '\\' && !ifcfg_is_literal(quote, value[1])) {
+			*end = ifcfg_escaped(*++value, quote);
+			end += *end != '\0';
+		} else {
+			*end++ = *value;
+		}
+	}
+	*end = '\0';
+	return text;
+}
+
+static bool ifcfg_is_assignment(const char *line)
+{
+	line += strspn(line, BLANKS);
+	if (!strncmp(line, "export ", 7))
+		line += 7;
+	while (isalnum((unsigned char)*line) || *line == '_')
+		line++;
+	return *line == '=';
+}
+
+/* Where the line ends that begins here: not within quotes, nor behind a backslash. */
+static const char *ifcfg_line_end(const char *at, bool *ret_is_open)
+{
+	bool is_comment = !ifcfg_is_assignment(at);
+	char quote = '\0';
+
+	for (; *at && (quote || *at != '\n'); at++) {
+		if (is_comment)
+			continue;
+		if (*at == '\\' && quote != '\'' && at[1])
+			at++;
+		else if (*at == quote)
+			quote = '\0';
+		else if (!quote && strchr("\"'", *at))
+			quote = *at;
+		else if (!quote && isblank((unsigned char)*at))
+			is_comment = at[strspn(at, " \t")] == '#';
+	}
+	*ret_is_open = quote;
+	return at;
+}
+
+/* Options of the driver, with blanks between them. */
+static void ifcfg_add_options(struct import *import, struct import_ini *ini,
+			      const struct import_line *line, const char *value)
+{
+	char *rest = import_text(import, "%s", value), *word;
+
+	while ((word = import_next_word(&rest, BLANKS))) {
+		struct import_ini_entry entry = { .section = "bond", .line = *line };
+
+		entry.line.what = import_text(import, "%s", word);
+		entry.key = strsep(&word, "=");
+		entry.value = word ? word : "";
+		import_ini_add(import, ini, &entry);
+	}
+}
+
+/* The types that are ours, as keyfiles call them; the others in small letters. */
+static const char *ifcfg_type(struct import *import, const char *value)
+{
+	const char *on = import_switch(import, value);
+	char *type = import_text(import, "%s", value);
+
+	if (on) /* BONDING_MASTER */
+		return strcmp(on, "on") ? "" : "bond";
+	for (char *at = type; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return type;
+}
+
+static void ifcfg_place(struct import *import, struct import_ini_entry *entry)
+{
+	const char *on = import_switch(import, entry->value);
+
+	entry->section = "ifcfg";
+	if (!strncmp(entry->key, "BONDING_", 8))
+		entry->section = strncmp(entry->key, "BONDING_SLAVE", 13) ? "bond" : "slaves";
+	for (size_t i = 0; i < sizeof(ifcfg_keys) / sizeof(ifcfg_keys[0]); i++)
+		if (!strcmp(entry->key, ifcfg_keys[i].variable)) {
+			entry->section = ifcfg_keys[i].section;
+			entry->key = ifcfg_keys[i].key;
+			break;
+		}
+	if (!strcmp(entry->key, "port-type") && on && !strcmp(on, "on"))
+		entry->value = "bond";
+	if (!strcmp(entry->key, "type"))
+		entry->value = ifcfg_type(import, entry->value);
+}
+
+static bool ifcfg_is_bond_options(const char *variable)
+{
+	return !strcmp(variable, "BONDING_OPTS") || !strcmp(variable, "BONDING_MODULE_OPTS");
+}
+
+/* text: "VARIABLE=value" in the syntax of the shell, maybe of several lines. */
+static void ifcfg_take(struct import *import, struct import_ini *ini, char *text,
+		       const struct import_line *line)
+{
+	struct import_ini_entry entry = { .line = *line };
+	char *what = import_text(import, "%s", text);
+
+	for (char *at = what; (at = strchr(at, '\n'));)
+		*at = ' ';
+	entry.line.what = what;
+	if (!strncmp(text, "export ", 7))
+		text = import_strip(text + 7);
+	entry.key = strsep(&text, "=");
+	entry.value = ifcfg_unquote(import, text);
+	if (ifcfg_is_bond_options(entry.key)) {
+		ifcfg_add_options(import, ini, &entry.line, entry.value);
+		entry.key = "TYPE";
+		entry.value = "bond";
+	}
+	ifcfg_place(import, &entry);
+	import_ini_add(import, ini, &entry);
+}
+
+/* A quote that does not end takes the rest of the file with it. */
+static void ifcfg_add_open(struct import *import, struct import_ini *ini, char *text,
+			   const struct import_line *line)
+{
+	struct import_ini_entry entry = { .section = NM_OPEN_QUOTE, .line = *line };
+
+	entry.line.what = import_text(import, "%.*s", (int)strcspn(text, "\n"), text);
+	entry.key = entry.value = "";
+	import_ini_add(import, ini, &entry);
+}
+
+void nm_read_ifcfg(struct import *import, const struct import_file *file, struct import_ini *ini)
+{
+	struct import_line line = { .file = file, .number = 1 };
+	const char *at = file->text, *end;
+	bool is_open;
+
+	for (; *at; at = end + (*end == '\n')) {
+		char *text;
+
+		end = ifcfg_line_end(at, &is_open);
+		text = import_strip(import_text(import, "%.*s", (int)(end - at), at));
+		if (is_open)
+			ifcfg_add_open(import, ini, text, &line);
+		else if (ifcfg_is_assignment(text))
+			ifcfg_take(import, ini, text, &line);
+		for (const char *in = at; in <= end && *in; in++)
+			line.number += *in == '\n';
+	}
+}
