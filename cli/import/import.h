@@ -60,6 +60,7 @@ struct import_bond {
 	struct import_options options;
 	struct import_slave **slaves;
 	size_t slave_count;
+	bool is_not_of_driver;	 /* of teamd or Open vSwitch, though the tool's others are */
 	const char *primary_mac; /* NULL: the primary, if any, has a name */
 	struct import_line primary_line;
 	struct import_line refused; /* by import_refuse(); without a file: it was not */

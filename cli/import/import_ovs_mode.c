@@ -96,6 +96,7 @@ static void ovs_set_lacp(struct import *import, struct import_bond *bond,
 
 void ovs_set_mode(struct import *import, struct import_bond *bond, const struct ovs_mode *ovs)
 {
+	bond->is_not_of_driver = true;
 	if (ovs->mode && !ovs_knows_mode(ovs->mode))
 		import_refuse(import, bond, &ovs->mode_line, "Open vSwitch has no such mode");
 	if (ovs->lacp && !ovs_has_lacp(ovs) && strcmp(ovs->lacp, "off") != 0)

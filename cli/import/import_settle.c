@@ -35,6 +35,11 @@ static const struct import_option *import_driver_number(const struct import_bond
 	return option && option->value.number ? option : NULL;
 }
 
+static bool import_is_of_driver(const struct import *import, const struct import_bond *bond)
+{
+	return import->is_of_driver && !bond->is_not_of_driver;
+}
+
 static const char *import_driver_refuses(const struct import *import,
 					 const struct import_bond *bond,
 					 const struct import_option *option, uint32_t mode)
@@ -42,10 +47,10 @@ static const char *import_driver_refuses(const struct import *import,
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].id == option->id && !(rules[i].modes & 1u << mode) &&
 		    option->value.number > rules[i].idle &&
-		    (import->is_of_driver || !rules[i].of_driver_only))
+		    (import_is_of_driver(import, bond) || !rules[i].of_driver_only))
 			return rules[i].why;
-	if (import->is_of_driver && option->id == OPT_ARP_INTERVAL && option->value.number &&
-	    import_driver_number(bond, OPT_MIIMON))
+	if (import_is_of_driver(import, bond) && option->id == OPT_ARP_INTERVAL &&
+	    option->value.number && import_driver_number(bond, OPT_MIIMON))
 		return "the kernel's driver does not probe if miimon is set; leave miimon out if "
 		       "it is to probe";
 	return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/import/import_files.h"
+#include "cli/import/import_ovs_mode.h"
 #include "cli/import/teamd.h"
 
 static const struct import_key nm_bond_keys[] = {
@@ -28,10 +29,20 @@ static const struct import_key nm_team_keys[] = {
 	{ .name = NULL },
 };
 
+static const struct import_key nm_ovs_keys[] = {
+	{ .name = "bond-mode", .becomes = "mode and xmit_hash_policy" },
+	{ .name = "lacp", .becomes = "mode and lacp_active" },
+	{ .name = "bond-updelay", .option = OPT_UPDELAY },
+	{ .name = "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ .name = NULL },
+};
+
 static const struct import_key nm_ifcfg_keys[] = {
 	{ .name = "BONDING_OPTS", .becomes = "(the options in it, as those of [bond])" },
 	{ .name = "BONDING_MODULE_OPTS", .becomes = "(the options in it, as those of [bond])" },
 	{ .name = "BONDING_SLAVE0", .becomes = "[slave DEV], as all BONDING_SLAVE..." },
+	{ .name = "BOND_IFACES", .becomes = "[slave DEV], if TYPE is OVSBond" },
+	{ .name = "OVS_OPTIONS", .becomes = "(what bondctl import ovs makes of them)" },
 	{ .name = "TEAM_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
 	{ .name = "TEAM_PORT_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
 	{ .name = "BOND_PORT_QUEUE_ID", .becomes = "queue_id" },
@@ -48,6 +59,7 @@ const struct import_keys networkmanager_tables[] = {
 	{ "[bond], beside those", nm_bond_keys },
 	{ "[bond-port]", nm_port_keys },
 	{ "[team] and [team-port]", nm_team_keys },
+	{ "[ovs-port] with several ports", nm_ovs_keys },
 	{ "ifcfg files", nm_ifcfg_keys },
 	{ .title = NULL },
 };
@@ -60,8 +72,9 @@ static bool nm_is_bond(const struct nm_profile *profile)
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
-	static const char *const sections[] = { NM_OPEN_QUOTE, "bond",	    "bond-port", "team",
-						"slaves",      "team-port", "connection" };
+	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_OPEN_QUOTE,
+						"bond",	  "bond-port", "team",
+						"slaves", "team-port", "connection" };
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		if (!strcmp(entry->section, sections[i]))
@@ -157,6 +170,28 @@ static void nm_team_entry(struct import *import, struct import_bond *bond,
 		teamd_take_text(import, bond, slave, nm_config(import, entry), &entry->line);
 }
 
+/* The words that ovs-vsctl would get: in an ifcfg file they are there, in others each is a key. */
+static void nm_ovs(struct import *import, struct import_bond *bond,
+		   const struct nm_profile *profile, const struct import_line *line)
+{
+	const struct import_ini_entry *options =
+		import_ini_find(&profile->ini, "ovs", "OVS_OPTIONS");
+	char *words = import_text(import, "%s", options ? options->value : "");
+
+	words[strcspn(words, "\n")] = '\0';
+	for (size_t i = 0; i < profile->ini.count; i++) {
+		const struct import_ini_entry *entry = &profile->ini.entries[i];
+		char *key = import_text(import, "%s", entry->key);
+
+		if (strcmp(entry->section, "ovs-port") != 0)
+			continue;
+		for (char *at = key; (at = strchr(at, '-'));)
+			*at = '_';
+		words = import_text(import, "%s %s=%s", words, key, entry->value);
+	}
+	ovs_take_settings(import, bond, words, options ? &options->line : line);
+}
+
 static void nm_take_bond(struct import *import, struct import_bond *bond,
 			 const struct nm_profile *profile)
 {
@@ -196,24 +231,38 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 		return;
 	}
 	nm_take_bond(import, bond, profile);
+	if (!strcmp(profile->type, "ovsbond") || !strcmp(profile->type, "ovs-port"))
+		nm_ovs(import, bond, profile, &line);
 	if (profile->controller)
 		import_stays(import, bond, &profile->controller->line);
 	nm_rest(import, bond, profile);
 }
 
-/* The bond that a profile means by the name of its interface, its UUID or its own name. */
+/* A profile can mean another one by the name of its interface, its UUID or its own name. */
+static bool nm_means(const struct nm_profile *profile, const char *word)
+{
+	return !strcmp(profile->interface, word) || !strcmp(profile->uuid, word) ||
+	       !strcmp(profile->id, word);
+}
+
 static struct import_bond *nm_find_bond(const struct import *import,
 					const struct nm_profiles *profiles, const char *word)
 {
-	for (size_t i = 0; i < profiles->count; i++) {
-		const struct nm_profile *profile = &profiles->list[i];
-
-		if (nm_is_bond(profile) &&
-		    (!strcmp(profile->interface, word) || !strcmp(profile->uuid, word) ||
-		     !strcmp(profile->id, word)))
-			return import_find_bond(import, profile->interface);
-	}
+	for (size_t i = 0; i < profiles->count; i++)
+		if (nm_is_bond(&profiles->list[i]) && nm_means(&profiles->list[i], word))
+			return import_find_bond(import, profiles->list[i].interface);
 	return NULL;
+}
+
+/* A port of Open vSwitch is a bond if it has several interfaces. */
+static bool nm_is_single(const struct nm_profiles *profiles, const struct nm_profile *port)
+{
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < profiles->count; i++)
+		count += profiles->list[i].controller &&
+			 nm_means(port, profiles->list[i].controller->value);
+	return count < 2;
 }
 
 static const char *nm_mac(const struct nm_profile *profile)
@@ -287,7 +336,8 @@ static bool nm_says_bond_port(const struct nm_profile *profile)
 
 	if (!*type)
 		type = import_ini_value(&profile->ini, "connection", "port-type");
-	return nm_is_bond_type(type) || import_ini_has_section(&profile->ini, "team-port");
+	return !strcmp(type, "bond") || !strcmp(type, "team") ||
+	       import_ini_has_section(&profile->ini, "team-port");
 }
 
 static void nm_other(struct import *import, const struct nm_profiles *profiles,
@@ -331,6 +381,10 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 
 	if (r)
 		return r;
+	for (size_t i = 0; i < profiles.count; i++)
+		if (!strcmp(profiles.list[i].type, "ovs-port") &&
+		    nm_is_single(&profiles, &profiles.list[i]))
+			profiles.list[i].type = "";
 	for (size_t i = 0; i < profiles.count; i++)
 		if (nm_is_bond(&profiles.list[i]))
 			nm_bond(import, &profiles.list[i]);

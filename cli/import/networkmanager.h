@@ -19,7 +19,7 @@ struct nm_profiles {
 	size_t count;
 };
 
-/* What becomes a bond of xbond: also teams, and bonds of Open vSwitch in ifcfg files. */
+/* What becomes a bond of xbond: also teams, and bonds of Open vSwitch. */
 bool nm_is_bond_type(const char *type);
 
 /* Adds what an ifcfg file has. A quote that does not end becomes a section of this name. */

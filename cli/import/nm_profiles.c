@@ -98,7 +98,8 @@ static void nm_take_property(struct import *import, struct import_ini *ini, char
 
 bool nm_is_bond_type(const char *type)
 {
-	return !strcmp(type, "bond") || !strcmp(type, "team");
+	return !strcmp(type, "bond") || !strcmp(type, "team") || !strcmp(type, "ovsbond") ||
+	       !strcmp(type, "ovs-port");
 }
 
 /* ifcfg files have several variables that say it. */

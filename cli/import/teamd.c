@@ -351,6 +351,7 @@ void teamd_take_text(struct import *import, struct import_bond *bond, struct imp
 	struct import_tree tree = { 0 };
 	struct err err;
 
+	bond->is_not_of_driver = true;
 	memset(text, '\n', (size_t)before);
 	*within = (struct import_file){ line->file->path, line->file->rank, text };
 	if (teamd_tree(import, within, &tree, &err))
