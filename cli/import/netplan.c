@@ -153,7 +153,10 @@ static void netplan_interfaces(const struct netplan *netplan, struct import_bond
 			continue;
 		}
 		name = id ? netplan_device(netplan, id, &why) : "";
-		if (name)
+		if (id && netplan_value_in_device(netplan, id, "infiniband-mode", NULL))
+			import_refuse(netplan->import, bond, &item.line,
+				      "slaves of xbond are Ethernet devices, not of InfiniBand");
+		else if (name)
 			import_slave(netplan->import, bond, name, &item.line);
 		else
 			import_refuse(netplan->import, bond, &item.line, "%s", why);

@@ -17,6 +17,7 @@ struct nm_profile {
 struct nm_profiles {
 	struct nm_profile *list;
 	size_t count;
+	struct import_index bonds; /* their profiles, by all names that they have */
 };
 
 /* What becomes a bond of xbond: also teams, and bonds of Open vSwitch. */

@@ -216,6 +216,8 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 	struct import_node node;
 	const char *name = NULL;
 
+	if (runner->value->type != YAML_MAPPING_NODE)
+		import_refuse(import, bond, &runner->line, "it is not an object");
 	if (import_tree_find(import, tree, runner->value, "name", &node))
 		name = import_tree_text(node.value);
 	if (name)
