@@ -133,6 +133,10 @@ static void cloud_init_bond(const struct cloud_init *from, const struct import_n
 	if (import_tree_find(from->import, from->tree, device->value, "params", &node))
 		cloud_init_params(from, bond, node.value);
 	cloud_init_rest(from, bond, device->value, false);
+	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
+		import_changed(from->import, bond, &device->line,
+			       "it has no bond-mode; balance-rr is written, which the kernel's "
+			       "driver has unless its module was told another mode");
 }
 
 /* A slave, or a VLAN or bridge above a bond. */

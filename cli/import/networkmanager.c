@@ -233,6 +233,12 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 		return;
 	}
 	nm_take_bond(import, bond, profile);
+	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
+	    !import_ini_find(&profile->ini, "bond", "mode") &&
+	    !import_ini_has_section(&profile->ini, NM_OPEN_QUOTE))
+		import_changed(import, bond, &line,
+			       "it has no mode; balance-rr is written, which the kernel's driver "
+			       "has unless its module was told another mode");
 	if (!strcmp(profile->type, "ovsbond") || !strcmp(profile->type, "ovs-port"))
 		nm_ovs(import, bond, profile, &line);
 	if (profile->controller)

@@ -137,9 +137,10 @@ static void nm_describe(struct nm_profile *profile, const struct import_file *fi
 }
 
 static void nm_add_profile(struct import *import, struct nm_profiles *profiles,
-			   const struct import_file *file, const struct import_ini *ini)
+			   const struct import_file *file, const struct import_ini *ini,
+			   bool is_ifcfg)
 {
-	struct nm_profile profile = { .ini = *ini };
+	struct nm_profile profile = { .ini = *ini, .is_ifcfg = is_ifcfg };
 
 	if (!ini->count)
 		return;
@@ -196,14 +197,14 @@ static void nm_read_export(struct import *import, struct nm_profiles *profiles,
 		text = import_strip(text);
 		if (!strncmp(text, "connection.id:", 14)) {
 			nm_end_config(import, &export, at);
-			nm_add_profile(import, profiles, file, &export.ini);
+			nm_add_profile(import, profiles, file, &export.ini, false);
 			export = (struct nm_export){ .config = NULL };
 		}
 		nm_export_line(import, &export, text, at,
 			       (struct import_line){ file, lines.number, NULL });
 	}
 	nm_end_config(import, &export, at);
-	nm_add_profile(import, profiles, file, &export.ini);
+	nm_add_profile(import, profiles, file, &export.ini, false);
 }
 
 /* The first line that is no comment tells what it is. */
@@ -243,7 +244,7 @@ static int nm_read_file(struct import *import, struct nm_profiles *profiles, con
 		import_ini_read(import, file, IMPORT_JOINS_NOT, &ini);
 	else
 		nm_read_ifcfg(import, file, &ini);
-	nm_add_profile(import, profiles, file, &ini);
+	nm_add_profile(import, profiles, file, &ini, *first != '[');
 	return 0;
 }
 
