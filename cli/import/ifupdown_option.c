@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/import/ifupdown_option.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/import/ifupdown_command.h"
@@ -32,23 +34,61 @@ const struct import_key ifupdown_keys[] = {
 	{ .name = NULL },
 };
 
+/*
+ * What ifupdown2 makes of "glob swp1-4", "glob swp[1-4]" or "glob swp[1-4]s0": a range of numbers
+ * behind a letter or in brackets. Returns false if the word is no such range.
+ */
+static bool ifupdown_glob(struct import *import, struct import_bond *bond, const char *word,
+			  const struct import_line *line)
+{
+	size_t prefix = strcspn(word, "["), at;
+	unsigned int first = 0, last = 0;
+	int length = 0;
+
+	if (word[prefix]) {
+		if (sscanf(word + prefix, "[%9u-%9u]%n", &first, &last, &length) != 2)
+			return false;
+	} else {
+		for (at = prefix; !length && at-- > 1;)
+			if (isalpha((unsigned char)word[at - 1]) &&
+			    isdigit((unsigned char)word[at]))
+				sscanf(word + at, "%9u-%9u%n", &first, &last, &length);
+		prefix = at;
+	}
+	if (!length || last < first || strchr(word + prefix + length, '['))
+		return false;
+	for (unsigned int i = first; i <= last && i - first <= XBOND_MAX_SLAVES; i++)
+		import_slave(import, bond,
+			     import_text(import, "%.*s%u%s", (int)prefix, word, i,
+					 word + prefix + length),
+			     line);
+	return true;
+}
+
+static bool ifupdown_is_pattern(const char *word)
+{
+	return !strcmp(word, "all") || !strcmp(word, "regex") || strpbrk(word, "*?[");
+}
+
 void ifupdown_slaves(struct import *import, struct import_bond *bond, const char *value,
 		     const struct import_line *line)
 {
 	char *rest = import_text(import, "%s", value), *word;
+	bool is_glob = false;
 
 	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
-		if (!strcmp(word, "none"))
+		bool was_glob = is_glob;
+
+		is_glob = !strcmp(word, "glob");
+		if (is_glob || !strcmp(word, "none") || !strncmp(word, "noglob", 6) ||
+		    (was_glob && ifupdown_glob(import, bond, word, line)))
 			continue;
-		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
-		    strpbrk(word, "*?[")) {
-			import_refuse(import, bond, line,
-				      "xbond's configuration names each slave; name them here");
-			return;
-		}
-		if (strpbrk(word, ",;\"'")) {
-			import_refuse(import, bond, line,
-				      "slaves are separated by blanks, and have no quotes");
+		if (ifupdown_is_pattern(word) || strpbrk(word, ",;\"'")) {
+			import_refuse(
+				import, bond, line, "%s",
+				ifupdown_is_pattern(word)
+					? "xbond's configuration names each slave; name them here"
+					: "slaves are separated by blanks, and have no quotes");
 			return;
 		}
 		import_slave(import, bond, word, line);
