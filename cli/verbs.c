@@ -146,7 +146,9 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_confirm },
 	{ "rollback", "[BOND]", "changes a bond back to what it was before 'apply --confirm'", 0, 1,
 	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_confirm },
-	{ "import", "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel [FILE|BOND]...",
+	{ "import",
+	  "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel|nmstate|cloud-init "
+	  "[FILE|BOND]...",
 	  "converts another tool's configuration into xbond's", 1, INT_MAX, false, OPTION_BOND,
 	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,

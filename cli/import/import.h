@@ -26,6 +26,7 @@ struct import_file {
 	const char *path;  /* as it is printed: with the root */
 	unsigned int rank; /* files are numbered as they are read */
 	const char *text;  /* ends with a NUL character, and has no other */
+	int lines_before;  /* of a part of a file: lines of the file before it */
 };
 
 /* A line of the tool's configuration. Its texts live as long as the call. */

@@ -25,8 +25,21 @@ const struct import_file *import_file_of(struct import *import, const char *path
 	size_t mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
 	memcpy(copy, text + mark, size - mark);
-	*file = (struct import_file){ import_text(import, "%s", path), import->file_count++, copy };
+	*file = (struct import_file){ .path = import_text(import, "%s", path),
+				      .rank = import->file_count++,
+				      .text = copy };
 	return file;
+}
+
+const struct import_file *import_file_part(struct import *import, const struct import_file *file,
+					   const char *text, size_t size, int lines_before)
+{
+	struct import_file *part = import_memory(import, sizeof(*part));
+
+	*part = *file;
+	part->text = import_text(import, "%.*s", (int)size, text);
+	part->lines_before = lines_before;
+	return part;
 }
 
 /* Returns its size, or -errno. */

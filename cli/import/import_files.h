@@ -17,6 +17,9 @@
  */
 const struct import_file *import_file_of(struct import *import, const char *path, const char *text,
 					 size_t size);
+/* A part of it, with as many of its lines before it; text need not be within the file's. */
+const struct import_file *import_file_part(struct import *import, const struct import_file *file,
+					   const char *text, size_t size, int lines_before);
 /* Returns -errno, with a line in err: also of a file with a NUL byte, which is no text. */
 int import_file_read(struct import *import, const char *path, const struct import_file **ret_file,
 		     struct err *err);

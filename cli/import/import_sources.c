@@ -12,5 +12,8 @@ const struct import_source import_sources[] = {
 	{ "teamd", "/etc/teamd", teamd_tables, teamd_read, false },
 	{ "ovs", "Open vSwitch", ovs_tables_of_keys, ovs_read, false },
 	{ "kernel", "/sys/class/net", kernel_tables, kernel_read, true },
+	{ "nmstate", "/etc/nmstate", nmstate_tables, nmstate_read, true },
+	{ "cloud-init", "/etc/cloud/cloud.cfg.d and /var/lib/cloud/seed", cloud_init_tables,
+	  cloud_init_read, true },
 	{ .name = NULL },
 };

@@ -29,6 +29,8 @@ extern const struct import_source import_sources[];
 
 int ifupdown_read(struct import *import, const struct import_request *request, struct err *err);
 int netplan_read(struct import *import, const struct import_request *request, struct err *err);
+int cloud_init_read(struct import *import, const struct import_request *request, struct err *err);
+int nmstate_read(struct import *import, const struct import_request *request, struct err *err);
 int networkd_read(struct import *import, const struct import_request *request, struct err *err);
 int networkmanager_read(struct import *import, const struct import_request *request,
 			struct err *err);
@@ -36,7 +38,8 @@ int kernel_read(struct import *import, const struct import_request *request, str
 int teamd_read(struct import *import, const struct import_request *request, struct err *err);
 int ovs_read(struct import *import, const struct import_request *request, struct err *err);
 
-extern const struct import_keys ifupdown_tables[], netplan_tables[], networkd_tables[],
-	networkmanager_tables[], kernel_tables[], teamd_tables[], ovs_tables_of_keys[];
+extern const struct import_keys ifupdown_tables[], netplan_tables[], cloud_init_tables[],
+	nmstate_tables[], networkd_tables[], networkmanager_tables[], kernel_tables[],
+	teamd_tables[], ovs_tables_of_keys[];
 
 #endif

@@ -79,7 +79,7 @@ static int import_tree_load(const struct import_file *file, yaml_document_t *doc
 	if (!import_tree_parser(file, &parser))
 		return err_set(err, ENOMEM, "out of memory");
 	is_deep = import_tree_is_deep(&parser);
-	line = parser.mark.line + 1;
+	line = parser.mark.line + 1 + (size_t)file->lines_before;
 	yaml_parser_delete(&parser);
 	if (is_deep)
 		return err_set(err, EINVAL, "%s:%zu: it is nested deeper than %d levels",
@@ -87,7 +87,8 @@ static int import_tree_load(const struct import_file *file, yaml_document_t *doc
 	if (!import_tree_parser(file, &parser))
 		return err_set(err, ENOMEM, "out of memory");
 	if (!yaml_parser_load(&parser, document))
-		r = err_set(err, EINVAL, "%s:%zu: %s", file->path, parser.problem_mark.line + 1,
+		r = err_set(err, EINVAL, "%s:%zu: %s", file->path,
+			    parser.problem_mark.line + 1 + (size_t)file->lines_before,
 			    parser.problem ? parser.problem : "cannot be read");
 	yaml_parser_delete(&parser);
 	return r;
@@ -201,7 +202,8 @@ bool import_tree_at(struct import *import, const struct import_tree *tree, const
 		ret_node->value = import_tree_node(tree, node->data.sequence.items.start[i]);
 	}
 	ret_node->line.file = tree->file;
-	ret_node->line.number = (int)(key ? key : ret_node->value)->start_mark.line + 1;
+	ret_node->line.number =
+		(int)(key ? key : ret_node->value)->start_mark.line + 1 + tree->file->lines_before;
 	ret_node->line.what = import_tree_what(import, tree, ret_node);
 	return true;
 }

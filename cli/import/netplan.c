@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * netplan(5). Its files are one configuration: later ones add to lists and replace single values.
- * Interfaces have names of netplan's own, which need not be those of the devices.
+ * netplan(5), and version 2 of cloud-init's network configuration, which is the same. Its files are
+ * one configuration: later ones add to lists and replace single values. Interfaces have names of
+ * netplan's own, which need not be those of the devices.
  */
 #include <string.h>
 
+#include "cli/import/cloud_init.h"
 #include "cli/import/import_files.h"
 #include "cli/import/import_ovs_mode.h"
 #include "cli/import/import_sources.h"
@@ -57,16 +59,25 @@ struct netplan {
 	struct import *import;
 	struct import_tree *trees;
 	size_t count;
+	struct import_index patches; /* ports of Open vSwitch that are no devices */
 };
+
+/* cloud-init's configuration may be without the key network. */
+static const yaml_node_t *netplan_network(const struct netplan *netplan, size_t tree)
+{
+	const struct import_tree *at = &netplan->trees[tree];
+	const yaml_node_t *root = import_tree_root(at);
+	struct import_node network;
+
+	return import_tree_find(netplan->import, at, root, "network", &network) ? network.value
+										: root;
+}
 
 static bool netplan_section(const struct netplan *netplan, size_t tree, const char *section,
 			    struct import_node *ret_node)
 {
-	const struct import_tree *at = &netplan->trees[tree];
-	struct import_node network;
-
-	return import_tree_find(netplan->import, at, import_tree_root(at), "network", &network) &&
-	       import_tree_find(netplan->import, at, network.value, section, ret_node);
+	return import_tree_find(netplan->import, &netplan->trees[tree],
+				netplan_network(netplan, tree), section, ret_node);
 }
 
 /* A key of the definition of a physical device; of several files the last one counts. */
@@ -136,11 +147,19 @@ static void netplan_interfaces(const struct netplan *netplan, struct import_bond
 	for (size_t i = 0; import_tree_at(netplan->import, tree, list, i, &item); i++) {
 		const char *id = import_tree_text(item.value), *name;
 
+		if (id && import_index_get(&netplan->patches, NULL, id)) {
+			import_lost(netplan->import, bond, &item.line,
+				    "a patch port of Open vSwitch is no device");
+			continue;
+		}
 		name = id ? netplan_device(netplan, id, &why) : "";
-		if (name)
+		if (id && netplan_value_in_device(netplan, id, "infiniband-mode", NULL))
+			import_refuse(netplan->import, bond, &item.line,
+				      "slaves of xbond are Ethernet devices, not of InfiniBand");
+		else if (name)
 			import_slave(netplan->import, bond, name, &item.line);
 		else
-			import_lost(netplan->import, bond, &item.line, "%s", why);
+			import_refuse(netplan->import, bond, &item.line, "%s", why);
 	}
 }
 
@@ -170,6 +189,23 @@ static void netplan_parameter(const struct netplan *netplan, struct import_bond 
 		import_lost(netplan->import, bond, &node->line, "xbond has no such option");
 }
 
+/* With a port that only Open vSwitch has, netplan makes the whole bond there. */
+static bool netplan_has_patch(const struct netplan *netplan, const struct import_tree *tree,
+			      const yaml_node_t *value)
+{
+	struct import_node list, item;
+
+	if (!import_tree_find(netplan->import, tree, value, "interfaces", &list))
+		return false;
+	for (size_t i = 0; import_tree_at(netplan->import, tree, list.value, i, &item); i++) {
+		const char *id = import_tree_text(item.value);
+
+		if (id && import_index_get(&netplan->patches, NULL, id))
+			return true;
+	}
+	return false;
+}
+
 /* A bond of Open vSwitch, which has modes of its own. */
 static bool netplan_is_ovs(const struct netplan *netplan, const struct import_tree *tree,
 			   const yaml_node_t *value)
@@ -177,7 +213,8 @@ static bool netplan_is_ovs(const struct netplan *netplan, const struct import_tr
 	struct import_node node;
 	const char *mode;
 
-	if (import_tree_find(netplan->import, tree, value, "openvswitch", &node))
+	if (import_tree_find(netplan->import, tree, value, "openvswitch", &node) ||
+	    netplan_has_patch(netplan, tree, value))
 		return true;
 	if (!import_tree_find(netplan->import, tree, value, "parameters", &node) ||
 	    !import_tree_find(netplan->import, tree, node.value, "mode", &node))
@@ -310,8 +347,32 @@ static void netplan_each(const struct netplan *netplan, const char *section, net
 	}
 }
 
-static void netplan_take(const struct netplan *netplan)
+/* "openvswitch: {ports: [[patch0, patch1], ...]}" */
+static void netplan_number_patches(struct netplan *netplan)
 {
+	struct import_node section, ports, pair, item;
+
+	for (size_t i = 0; i < netplan->count; i++) {
+		const struct import_tree *tree = &netplan->trees[i];
+
+		if (!netplan_section(netplan, i, "openvswitch", &section) ||
+		    !import_tree_find(netplan->import, tree, section.value, "ports", &ports))
+			continue;
+		for (size_t j = 0; import_tree_at(netplan->import, tree, ports.value, j, &pair);
+		     j++)
+			for (size_t k = 0;
+			     import_tree_at(netplan->import, tree, pair.value, k, &item); k++)
+				if (import_tree_text(item.value))
+					import_index_put(netplan->import, &netplan->patches, NULL,
+							 import_tree_text(item.value), tree);
+	}
+}
+
+static void netplan_take(struct netplan *netplan)
+{
+	netplan_number_patches(netplan);
+	for (size_t i = 0; i < netplan->count; i++)
+		cloud_init_take(netplan->import, &netplan->trees[i], netplan_network(netplan, i));
 	netplan_each(netplan, "bonds", netplan_bond);
 	netplan_each(netplan, "ethernets", netplan_slave_rest);
 	netplan_each(netplan, "vlans", netplan_above);
@@ -331,45 +392,68 @@ static int netplan_read_file(struct netplan *netplan, const char *path, struct e
 	return import_tree_read(netplan->import, file, &netplan->trees[netplan->count++], err);
 }
 
-static int netplan_read_dirs(struct netplan *netplan, const char *const *dirs, struct err *err)
+static int netplan_read_dirs(struct netplan *netplan, const char *const *dirs, const char *suffix,
+			     struct err *err)
 {
 	size_t count;
 	char **paths;
-	int r = import_collect(netplan->import, dirs, ".yaml", &paths, &count, err);
+	int r = import_collect(netplan->import, dirs, suffix, &paths, &count, err);
 
 	for (size_t i = 0; i < count && !r; i++)
-		r = netplan_read_file(netplan, paths[i], err);
+		if (!import_is_dir(paths[i]))
+			r = netplan_read_file(netplan, paths[i], err);
 	return r;
 }
 
-static int netplan_read_all(struct netplan *netplan, const struct import_request *request,
-			    struct err *err)
+/* suffixes: of the files in a directory; NULL ends them. */
+static int netplan_read_given(struct netplan *netplan, const struct import_request *request,
+			      const char *const *suffixes, struct err *err)
 {
-	struct import *import = netplan->import;
-	const char *const own[] = { import_path(import, "/run/netplan"),
-				    import_path(import, "/etc/netplan"),
-				    import_path(import, "/lib/netplan"), NULL };
 	int r = 0;
 
-	if (!request->file_count)
-		return netplan_read_dirs(netplan, own, err);
 	for (size_t i = 0; i < request->file_count && !r; i++) {
 		const char *const dir[] = { request->files[i], NULL };
 
-		r = import_is_dir(dir[0]) ? netplan_read_dirs(netplan, dir, err)
-					  : netplan_read_file(netplan, dir[0], err);
+		if (!import_is_dir(dir[0]))
+			r = netplan_read_file(netplan, dir[0], err);
+		for (size_t j = 0; suffixes[j] && import_is_dir(dir[0]) && !r; j++)
+			r = netplan_read_dirs(netplan, dir, suffixes[j], err);
 	}
+	return r;
+}
+
+static int netplan_end(struct netplan *netplan, int r)
+{
+	if (!r)
+		netplan_take(netplan);
+	for (size_t i = 0; i < netplan->count; i++)
+		import_tree_done(&netplan->trees[i]);
 	return r;
 }
 
 int netplan_read(struct import *import, const struct import_request *request, struct err *err)
 {
+	const char *const own[] = { import_path(import, "/run/netplan"),
+				    import_path(import, "/etc/netplan"),
+				    import_path(import, "/lib/netplan"), NULL };
+	const char *const suffixes[] = { ".yaml", NULL };
 	struct netplan netplan = { .import = import };
-	int r = netplan_read_all(&netplan, request, err);
 
-	if (!r)
-		netplan_take(&netplan);
-	for (size_t i = 0; i < netplan.count; i++)
-		import_tree_done(&netplan.trees[i]);
-	return r;
+	return netplan_end(&netplan, request->file_count
+					     ? netplan_read_given(&netplan, request, suffixes, err)
+					     : netplan_read_dirs(&netplan, own, ".yaml", err));
+}
+
+int cloud_init_read(struct import *import, const struct import_request *request, struct err *err)
+{
+	const char *const own[] = { import_path(import, "/var/lib/cloud/seed/nocloud"),
+				    import_path(import, "/var/lib/cloud/seed/nocloud-net"),
+				    import_path(import, "/etc/cloud/cloud.cfg.d"), NULL };
+	const char *const suffixes[] = { "network-config", ".cfg", ".yaml", ".yml", NULL };
+	struct netplan netplan = { .import = import };
+	int r = netplan_read_given(&netplan, request, suffixes, err);
+
+	for (size_t i = 0; suffixes[i] && !request->file_count && !r; i++)
+		r = netplan_read_dirs(&netplan, own, suffixes[i], err);
+	return netplan_end(&netplan, r);
 }

@@ -164,7 +164,9 @@ static const char *nm_config(struct import *import, const struct import_ini_entr
 static void nm_team_entry(struct import *import, struct import_bond *bond,
 			  struct import_slave *slave, const struct import_ini_entry *entry)
 {
-	if (strcmp(entry->key, "config"))
+	if (!strcmp(entry->key, "runner"))
+		import_refuse(import, bond, &entry->line, "only config of [team] is read");
+	else if (strcmp(entry->key, "config"))
 		import_lost(import, bond, &entry->line, "xbond has no such option");
 	else
 		teamd_take_text(import, bond, slave, nm_config(import, entry), &entry->line);
@@ -231,6 +233,12 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 		return;
 	}
 	nm_take_bond(import, bond, profile);
+	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
+	    !import_ini_find(&profile->ini, "bond", "mode") &&
+	    !import_ini_has_section(&profile->ini, NM_OPEN_QUOTE))
+		import_changed(import, bond, &line,
+			       "it has no mode; balance-rr is written, which the kernel's driver "
+			       "has unless its module was told another mode");
 	if (!strcmp(profile->type, "ovsbond") || !strcmp(profile->type, "ovs-port"))
 		nm_ovs(import, bond, profile, &line);
 	if (profile->controller)
@@ -245,13 +253,27 @@ static bool nm_means(const struct nm_profile *profile, const char *word)
 	       !strcmp(profile->id, word);
 }
 
+/* The first profile counts that is meant by a word. */
+static void nm_number_bonds(struct import *import, struct nm_profiles *profiles)
+{
+	for (size_t i = profiles->count; i--;) {
+		const struct nm_profile *profile = &profiles->list[i];
+
+		if (!nm_is_bond(profile))
+			continue;
+		import_index_put(import, &profiles->bonds, NULL, profile->id, profile);
+		import_index_put(import, &profiles->bonds, NULL, profile->uuid, profile);
+		import_index_put(import, &profiles->bonds, NULL, profile->interface, profile);
+	}
+}
+
 static struct import_bond *nm_find_bond(const struct import *import,
 					const struct nm_profiles *profiles, const char *word)
 {
-	for (size_t i = 0; i < profiles->count; i++)
-		if (nm_is_bond(&profiles->list[i]) && nm_means(&profiles->list[i], word))
-			return import_find_bond(import, profiles->list[i].interface);
-	return NULL;
+	const struct nm_profile *profile =
+		*word ? import_index_get(&profiles->bonds, NULL, word) : NULL;
+
+	return profile ? import_find_bond(import, profile->interface) : NULL;
 }
 
 /* A port of Open vSwitch is a bond if it has several interfaces. */
@@ -385,6 +407,7 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 		if (!strcmp(profiles.list[i].type, "ovs-port") &&
 		    nm_is_single(&profiles, &profiles.list[i]))
 			profiles.list[i].type = "";
+	nm_number_bonds(import, &profiles);
 	for (size_t i = 0; i < profiles.count; i++)
 		if (nm_is_bond(&profiles.list[i]))
 			nm_bond(import, &profiles.list[i]);

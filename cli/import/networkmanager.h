@@ -9,6 +9,7 @@
 /* Of an ifcfg file, what is not of the bond is in the section "ifcfg". */
 struct nm_profile {
 	struct import_ini ini;
+	bool is_ifcfg;
 	const char *type; /* "bond", "ethernet" and so on; "" if it does not say */
 	const char *interface, *id, *uuid;
 	const struct import_ini_entry *controller; /* NULL: none */
@@ -17,6 +18,7 @@ struct nm_profile {
 struct nm_profiles {
 	struct nm_profile *list;
 	size_t count;
+	struct import_index bonds; /* their profiles, by all names that they have */
 };
 
 /* What becomes a bond of xbond: also teams, and bonds of Open vSwitch. */

@@ -54,8 +54,8 @@ static bool ifcfg_is_literal(char quote, char next)
 	return quote == '\'' || !next || (quote == '"' && !strchr("$`\"\\\n", next));
 }
 
-/* The word that the shell would make of it: without quotes, and without a comment behind it. */
-static char *ifcfg_unquote(struct import *import, const char *value)
+/* The word that the shell would make of it, without quotes. ret_rest: what is behind the word. */
+static char *ifcfg_unquote(struct import *import, const char *value, const char **ret_rest)
 {
 	char *text = import_text(import, "%s", value), *end = text, quote = '\0';
 
@@ -76,6 +76,7 @@ static char *ifcfg_unquote(struct import *import, const char *value)
 		}
 	}
 	*end = '\0';
+	*ret_rest = value + strspn(value, " \t");
 	return text;
 }
 
@@ -170,6 +171,7 @@ static void ifcfg_take(struct import *import, struct import_ini *ini, char *text
 {
 	struct import_ini_entry entry = { .line = *line };
 	char *what = import_text(import, "%s", text);
+	const char *rest;
 
 	for (char *at = what; (at = strchr(at, '\n'));)
 		*at = ' ';
@@ -177,7 +179,10 @@ static void ifcfg_take(struct import *import, struct import_ini *ini, char *text
 	if (!strncmp(text, "export ", 7))
 		text = import_strip(text + 7);
 	entry.key = strsep(&text, "=");
-	entry.value = ifcfg_unquote(import, text);
+	entry.value = ifcfg_unquote(import, text, &rest);
+	if (*rest && *rest != '#')
+		import_lost(import, NULL, &entry.line,
+			    "the value ends before '%.40s', because it is not in quotes", rest);
 	if (ifcfg_is_bond_options(entry.key)) {
 		ifcfg_add_options(import, ini, &entry.line, entry.value);
 		entry.key = "TYPE";

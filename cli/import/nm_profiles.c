@@ -8,8 +8,6 @@
 #include "cli/import/import_files.h"
 #include "cli/import/networkmanager.h"
 
-#define NM_CONFIG_MAX 65536 /* characters */
-
 /* An option that the driver has, as nmcli prints them: "mode=1,arp_ip_target=192.0.2.1\,..." */
 static void nm_add_options(struct import *import, struct import_ini *ini,
 			   const struct import_ini_entry *options)
@@ -139,9 +137,10 @@ static void nm_describe(struct nm_profile *profile, const struct import_file *fi
 }
 
 static void nm_add_profile(struct import *import, struct nm_profiles *profiles,
-			   const struct import_file *file, const struct import_ini *ini)
+			   const struct import_file *file, const struct import_ini *ini,
+			   bool is_ifcfg)
 {
-	struct nm_profile profile = { .ini = *ini };
+	struct nm_profile profile = { .ini = *ini, .is_ifcfg = is_ifcfg };
 
 	if (!ini->count)
 		return;
@@ -150,36 +149,62 @@ static void nm_add_profile(struct import *import, struct nm_profiles *profiles,
 	profiles->list[profiles->count++] = profile;
 }
 
-/* The configuration of a team may have several lines. */
-static void nm_go_on(struct import *import, struct import_ini *ini, const char *text)
-{
-	struct import_ini_entry *last = ini->count ? &ini->entries[ini->count - 1] : NULL;
+/* A profile of an export, as far as it is read. */
+struct nm_export {
+	struct import_ini ini;
+	const char *config; /* where the last entry's value begins that may have several lines */
+};
 
-	if (last && !strcmp(last->section, "team") && strlen(last->value) < NM_CONFIG_MAX)
-		last->value = import_text(import, "%s\n%s", last->value, text);
+static bool nm_is_config(const struct import_ini *ini)
+{
+	const struct import_ini_entry *last = ini->count ? &ini->entries[ini->count - 1] : NULL;
+
+	return last && !strcmp(last->key, "config");
+}
+
+static void nm_end_config(struct import *import, struct nm_export *export, const char *end)
+{
+	if (export->config)
+		export->ini.entries[export->ini.count - 1].value = nm_export_value(
+			import,
+			import_text(import, "%.*s", (int)(end - export->config), export->config));
+	export->config = NULL;
+}
+
+/* at: where the line begins in the text of the file. */
+static void nm_export_line(struct import *import, struct nm_export *export, char *text,
+			   const char *at, struct import_line line)
+{
+	size_t length = nm_export_key(text), before = export->ini.count;
+
+	if (length || !*text || *text == '-' || *text == '=')
+		nm_end_config(import, export, at);
+	if (length)
+		nm_take_property(import, &export->ini, text, length, line);
+	if (export->ini.count > before && nm_is_config(&export->ini))
+		export->config = strchr(at, ':') + 1;
 }
 
 static void nm_read_export(struct import *import, struct nm_profiles *profiles,
 			   const struct import_file *file)
 {
 	struct import_lines lines = { .rest = file->text };
-	struct import_ini ini = { 0 };
+	struct nm_export export = { .config = NULL };
+	const char *at = lines.rest;
 	char *text;
 
-	while ((text = import_next_line(import, &lines))) {
-		size_t length = nm_export_key(text = import_strip(text));
-
+	for (; (text = import_next_line(import, &lines)); at = lines.rest) {
+		text = import_strip(text);
 		if (!strncmp(text, "connection.id:", 14)) {
-			nm_add_profile(import, profiles, file, &ini);
-			ini = (struct import_ini){ 0 };
+			nm_end_config(import, &export, at);
+			nm_add_profile(import, profiles, file, &export.ini, false);
+			export = (struct nm_export){ .config = NULL };
 		}
-		if (length)
-			nm_take_property(import, &ini, text, length,
-					 (struct import_line){ file, lines.number, NULL });
-		else if (*text)
-			nm_go_on(import, &ini, text);
+		nm_export_line(import, &export, text, at,
+			       (struct import_line){ file, lines.number, NULL });
 	}
-	nm_add_profile(import, profiles, file, &ini);
+	nm_end_config(import, &export, at);
+	nm_add_profile(import, profiles, file, &export.ini, false);
 }
 
 /* The first line that is no comment tells what it is. */
@@ -196,6 +221,11 @@ static const char *nm_first_line(struct import *import, const struct import_file
 	return "";
 }
 
+static bool nm_is_export(const struct import_file *file)
+{
+	return !strncmp(file->text, "connection.id:", 14) || strstr(file->text, "\nconnection.id:");
+}
+
 static int nm_read_file(struct import *import, struct nm_profiles *profiles, const char *path,
 			struct err *err)
 {
@@ -206,7 +236,7 @@ static int nm_read_file(struct import *import, struct nm_profiles *profiles, con
 
 	if (r)
 		return r;
-	if (nm_export_key(first)) {
+	if (nm_is_export(file)) {
 		nm_read_export(import, profiles, file);
 		return 0;
 	}
@@ -214,7 +244,7 @@ static int nm_read_file(struct import *import, struct nm_profiles *profiles, con
 		import_ini_read(import, file, IMPORT_JOINS_NOT, &ini);
 	else
 		nm_read_ifcfg(import, file, &ini);
-	nm_add_profile(import, profiles, file, &ini);
+	nm_add_profile(import, profiles, file, &ini, *first != '[');
 	return 0;
 }
 

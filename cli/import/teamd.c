@@ -216,6 +216,8 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 	struct import_node node;
 	const char *name = NULL;
 
+	if (runner->value->type != YAML_MAPPING_NODE)
+		import_refuse(import, bond, &runner->line, "it is not an object");
 	if (import_tree_find(import, tree, runner->value, "name", &node))
 		name = import_tree_text(node.value);
 	if (name)
@@ -344,16 +346,12 @@ static int teamd_tree(struct import *import, const struct import_file *file,
 void teamd_take_text(struct import *import, struct import_bond *bond, struct import_slave *slave,
 		     const char *json, const struct import_line *line)
 {
-	/* Empty lines before it make the numbers of its lines those of the file. */
-	int before = line->number > 0 ? line->number - 1 : 0;
-	char *text = import_text(import, "%*s%s", before, "", json);
-	struct import_file *within = import_memory(import, sizeof(*within));
+	const struct import_file *within = import_file_part(
+		import, line->file, json, strlen(json), line->number > 0 ? line->number - 1 : 0);
 	struct import_tree tree = { 0 };
 	struct err err;
 
 	bond->is_not_of_driver = true;
-	memset(text, '\n', (size_t)before);
-	*within = (struct import_file){ line->file->path, line->file->rank, text };
 	if (teamd_tree(import, within, &tree, &err))
 		import_refuse(import, bond, line, "%s", err.text);
 	else if (slave)

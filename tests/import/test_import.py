@@ -18,7 +18,8 @@ from built import BUILD, ROOT
 
 BONDCTL = str(BUILD / "bondctl")
 HERE = pathlib.Path(__file__).parent
-TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager", "teamd", "ovs", "kernel"}
+TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager", "teamd", "ovs", "kernel", "nmstate",
+         "cloud-init"}
 CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
                if path.suffix != ".expected")
 
@@ -104,7 +105,7 @@ def tables_of_the_page():
     """{tool: {(place, key, what it becomes)}} of docs/migration.md."""
     page = (ROOT / "docs/migration.md").read_text()
     found = {}
-    for tool, section in re.findall(r"^## bondctl import (\w+)\n(.*?)(?=^## |\Z)", page,
+    for tool, section in re.findall(r"^## bondctl import ([\w-]+)\n(.*?)(?=^## |\Z)", page,
                                     re.M | re.S):
         for place, table in re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", section, re.M | re.S):
             for key, becomes in re.findall(r"^\| `([^`]+)` \| (.+?) \|$", table, re.M):

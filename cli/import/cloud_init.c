@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Knows no files; netplan.c reads them, because version 2 is netplan's language. */
+#include "cli/import/cloud_init.h"
+
+#include <string.h>
+
+#include "cli/import/import_sources.h"
+
+static const struct import_key cloud_init_keys[] = {
+	{ .name = "name", .becomes = "the name of the file" },
+	{ .name = "bond_interfaces", .becomes = "[slave DEV]" },
+	{ .name = "params", .becomes = "(the keys below it)" },
+	{ .name = NULL },
+};
+
+const struct import_keys cloud_init_tables[] = {
+	{ "a device of type bond", cloud_init_keys },
+	{ "params, with bond- or bond_ before the name", import_bonding_keys },
+	{ .title = NULL },
+};
+
+struct cloud_init {
+	struct import *import;
+	const struct import_tree *tree;
+	const yaml_node_t *devices;
+	struct import_index types; /* of the devices, by their names */
+};
+
+static const char *cloud_init_text(const struct cloud_init *from, const yaml_node_t *map,
+				   const char *key)
+{
+	struct import_node node;
+	const char *text = NULL;
+
+	if (import_tree_find(from->import, from->tree, map, key, &node))
+		text = import_tree_text(node.value);
+	return text ? text : "";
+}
+
+static void cloud_init_param(const struct cloud_init *from, struct import_bond *bond,
+			     const struct import_node *param)
+{
+	char *name = import_text(from->import, "%s", param->key);
+	const struct import_key *key = NULL;
+
+	for (char *at = name; (at = strchr(at, '-'));)
+		*at = '_';
+	if (!strncmp(name, "bond_", 5))
+		key = import_find_key(import_bonding_keys, name + 5, strcmp);
+	if (key)
+		import_apply_key(from->import, key, bond, NULL,
+				 import_tree_list(from->import, from->tree, param->value),
+				 &param->line);
+	else if (!strcmp(name, "mode"))
+		import_refuse(from->import, bond, &param->line,
+			      "cloud-init has it as bond-mode, and passes over this");
+	else
+		import_lost(from->import, bond, &param->line, "xbond has no such option");
+}
+
+static void cloud_init_params(const struct cloud_init *from, struct import_bond *bond,
+			      const yaml_node_t *params)
+{
+	struct import_node param;
+
+	for (size_t i = 0; import_tree_at(from->import, from->tree, params, i, &param); i++)
+		cloud_init_param(from, bond, &param);
+}
+
+static void cloud_init_slave(const struct cloud_init *from, struct import_bond *bond,
+			     const struct import_node *item)
+{
+	const char *name = import_tree_text(item->value);
+	const char *type = name ? import_index_get(&from->types, NULL, name) : NULL;
+
+	if (type && !strcmp(type, "infiniband"))
+		import_refuse(from->import, bond, &item->line,
+			      "slaves of xbond are Ethernet devices, not of type %s", type);
+	else
+		import_slave(from->import, bond, name ? name : "", &item->line);
+}
+
+static void cloud_init_slaves(const struct cloud_init *from, struct import_bond *bond,
+			      const struct import_node *list)
+{
+	struct import_node item;
+
+	if (import_tree_text(list->value))
+		cloud_init_slave(from, bond, list);
+	for (size_t i = 0; import_tree_at(from->import, from->tree, list->value, i, &item); i++)
+		cloud_init_slave(from, bond, &item);
+}
+
+/* An option of the bond beside params, where cloud-init does not look. */
+static void cloud_init_stray(const struct cloud_init *from, struct import_bond *bond,
+			     const struct import_node *node)
+{
+	static const char why[] = "cloud-init has it in params, and passes over this";
+
+	if (strstr(node->key, "mode"))
+		import_refuse(from->import, bond, &node->line, "%s", why);
+	else
+		import_lost(from->import, bond, &node->line, "%s", why);
+}
+
+/* What is not of the bond: of the bond itself, or of a slave, which is found by its address. */
+static void cloud_init_rest(const struct cloud_init *from, struct import_bond *bond,
+			    const yaml_node_t *device, bool is_slave)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(from->import, from->tree, device, i, &node); i++)
+		if (!strcmp(node.key, "type") || !strcmp(node.key, "id") ||
+		    import_find_key(cloud_init_keys, node.key, strcmp) ||
+		    (is_slave && !strcmp(node.key, "mac_address")))
+			continue;
+		else if (!strncmp(node.key, "bond", 4))
+			cloud_init_stray(from, bond, &node);
+		else
+			import_stays(from->import, bond, &node.line);
+}
+
+static void cloud_init_bond(const struct cloud_init *from, const struct import_node *device)
+{
+	const char *name = cloud_init_text(from, device->value, "name");
+	struct import_bond *bond = import_bond(from->import, name, &device->line);
+	struct import_node node;
+
+	if (!bond)
+		return;
+	if (import_tree_find(from->import, from->tree, device->value, "bond_interfaces", &node))
+		cloud_init_slaves(from, bond, &node);
+	if (import_tree_find(from->import, from->tree, device->value, "params", &node))
+		cloud_init_params(from, bond, node.value);
+	cloud_init_rest(from, bond, device->value, false);
+	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
+		import_changed(from->import, bond, &device->line,
+			       "it has no bond-mode; balance-rr is written, which the kernel's "
+			       "driver has unless its module was told another mode");
+}
+
+/* A slave, or a VLAN or bridge above a bond. */
+static void cloud_init_other(const struct cloud_init *from, const struct import_node *device)
+{
+	struct import_bond *bond =
+		import_find_bond(from->import, cloud_init_text(from, device->value, "vlan_link"));
+	struct import_node list, item;
+
+	if (import_find_slave(from->import, cloud_init_text(from, device->value, "name"), &bond)) {
+		cloud_init_rest(from, bond, device->value, true);
+		return;
+	}
+	if (import_tree_find(from->import, from->tree, device->value, "bridge_interfaces", &list))
+		for (size_t i = 0;
+		     !bond && import_tree_at(from->import, from->tree, list.value, i, &item); i++)
+			if (import_tree_text(item.value))
+				bond = import_find_bond(from->import, import_tree_text(item.value));
+	if (bond)
+		import_stays(from->import, bond, &device->line);
+}
+
+void cloud_init_take(struct import *import, struct import_tree *tree, const yaml_node_t *network)
+{
+	struct cloud_init from = { .import = import, .tree = tree };
+	struct import_node config, device;
+
+	if (!import_tree_find(import, tree, network, "config", &config))
+		return;
+	import_tree_keep_last(import, tree);
+	from.devices = config.value;
+	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
+		import_index_put(import, &from.types, NULL,
+				 cloud_init_text(&from, device.value, "name"),
+				 cloud_init_text(&from, device.value, "type"));
+	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
+		if (!strcmp(cloud_init_text(&from, device.value, "type"), "bond"))
+			cloud_init_bond(&from, &device);
+	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
+		if (strcmp(cloud_init_text(&from, device.value, "type"), "bond") != 0)
+			cloud_init_other(&from, &device);
+}

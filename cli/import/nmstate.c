@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * States of nmstate: a list of interfaces, as 'nmstatectl show' prints it or as a policy of
+ * Kubernetes has it. A bond is an interface, or a port of a bridge of Open vSwitch.
+ */
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/import_ovs_mode.h"
+#include "cli/import/import_sources.h"
+#include "cli/import/import_tree.h"
+#include "cli/import/kernel_bond.h"
+
+static const struct import_key nmstate_keys[] = {
+	{ .name = "mode", .option = OPT_MODE },
+	{ .name = "port", .becomes = "[slave DEV]" },
+	{ .name = "ports", .becomes = "[slave DEV]" },
+	{ .name = "slaves", .becomes = "[slave DEV]" },
+	{ .name = "ports-config", .becomes = "[slave DEV], and the keys below it" },
+	{ .name = "options", .becomes = "(the keys below it)" },
+	{ .name = NULL },
+};
+
+static const struct import_key nmstate_option_keys[] = {
+	{ .name = "balance-slb",
+	  .why_lost = "xbond does not have this way to share traffic; without it the switch must "
+		      "be configured for the bond",
+	  .convert = import_switch,
+	  .usual = "off" },
+	{ .name = NULL },
+};
+
+static const struct import_key nmstate_port_keys[] = {
+	{ .name = "name", .becomes = "[slave DEV]" },
+	{ .name = "priority", .option = OPT_PRIO },
+	{ .name = "queue-id", .option = OPT_QUEUE_ID },
+	{ .name = NULL },
+};
+
+static const struct import_key nmstate_ovs_keys[] = {
+	{ .name = "mode", .becomes = "mode and xmit_hash_policy" },
+	{ .name = "port", .becomes = "[slave DEV]" },
+	{ .name = "bond-updelay", .option = OPT_UPDELAY },
+	{ .name = "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ .name = NULL },
+};
+
+const struct import_keys nmstate_tables[] = {
+	{ "link-aggregation", nmstate_keys },
+	{ "options of link-aggregation", import_bonding_keys },
+	{ "options of link-aggregation, beside those", nmstate_option_keys },
+	{ "ports-config of link-aggregation", nmstate_port_keys },
+	{ "link-aggregation of a port of Open vSwitch", nmstate_ovs_keys },
+	{ .title = NULL },
+};
+
+struct nmstate {
+	struct import *import;
+	const struct import_tree *tree;
+	const yaml_node_t *interfaces;
+	struct import_index by_name; /* their nodes */
+};
+
+static const char *nmstate_text(const struct nmstate *state, const yaml_node_t *map,
+				const char *key)
+{
+	struct import_node node;
+	const char *text = NULL;
+
+	if (import_tree_find(state->import, state->tree, map, key, &node))
+		text = import_tree_text(node.value);
+	return text ? text : "";
+}
+
+static bool nmstate_is(const struct nmstate *state, const yaml_node_t *map, const char *key,
+		       const char *word)
+{
+	return !strcmp(nmstate_text(state, map, key), word);
+}
+
+/* The name, or the MAC address of an interface that is known by it. */
+static struct import_slave *nmstate_slave(const struct nmstate *state, struct import_bond *bond,
+					  const char *name, const struct import_line *line)
+{
+	const yaml_node_t *interface = import_index_get(&state->by_name, NULL, name);
+
+	if (interface && nmstate_is(state, interface, "type", "infiniband")) {
+		import_refuse(state->import, bond, line,
+			      "slaves of xbond are Ethernet devices, not of type infiniband");
+		return NULL;
+	}
+	if (interface && nmstate_is(state, interface, "identifier", "mac-address"))
+		name = nmstate_text(state, interface, "mac-address");
+	return import_slave(state->import, bond, name, line);
+}
+
+/* Names, or maps with a name and options of the port. */
+static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
+			  const struct import_node *list)
+{
+	struct import_node item, node;
+
+	for (size_t i = 0; import_tree_at(state->import, state->tree, list->value, i, &item); i++) {
+		const char *name = import_tree_text(item.value);
+		struct import_slave *slave = nmstate_slave(
+			state, bond, name ? name : nmstate_text(state, item.value, "name"),
+			&item.line);
+
+		for (size_t j = 0;
+		     slave && import_tree_at(state->import, state->tree, item.value, j, &node);
+		     j++) {
+			const struct import_key *key =
+				import_find_key(nmstate_port_keys, node.key, strcmp);
+
+			if (!key)
+				import_lost(state->import, bond, &node.line,
+					    "xbond has no such option");
+			else if (!key->becomes)
+				import_apply_key(
+					state->import, key, bond, slave,
+					import_tree_list(state->import, state->tree, node.value),
+					&node.line);
+		}
+	}
+}
+
+/* Numbers of the driver that nmstate has as words. */
+static const char *nmstate_value(const char *text)
+{
+	static const char *const words[][2] = {
+		{ "true", "1" },
+		{ "false", "0" },
+		{ "delivered", "1" },
+		{ "dropped", "0" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(text, words[i][0]))
+			return words[i][1];
+	return text;
+}
+
+static void nmstate_options(const struct nmstate *state, struct import_bond *bond,
+			    const yaml_node_t *options)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(state->import, state->tree, options, i, &node); i++) {
+		const struct import_key *key =
+			import_find_key(import_bonding_keys, node.key, strcmp);
+
+		if (!key)
+			key = import_find_key(nmstate_option_keys, node.key, strcmp);
+		if (!key)
+			import_lost(state->import, bond, &node.line, "xbond has no such option");
+		else
+			kernel_apply(state->import, key, bond, NULL,
+				     nmstate_value(import_tree_list(state->import, state->tree,
+								    node.value)),
+				     &node.line);
+	}
+}
+
+static void nmstate_aggregation(const struct nmstate *state, struct import_bond *bond,
+				const yaml_node_t *aggregation)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(state->import, state->tree, aggregation, i, &node); i++) {
+		const struct import_key *key = import_find_key(nmstate_keys, node.key, strcmp);
+
+		if (!key)
+			import_lost(state->import, bond, &node.line, "xbond has no such option");
+		else if (!key->becomes)
+			import_apply_key(state->import, key, bond, NULL,
+					 import_tree_list(state->import, state->tree, node.value),
+					 &node.line);
+		else if (!strcmp(node.key, "options"))
+			nmstate_options(state, bond, node.value);
+		else
+			nmstate_ports(state, bond, &node);
+	}
+}
+
+/* Keys that say which interface it is, or what the kernel made of it. */
+static bool nmstate_is_identity(const char *key)
+{
+	static const char *const keys[] = {
+		"name",	      "type",	      "state",
+		"identifier", "profile-name", "link-aggregation",
+		"controller", "mac-address",  "permanent-mac-address",
+		"driver",     "min-mtu",      "max-mtu",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+static void nmstate_rest(const struct nmstate *state, const struct import_bond *bond,
+			 const yaml_node_t *interface)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(state->import, state->tree, interface, i, &node); i++)
+		if (!nmstate_is_identity(node.key))
+			import_stays(state->import, bond, &node.line);
+}
+
+static void nmstate_bond(const struct nmstate *state, const struct import_node *interface)
+{
+	struct import *import = state->import;
+	struct import_node line = *interface, aggregation, node;
+	struct import_bond *bond;
+
+	import_tree_find(import, state->tree, interface->value, "name", &line);
+	if (nmstate_is(state, interface->value, "state", "absent")) {
+		import_lost(import, NULL, &line.line, "its state is absent, so there is no bond");
+		return;
+	}
+	bond = import_bond(import, nmstate_text(state, interface->value, "name"), &line.line);
+	if (!bond)
+		return;
+	if (import_tree_find(import, state->tree, interface->value, "state", &node) &&
+	    nmstate_is(state, interface->value, "state", "down"))
+		import_lost(import, bond, &node.line,
+			    "bondd makes the bond, with all its slaves, whenever it starts");
+	if (!import_tree_find(import, state->tree, interface->value, "link-aggregation",
+			      &aggregation) ||
+	    !import_tree_find(import, state->tree, aggregation.value, "mode", &node))
+		import_refuse(import, bond, &line.line,
+			      "its link-aggregation has no mode, so the mode is what the machine "
+			      "has; give the output of nmstatectl show");
+	else
+		nmstate_aggregation(state, bond, aggregation.value);
+	nmstate_rest(state, bond, interface->value);
+}
+
+/* nmstate has LACP as one of the modes. */
+static void nmstate_ovs_bond(const struct nmstate *state, const struct import_node *port,
+			     const struct import_node *aggregation)
+{
+	struct import *import = state->import;
+	const char *mode = nmstate_text(state, aggregation->value, "mode"), *words;
+	struct import_bond *bond =
+		import_bond(import, nmstate_text(state, port->value, "name"), &port->line);
+	struct import_node node;
+
+	if (!bond)
+		return;
+	words = !strcmp(mode, "lacp") ? "lacp=active"
+		: *mode		      ? import_text(import, "bond_mode=%s", mode)
+				      : "";
+	for (size_t i = 0; import_tree_at(import, state->tree, aggregation->value, i, &node); i++)
+		if (!strcmp(node.key, "bond-updelay") || !strcmp(node.key, "bond-downdelay"))
+			words = import_text(import, "%s bond_%s=%s", words, node.key + 5,
+					    nmstate_text(state, aggregation->value, node.key));
+		else if (!strcmp(node.key, "port") || !strcmp(node.key, "slaves"))
+			nmstate_ports(state, bond, &node);
+		else if (strcmp(node.key, "mode") != 0)
+			import_stays(import, bond, &node.line);
+	ovs_take_settings(import, bond, words, &aggregation->line);
+}
+
+/* A port of a bridge: a bond of Open vSwitch, or one that another interface is. */
+static void nmstate_bridge(const struct nmstate *state, const struct import_node *interface)
+{
+	struct import *import = state->import;
+	struct import_node bridge, ports, port, aggregation;
+	const struct import_bond *bond;
+
+	if (!import_tree_find(import, state->tree, interface->value, "bridge", &bridge) ||
+	    (!import_tree_find(import, state->tree, bridge.value, "port", &ports) &&
+	     !import_tree_find(import, state->tree, bridge.value, "ports", &ports)))
+		return;
+	for (size_t i = 0; import_tree_at(import, state->tree, ports.value, i, &port); i++) {
+		if (import_tree_find(import, state->tree, port.value, "link-aggregation",
+				     &aggregation))
+			nmstate_ovs_bond(state, &port, &aggregation);
+		else if ((bond = import_find_bond(import, nmstate_text(state, port.value, "name"))))
+			import_stays(import, bond, &port.line);
+	}
+}
+
+/* Interfaces that are no bonds: slaves, and what is above a bond. */
+static void nmstate_other(const struct nmstate *state, const struct import_node *interface)
+{
+	struct import *import = state->import;
+	const char *name = nmstate_text(state, interface->value, "name");
+	struct import_bond *bond =
+		import_find_bond(import, nmstate_text(state, interface->value, "controller"));
+	struct import_node vlan;
+
+	if (bond)
+		nmstate_slave(state, bond, name, &interface->line);
+	if (nmstate_is(state, interface->value, "identifier", "mac-address"))
+		name = nmstate_text(state, interface->value, "mac-address");
+	bond = NULL;
+	if (import_find_slave(import, name, &bond))
+		nmstate_rest(state, bond, interface->value);
+	nmstate_bridge(state, interface);
+	if (import_tree_find(import, state->tree, interface->value, "vlan", &vlan))
+		bond = import_find_bond(import, nmstate_text(state, vlan.value, "base-iface"));
+	if (bond && !import_find_slave(import, name, NULL))
+		import_stays(import, bond, &interface->line);
+}
+
+static void nmstate_take_interfaces(struct nmstate *state)
+{
+	struct import_node interface;
+
+	for (size_t i = 0;
+	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
+		import_index_put(state->import, &state->by_name, NULL,
+				 nmstate_text(state, interface.value, "name"), interface.value);
+	for (size_t i = 0;
+	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
+		if (nmstate_is(state, interface.value, "type", "bond"))
+			nmstate_bond(state, &interface);
+	for (size_t i = 0;
+	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
+		if (!nmstate_is(state, interface.value, "type", "bond"))
+			nmstate_other(state, &interface);
+}
+
+/* The list of a document; NULL: it has none. */
+static const yaml_node_t *nmstate_interfaces(struct import *import, const struct import_tree *tree)
+{
+	static const char *const places[][4] = {
+		{ "interfaces" },
+		{ "desiredState", "interfaces" },
+		{ "networkConfig", "interfaces" },
+		{ "spec", "desiredState", "interfaces" },
+		{ "status", "currentState", "interfaces" },
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct import_node node = { .value = import_tree_root(tree) };
+		const char *const *key = places[i];
+
+		while (*key && import_tree_find(import, tree, node.value, *key, &node))
+			key++;
+		if (!*key)
+			return node.value;
+	}
+	return NULL;
+}
+
+static int nmstate_take_document(struct import *import, const struct import_file *file,
+				 struct err *err)
+{
+	struct import_tree tree = { 0 };
+	struct nmstate state = { .import = import, .tree = &tree };
+	int r = import_tree_read(import, file, &tree, err);
+
+	if (!r) {
+		import_tree_keep_last(import, &tree);
+		state.interfaces = nmstate_interfaces(import, &tree);
+		if (state.interfaces)
+			nmstate_take_interfaces(&state);
+	}
+	import_tree_done(&tree);
+	return r;
+}
+
+/* Bytes up to the line that begins the next document; *lines grows by the lines in them. */
+static size_t nmstate_document_size(const char *text, int *lines)
+{
+	const char *at = text, *end;
+
+	while ((end = strchr(at, '\n'))) {
+		at = end + 1;
+		++*lines;
+		if (!strncmp(at, "---", 3) && strchr(" \t\r\n", at[3]))
+			return (size_t)(at - text);
+	}
+	return strlen(text);
+}
+
+static int nmstate_read_file(struct import *import, const char *path, struct err *err)
+{
+	const struct import_file *file;
+	int r = import_file_read(import, path, &file, err), lines = 0;
+	const char *at = r ? "" : file->text;
+
+	while (!r && *at) {
+		int before = lines;
+		size_t size = nmstate_document_size(at, &lines);
+
+		r = nmstate_take_document(import, import_file_part(import, file, at, size, before),
+					  err);
+		at += size;
+	}
+	return r;
+}
+
+static int nmstate_read_dir(struct import *import, const char *dir, struct err *err)
+{
+	static const char *const suffixes[] = { ".yml", ".yaml", ".json" };
+	const char *const dirs[] = { dir, NULL };
+	size_t count;
+	char **paths;
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !r; i++) {
+		r = import_collect(import, dirs, suffixes[i], &paths, &count, err);
+		for (size_t j = 0; !r && j < count; j++)
+			r = nmstate_read_file(import, paths[j], err);
+	}
+	return r;
+}
+
+int nmstate_read(struct import *import, const struct import_request *request, struct err *err)
+{
+	int r = 0;
+
+	if (!request->file_count)
+		return nmstate_read_dir(import, import_path(import, "/etc/nmstate"), err);
+	for (size_t i = 0; i < request->file_count && !r; i++)
+		r = import_is_dir(request->files[i])
+			    ? nmstate_read_dir(import, request->files[i], err)
+			    : nmstate_read_file(import, request->files[i], err);
+	return r;
+}
