@@ -259,6 +259,12 @@ def test_a_far_end_that_drops(pair, tmp_path):
     with Talks(made.near, made.far), discarding(made.far, "l1", tmp_path):
         assert watched(made.near) == [("bad", "l1", "unanswered")]
         assert ("warning", "l1", "other-xdp") in watched(made.far)
+        lines = made.near.ctl_try("doctor", "bond0", "--seconds", WATCH).stdout.splitlines()
+        sent, _, dropped, answered, _, asked = lines[-1].split()[1:]
+        assert int(sent) and (dropped, answered) == ("0", "0") and int(asked) >= 3, lines
+        made.near.ctl("set-slave", "bond0", "l1", "drain", "on")
+        assert watched(made.near) == []
+        made.near.ctl("set-slave", "bond0", "l1", "drain", "off")
     with discarding(made.far, "l0", tmp_path, "xdpgeneric"):
         assert found(made.far, "other-xdp") == [("note", "l0")]
     assert watched(made.near, 1) == []
