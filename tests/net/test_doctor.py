@@ -213,11 +213,13 @@ def watched(host, seconds=WATCH):
 
 @pytest.mark.parametrize("mode", [*MODES, "balance-tlb", "balance-alb"])
 def test_traffic_that_is_well(pair, mode):
-    """Both ways, one way, and none."""
+    """Both ways, one way, and none. Of 802.3ad also with a standby port."""
     far = {"mode": "active-backup", "all_slaves_active": "on"} \
         if mode in ("balance-tlb", "balance-alb") else {}
-    hashing = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
-    made = pair(mode, links=2, far=far, **hashing)
+    options = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
+    if mode == "802.3ad":
+        options["max_links"] = 2
+    made = pair(mode, links=3, far=far, **options)
     made.near.wait_ping("10.0.0.2")
     assert watched(made.near, 1) == []
     with Talks(made.near, made.far):
