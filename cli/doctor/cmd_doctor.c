@@ -59,6 +59,41 @@ static void doctor_print(const json_t *finding)
 	printf("         %s\n", doctor_text(finding, "advice"));
 }
 
+static void doctor_print_seen(const struct doctor_slave *slave)
+{
+	const struct talk_sums *talk = &slave->seen.talk;
+	char name[XBOND_NAME_SIZE], answered[32] = "unknown";
+
+	if (slave->seen.talks_are_known)
+		snprintf(answered, sizeof(answered), "%u of %u", talk->answered, talk->asked);
+	printf("%-16s %10llu %10llu %10llu  %s\n", cli_name(slave->pin->name, name),
+	       (unsigned long long)slave->seen.sent, (unsigned long long)slave->seen.received,
+	       (unsigned long long)slave->seen.dropped, answered);
+}
+
+/* If it is about one bond. */
+static void doctor_print_traffic(const struct doctor_facts *facts)
+{
+	const struct doctor_bond *only = NULL;
+	char head[32];
+
+	for (size_t i = 0; i < facts->bond_count; i++) {
+		if (!doctor_is_asked(facts, &facts->bond[i]))
+			continue;
+		if (only)
+			return;
+		only = &facts->bond[i];
+	}
+	if (!only || !only->is_open || !facts->watched_s)
+		return;
+	snprintf(head, sizeof(head), "packets in %u s", facts->watched_s);
+	printf("\n%-16s %10s %10s %10s  %s\n", head, "sent", "received", "dropped",
+	       "conversations answered");
+	doctor_for_each_slave (slave, only)
+		if (slave->seen.is_known)
+			doctor_print_seen(slave);
+}
+
 static void doctor_print_all(const struct doctor_facts *facts, const json_t *findings)
 {
 	const json_t *finding;
@@ -66,14 +101,17 @@ static void doctor_print_all(const struct doctor_facts *facts, const json_t *fin
 
 	json_array_foreach (findings, at, finding)
 		doctor_print(finding);
-	if (json_array_size(findings))
+	if (json_array_size(findings)) {
+		doctor_print_traffic(facts);
 		return;
+	}
 	for (size_t i = 0; i < facts->bond_count; i++)
 		asked += doctor_is_asked(facts, &facts->bond[i]);
 	printf("nothing found; %zu bond%s looked at", asked, asked == 1 ? "" : "s");
 	if (facts->watched_s)
 		printf(", and traffic for %u s", facts->watched_s);
 	putchar('\n');
+	doctor_print_traffic(facts);
 }
 
 static enum cli_exit doctor_status(const struct doctor_report *report)

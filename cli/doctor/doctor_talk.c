@@ -386,9 +386,9 @@ static bool talk_is_same_service(const struct talk_flow *left, const struct talk
 	       talk_service(left) == talk_service(right);
 }
 
-/* What the other conversations tell of the peer of one that is not answered. */
-static void talk_compare(const struct talk *talk, const struct talk_flow *flow, unsigned int slot,
-			 uint32_t weight, struct talk_sums *sums)
+/* Counts one that is not answered, by what the other conversations tell of its peer. */
+static void talk_sum_unanswered(const struct talk *talk, const struct talk_flow *flow,
+				unsigned int slot, uint32_t weight, struct talk_sums *sums)
 {
 	bool is_proven = false, is_expected = false, is_heard = false, is_first = true;
 
@@ -404,6 +404,10 @@ static void talk_compare(const struct talk *talk, const struct talk_flow *flow, 
 		is_expected = true;
 		is_proven |= !slots_have(other->slots, slot);
 	}
+	if (!is_expected && !talk_is_owed(flow)) /* one-way UDP */
+		return;
+	sums->asked += weight;
+	sums->unanswered += weight;
 	sums->proven += is_proven ? weight : 0;
 	sums->expected += is_expected ? weight : 0;
 	if (!talk_is_owed(flow))
@@ -437,13 +441,12 @@ static void talk_sum_flow(const struct talk *talk, const struct talk_flow *flow,
 	if (slots_count(flow->slots) != 1 || (!is_answered && !is_unanswered))
 		return;
 	slot = (unsigned int)__builtin_ctzll(flow->slots);
-	sums[slot].asked += weight;
-	if (is_answered) {
-		sums[slot].answered += weight;
+	if (is_unanswered) {
+		talk_sum_unanswered(talk, flow, slot, weight, &sums[slot]);
 		return;
 	}
-	sums[slot].unanswered += weight;
-	talk_compare(talk, flow, slot, weight, &sums[slot]);
+	sums[slot].asked += weight;
+	sums[slot].answered += weight;
 }
 
 void talk_sum(const struct talk *talk, uint64_t until_ns,

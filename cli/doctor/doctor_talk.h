@@ -27,7 +27,10 @@ struct talk {
 	uint64_t seed;
 };
 
-/* What a slave has carried. Conversations that several slaves have carried are nobody's. */
+/*
+ * What a slave has carried. Conversations that several slaves have carried are nobody's. UDP to a
+ * service that has answered nobody is none.
+ */
 struct talk_sums {
 	uint32_t asked, answered, unanswered;
 	/* Of the unanswered: the same peer and service has answered over another slave. */

@@ -51,11 +51,14 @@ static uint64_t traffic_received(const struct doctor_bond *bond, const struct do
 	return received;
 }
 
-static void traffic_advise_far_end(struct doctor_report *report)
+static void traffic_advise_far_end(const struct doctor_bond *bond, const struct doctor_slave *slave,
+				   struct doctor_report *report)
 {
 	doctor_advise(report,
 		      "look at the far end of this link: its port must be in the same group, with "
-		      "a mode that fits, and no filter or XDP program there may drop the frames");
+		      "a mode that fits, and no filter or XDP program there may drop the frames; "
+		      "until then 'bondctl set-slave %s %s drain on' moves the traffic away",
+		      bond->name, slave->pin->name);
 }
 
 /*
@@ -76,7 +79,7 @@ static bool traffic_check_sending(const struct doctor_facts *facts, const struct
 		     "other slaves %u of %u were%s",
 		     talk->asked, facts->watched_s, others.answered, others.asked,
 		     is_sure ? ", by the same peers" : "");
-	traffic_advise_far_end(report);
+	traffic_advise_far_end(bond, slave, report);
 	return true;
 }
 

@@ -213,11 +213,13 @@ def watched(host, seconds=WATCH):
 
 @pytest.mark.parametrize("mode", [*MODES, "balance-tlb", "balance-alb"])
 def test_traffic_that_is_well(pair, mode):
-    """Both ways, one way, and none."""
+    """Both ways, one way, and none. Of 802.3ad also with a standby port."""
     far = {"mode": "active-backup", "all_slaves_active": "on"} \
         if mode in ("balance-tlb", "balance-alb") else {}
-    hashing = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
-    made = pair(mode, links=2, far=far, **hashing)
+    options = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
+    if mode == "802.3ad":
+        options["max_links"] = 2
+    made = pair(mode, links=3, far=far, **options)
     made.near.wait_ping("10.0.0.2")
     assert watched(made.near, 1) == []
     with Talks(made.near, made.far):
@@ -259,6 +261,12 @@ def test_a_far_end_that_drops(pair, tmp_path):
     with Talks(made.near, made.far), discarding(made.far, "l1", tmp_path):
         assert watched(made.near) == [("bad", "l1", "unanswered")]
         assert ("warning", "l1", "other-xdp") in watched(made.far)
+        lines = made.near.ctl_try("doctor", "bond0", "--seconds", WATCH).stdout.splitlines()
+        sent, _, dropped, answered, _, asked = lines[-1].split()[1:]
+        assert int(sent) and (dropped, answered) == ("0", "0") and int(asked) >= 3, lines
+        made.near.ctl("set-slave", "bond0", "l1", "drain", "on")
+        assert watched(made.near) == []
+        made.near.ctl("set-slave", "bond0", "l1", "drain", "off")
     with discarding(made.far, "l0", tmp_path, "xdpgeneric"):
         assert found(made.far, "other-xdp") == [("note", "l0")]
     assert watched(made.near, 1) == []

@@ -160,7 +160,7 @@ static void test_one_way_udp_is_owed_nothing(void **state)
 		udp(SENT, port & 1, 2, port);
 	now_ns += 2 * SECOND;
 	sum();
-	assert_int_equal(sums[1].unanswered, 4);
+	assert_int_equal(sums[1].asked + sums[1].unanswered, 0);
 	assert_int_equal(sums[1].proven + sums[1].expected + sums[1].owed + sums[1].peers, 0);
 }
 
@@ -174,7 +174,7 @@ static void test_a_service_that_answers_over_another_slave(void **state)
 	udp(SENT, 0, 2, 1003);
 	now_ns += 2 * SECOND;
 	sum();
-	assert_int_equal(sums[1].unanswered, 2);
+	assert_int_equal(sums[1].unanswered, 1);
 	assert_int_equal(sums[1].proven, 1);
 	assert_int_equal(sums[0].answered, 1);
 	assert_int_equal(sums[0].proven, 0);
