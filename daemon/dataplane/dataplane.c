@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #include "common/slots.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
+
+#define DEVICE_TRIES 3
 
 static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 {
@@ -45,32 +48,47 @@ void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
 	dataplane_zero_counters(dataplane, slot);
 }
 
-void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex)
+/* Only an update takes memory, so it may succeed the next moment. */
+static int dataplane_write_device(int fd, uint32_t slot, uint32_t ifindex)
+{
+	int r = -ENOMEM;
+
+	for (int try = 0; try < DEVICE_TRIES && r == -ENOMEM; try++)
+		r = bpf_map_update_elem(fd, &slot, &ifindex, BPF_ANY);
+	return r;
+}
+
+int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	const int maps[] = { dataplane->devices_fd, dataplane->xdp_slaves_fd };
-	uint32_t key = slot, value = (uint32_t)ifindex;
+	uint32_t key = slot;
+	int r = 0;
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		if (maps[i] < 0)
 			continue;
-		if (ifindex)
-			bpf_map_update_elem(maps[i], &key, &value, BPF_ANY);
-		else
+		if (!ifindex)
 			bpf_map_delete_elem(maps[i], &key);
+		else if (!r)
+			r = dataplane_write_device(maps[i], key, (uint32_t)ifindex);
 	}
+	return r;
 }
 
-void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
+int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;
+	int r = dataplane_set_device(dataplane, slot, ifindex);
 
-	dataplane_set_device(dataplane, slot, ifindex);
+	if (r)
+		return r;
 	if (ifindex) {
 		dataplane_zero_counters(dataplane, slot);
 		store_release(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE],
 			      (uint8_t)slot);
 	}
 	store_release(table->ifindex[slot], (uint32_t)ifindex);
+	return 0;
 }
 
 void dataplane_forget_failed(struct dataplane *dataplane)

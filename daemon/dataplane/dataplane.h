@@ -55,13 +55,16 @@ void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir);
 /* The cookie of bondd's own namespace; 0: the kernel does not tell it (before 5.14). */
 uint64_t dataplane_netns_cookie(void);
 
-/* A slot begins, or ends if ifindex is 0. The counters of a slot that begins are zero. */
-void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/*
+ * A slot begins, or ends if ifindex is 0, which does not fail. The counters of a slot that begins
+ * are zero. Returns 0 or -errno.
+ */
+int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /*
  * The programs ask this device for the slot's carrier, and XDP sends by it; 0: none. Part of
  * dataplane_set_slot(); by itself for a slot of an earlier bondd, whose device may have been away.
  */
-void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
+int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /*
  * Which slots have carrier, and which have lost it, by their devices' own words. A slot that is in
  * neither is about to change. Returns false if the kernel or the programs cannot tell.

@@ -109,7 +109,10 @@ static int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	int r;
 
 	rx_place_choose(bond, slot);
-	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	if (r)
+		return err_set(err, -r, "the programs cannot be told of %s: %s", slave->name,
+			       strerror(-r));
 	r = slave_rx_attach(bond, slot, err);
 	return r ? r : slave_team_join(bond, slot, err);
 }
