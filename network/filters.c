@@ -2,6 +2,7 @@
 #include "network/filters.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
@@ -11,6 +12,8 @@
 
 #include "network/nl_attr.h"
 #include "network/nl_request.h"
+
+#define DUMP_TRIES 5
 
 static struct nl_msg *filters_request(int type, int flags, int ifindex, unsigned int parent)
 {
@@ -72,21 +75,23 @@ static void filters_find_ingress(struct nlmsghdr *message, void *arg)
 		search->found = true;
 }
 
-static bool filters_search_ingress(struct nl *nl, int ifindex, const char *kind)
+static int filters_search_ingress(struct nl *nl, int ifindex, const char *kind)
 {
 	struct search search = { .ifindex = ifindex, .kind = kind };
+	int r = -EAGAIN;
 
-	nl_call(nl, filters_request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), filters_find_ingress,
-		&search, NULL);
-	return search.found;
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
+		r = nl_call(nl, filters_request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0),
+			    filters_find_ingress, &search, NULL);
+	return search.found ? 1 : r;
 }
 
-bool filters_has_ingress(struct nl *nl, int ifindex)
+int filters_has_ingress(struct nl *nl, int ifindex)
 {
 	return filters_search_ingress(nl, ifindex, "ingress");
 }
 
-bool filters_has_clsact(struct nl *nl, int ifindex)
+int filters_has_clsact(struct nl *nl, int ifindex)
 {
 	return filters_search_ingress(nl, ifindex, NULL);
 }
@@ -115,12 +120,12 @@ static void filters_find_follower(struct nlmsghdr *message, void *arg)
 bool filters_follow(struct nl *nl, const struct filter_place *place)
 {
 	struct follower follower = { .place = place };
+	int r = nl_call(nl,
+			filters_request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
+					TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
+			filters_find_follower, &follower, NULL);
 
-	nl_call(nl,
-		filters_request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
-				TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
-		filters_find_follower, &follower, NULL);
-	return follower.found && !filters_has_ingress(nl, place->ifindex);
+	return (r || follower.found) && filters_has_ingress(nl, place->ifindex) <= 0;
 }
 
 struct look {

@@ -16,14 +16,14 @@ struct filter_place {
 int filters_count(struct nl *nl, int ifindex);
 /*
  * An ingress qdisc stands in the place of clsact. It takes filters for egress as well and runs them
- * at ingress.
+ * at ingress. Returns 1 or 0, or -errno if that cannot be found out.
  */
-bool filters_has_ingress(struct nl *nl, int ifindex);
-/* Is there a clsact qdisc, or an ingress qdisc in its place? */
-bool filters_has_clsact(struct nl *nl, int ifindex);
+int filters_has_ingress(struct nl *nl, int ifindex);
+/* Is there a clsact qdisc, or an ingress qdisc in its place? Returns the same. */
+int filters_has_clsact(struct nl *nl, int ifindex);
 /*
  * Do filters at clsact's egress come after this one, or share its preference? (Only chain 0 counts:
- * its first filter chooses the chain.)
+ * its first filter chooses the chain.) True also if that cannot be found out.
  */
 bool filters_follow(struct nl *nl, const struct filter_place *place);
 struct filters_others {

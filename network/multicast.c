@@ -106,13 +106,14 @@ static void multicast_look_for(const struct multicast_entry *entry, void *arg)
 		wanted->is_static = entry->is_static;
 }
 
-bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
+int multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 {
 	struct multicast_entry wanted = { .ifindex = ifindex };
+	int r;
 
 	memcpy(wanted.mac, mac, XBOND_MAC_SIZE);
-	multicast_list(multicast_look_for, &wanted);
-	return wanted.is_static;
+	r = multicast_list(multicast_look_for, &wanted);
+	return r ? r : wanted.is_static;
 }
 
 /*

@@ -30,8 +30,11 @@ struct multicast_entry {
 typedef void (*multicast_visit)(const struct multicast_entry *entry, void *arg);
 /* Every address of every device. Returns 0, or -errno before the first. */
 int multicast_list(multicast_visit visit, void *arg);
-/* Is it on the device's list in the way in which multicast_add() would put it there? */
-bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
+/*
+ * Is it on the device's list in the way in which multicast_add() would put it there? Returns 1 or
+ * 0, or -errno if the list cannot be read.
+ */
+int multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
 
 typedef void (*multicast_group)(int ifindex, const uint8_t *group, void *arg);
 /* Every IP group of every device, in 4 or 16 bytes. Returns 0, or -errno before the first. */

@@ -64,7 +64,7 @@ int port_hooks_attach_egress(struct bond *bond, const struct attach_point *egres
 	const char *name = bond_pin(bond)->name;
 
 	if (egress->hook == XBOND_HOOK_CLSACT &&
-	    filters_has_ingress(&bond->daemon->nl, egress->ifindex))
+	    filters_has_ingress(&bond->daemon->nl, egress->ifindex) > 0)
 		return err_set(err, EEXIST,
 			       "an ingress qdisc on %s is in the place of clsact, so %s; "
 			       "'tc qdisc del dev %s ingress' removes it",

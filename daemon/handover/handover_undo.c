@@ -34,7 +34,7 @@ static int undo_find_new(struct handover *plan, int *ret_ifindex)
 {
 	const struct handover_device *bond = &plan->devices[0];
 	struct nl *nl = &plan->daemon->nl;
-	struct link_info link;
+	struct link_info link = { 0 };
 	int r = link_get_by_name(nl, bond->new_name, &link);
 
 	if (r == -ENODEV || (!r && !undo_is_new(plan, &link))) {

@@ -54,12 +54,15 @@ static void slave_record(struct bond *bond, unsigned int slot, const struct link
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
 }
 
-/* If somebody else put it there before, it stays. */
+/* If somebody else put it there before, or nobody knows, it stays. */
 static void slave_join_slow_protocols(struct xbond_slave *slave)
 {
-	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
+	int is_there = multicast_is_static((int)slave->ifindex, multicast_slow_protocols);
+
+	if (is_there > 0)
 		return;
-	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (!is_there)
+		slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
 	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
 		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
 }

@@ -45,7 +45,8 @@ struct attach_point slave_rx_now(struct bond *bond, unsigned int slot)
 void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex);
+	/* If nobody knows, it is left alone later: it may be somebody's. */
+	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex) != 0;
 	bool may_be_ours = slave->state != XBOND_SLOT_ENSLAVING &&
 			   slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
 	__u32 flags = slave->before.flags;

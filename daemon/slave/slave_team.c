@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/slave_team.h"
 
+#include <errno.h>
 #include <net/if.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/slots.h"
@@ -96,8 +98,12 @@ void slave_team_leave(struct bond *bond, unsigned int slot)
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info now;
 	struct err err;
+	int r = bond_is_team(pin) ? link_get(nl, -1, (int)slave->ifindex, &now) : -ENODEV;
 
-	if (!bond_is_team(pin) || link_get(nl, -1, (int)slave->ifindex, &now))
+	if (r && r != -ENODEV)
+		event_warning(pin->name, slave->name, "cannot take %s out of the team: %s",
+			      slave->name, strerror(-r));
+	if (r)
 		return;
 	if (now.master == (int)pin->ifindex) {
 		if (link_set_master(nl, (int)slave->ifindex, 0, &err))

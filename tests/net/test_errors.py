@@ -499,8 +499,9 @@ def limit_files(pid, count=None):
 
 
 def lowest_free(pid):
-    numbers = open_files(pid)
-    return next(number for number in range(65536) if number not in numbers)
+    """Of several looks the lowest, because bondd opens some for a moment."""
+    looks = [open_files(pid) for _ in range(50)]
+    return min(next(number for number in range(65536) if number not in look) for look in looks)
 
 
 def turns(host):
