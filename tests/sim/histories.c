@@ -373,11 +373,25 @@ static void any_small_trouble(struct history *history)
 	}
 }
 
+/* A port of another speed, which has an aggregator of its own. */
+static void make_other_speed(struct history *history)
+{
+	struct end end = any_end(history);
+	struct lacp_port_config config = history->world.system[end.system].port[end.slot].config;
+
+	config.speed_mbps = 1000;
+	world_port_configure(&history->world, end, &config);
+	world_run(&history->world, 20 * SECOND);
+}
+
 /* Traffic that flows goes on. */
 static void make_small_trouble(struct history *history)
 {
-	uint64_t end_ns = history->world.now_ns + 2 * TROUBLE;
+	uint64_t end_ns;
 
+	if (chance(history, 30))
+		make_other_speed(history);
+	end_ns = history->world.now_ns + 2 * TROUBLE;
 	goals_expect_steady(&history->world, history->systems, history->ports);
 	while (history->world.now_ns < end_ns && !history->world.failed) {
 		any_small_trouble(history);
