@@ -44,19 +44,21 @@
 #define MAX_FDS 65536
 
 static const char usage[] =
-	"usage: bondd [--run-dir DIR] [--bpf-dir DIR] [--config-dir DIR] [--hook auto|tcx|clsact]\n"
-	"             [--metrics ADDR:PORT|unix:PATH]\n"
+	"usage: bondd [--run-dir DIR] [--bpf-dir DIR] [--config-dir DIR]\n"
+	"             [--hook auto|tcx|clsact] [--metrics ADDR:PORT|unix:PATH]\n"
 	"\n"
-	"Keeps the bonds that bondctl makes: watches carrier, publishes the active set to BPF.\n"
-	"Runs in the foreground and logs to stderr. Stopping it leaves the traffic running.\n"
+	"Keeps the bonds that bondctl makes: watches carrier, publishes the active set to\n"
+	"BPF. Runs in the foreground and logs to stderr. Stopping it leaves the traffic\n"
+	"running.\n"
 	"\n"
 	"  --run-dir DIR     control socket and lock  (XBOND_RUN_DIR, /run/xbond)\n"
 	"  --bpf-dir DIR     pinned maps and programs (XBOND_BPF_DIR, /sys/fs/bpf/xbond)\n"
 	"  --config-dir DIR  BOND.conf files          (XBOND_CONFIG_DIR, /etc/xbond)\n"
-	"  --hook HOOK       how new bonds attach their programs: tcx (Linux 6.6 on), clsact,\n"
-	"                    or auto (default): tcx where the kernel has it\n"
-	"  --metrics WHERE   answers HTTP with metrics and a page, read-only: 127.0.0.1:9977,\n"
-	"                    [::1]:9977 or unix:/PATH  (XBOND_METRICS, off)\n"
+	"  --hook HOOK       how new bonds attach their programs: tcx (Linux 6.6 on),\n"
+	"                    clsact, or auto (default): tcx where the kernel has it\n"
+	"  --metrics WHERE   answers HTTP with metrics and a page, read-only:\n"
+	"                    127.0.0.1:9977, [::1]:9977 or unix:/PATH\n"
+	"                    (XBOND_METRICS, off)\n"
 	"  --help, --version\n";
 
 static int bondd_set_hook(struct daemon *daemon, const char *text)

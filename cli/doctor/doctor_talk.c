@@ -15,6 +15,7 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define TALK_FLOWS (1 << 13) /* powers of two */
@@ -55,19 +56,15 @@ struct talk_part {
 	bool has_ack;
 };
 
-int talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE])
+void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE])
 {
 	*talk = (struct talk){ 0 };
 	memcpy(talk->mac, mac, XBOND_MAC_SIZE);
-	talk->flows = calloc(TALK_FLOWS, sizeof(*talk->flows));
-	talk->frames = calloc(TALK_FRAMES, sizeof(*talk->frames));
+	talk->flows = memory_need(calloc(TALK_FLOWS, sizeof(*talk->flows)));
+	talk->frames = memory_need(calloc(TALK_FRAMES, sizeof(*talk->frames)));
 	/* Whoever sends packets must not know which of them collide. */
 	if (getrandom(&talk->seed, sizeof(talk->seed), GRND_NONBLOCK) < 0)
 		talk->seed = 1;
-	if (talk->flows && talk->frames)
-		return 0;
-	talk_done(talk);
-	return -ENOMEM;
 }
 
 void talk_done(struct talk *talk)

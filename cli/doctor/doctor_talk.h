@@ -46,8 +46,7 @@ struct talk_sums {
 	uint32_t alone;
 };
 
-/* Returns 0 or -ENOMEM. */
-int talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE]);
+void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE]);
 void talk_done(struct talk *talk);
 
 void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packet *packet);

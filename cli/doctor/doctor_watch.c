@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "network/nl.h"
 
@@ -154,9 +155,16 @@ static int watch_open_tap(struct tap *tap, const struct doctor_slave *slave,
 					     .room = WATCH_ROOM,
 					     .filter = { DOCTOR_WATCH_FILTER, code } };
 	struct err err;
+	int r;
 
 	doctor_watch_filter(one_of, code);
-	return tap_open(tap, &options, &err);
+	r = tap_open(tap, &options, &err);
+	if (r)
+		return r;
+	r = tap_start(tap, &options);
+	if (r)
+		tap_close(tap);
+	return r;
 }
 
 /* Of slaves that do not receive, taps open last and end first: all they see the others see, too. */
@@ -193,7 +201,7 @@ static bool watch_sees_all(const struct doctor_bond *bond)
 	return true;
 }
 
-static int watch_begin_bond(struct doctor_watch *watch, const struct doctor_bond *bond,
+static void watch_begin_bond(struct doctor_watch *watch, const struct doctor_bond *bond,
 			    uint64_t packets)
 {
 	struct watch_bond *watched = &watch->bond[watch->bond_count];
@@ -202,11 +210,8 @@ static int watch_begin_bond(struct doctor_watch *watch, const struct doctor_bond
 
 	*watched = (struct watch_bond){ .bond = bond, .rx_mask = watch_rx_mask(bond) };
 	memcpy(watched->name, bond->name, sizeof(watched->name));
-	watched->slave = calloc(bond->slave_count, sizeof(*watched->slave));
-	if (!watched->slave || talk_init(&watched->talk, bond->pins.bond->mac)) {
-		free(watched->slave);
-		return -ENOMEM;
-	}
+	watched->slave = memory_need(calloc(bond->slave_count, sizeof(*watched->slave)));
+	talk_init(&watched->talk, bond->pins.bond->mac);
 	watch->bond_count++;
 	watched->slave_count = bond->slave_count;
 	for (size_t i = 0; i < watched->slave_count; i++) {
@@ -222,7 +227,6 @@ static int watch_begin_bond(struct doctor_watch *watch, const struct doctor_bond
 		watch_open_slaves(watched, true, one_of);
 		watch_open_slaves(watched, false, one_of);
 	}
-	return 0;
 }
 
 static bool watch_can(const struct doctor_facts *facts, const struct doctor_bond *bond)
@@ -360,18 +364,17 @@ static void watch_look(struct doctor_watch *watch)
 
 struct doctor_watch *doctor_watch_new(const struct doctor_facts *facts, unsigned int seconds)
 {
-	struct doctor_watch *watch = calloc(1, sizeof(*watch));
-	uint64_t *packets = calloc(facts->bond_count + 1, sizeof(*packets));
+	struct doctor_watch *watch = memory_need(calloc(1, sizeof(*watch)));
+	uint64_t *packets = memory_need(calloc(facts->bond_count + 1, sizeof(*packets)));
 
-	if (!watch || !packets || nl_init(&watch->nl)) {
+	if (nl_init(&watch->nl)) {
 		free(packets);
 		free(watch);
 		return NULL;
 	}
 	watch->seconds = seconds;
-	watch->bond = calloc(facts->bond_count + 1, sizeof(*watch->bond));
-	if (watch->bond)
-		watch_begin(watch, facts, packets);
+	watch->bond = memory_need(calloc(facts->bond_count + 1, sizeof(*watch->bond)));
+	watch_begin(watch, facts, packets);
 	if (watch->bond_count)
 		watch_look(watch);
 	free(packets);

@@ -282,3 +282,9 @@ def test_usage_of_bondd(words):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("bondd: ") and done.stderr.endswith("; see bondd --help\n")
     assert done.stderr.count("\n") == 1 and words[0] in done.stderr
+
+
+def test_help_of_bondd_takes_80_columns():
+    said = subprocess.run([BUILD / "bondd", "--help"], capture_output=True, text=True, timeout=60,
+                          check=True).stdout
+    assert [line for line in said.splitlines() if len(line) > 80] == []

@@ -34,7 +34,8 @@ static int begin(void **state)
 {
 	(void)state;
 	now_ns = SECOND;
-	return talk_init(&talk, (const uint8_t *)TO_BOND);
+	talk_init(&talk, (const uint8_t *)TO_BOND);
+	return 0;
 }
 
 static int end(void **state)
