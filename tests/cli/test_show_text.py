@@ -384,7 +384,8 @@ LONG = "/no/such/directory" * 3
 
 
 @pytest.mark.parametrize("words, statuses", [
-    (["doctor", "--no-traffic"], (0, 4, 5)), (["doctor", "--list"], (0,)), (["monitor", "--kinds"], (0,)),
+    (["doctor", "--no-traffic"], (0, 4, 5)), (["doctor", "--list"], (0,)),
+    (["monitor", "--kinds"], (0,)),
     (["top", "--once", "--interval", "0.1"], (0,)), (["stats"], (0,)), (["show", "-d"], (0,)),
     (["explain", "bond0", "src", "2001:db8:1111:2222:3333:4444:5555:6666", "dst",
       "2001:db8:1111:2222:3333:4444:5555:7777", "proto", "udp", "sport", "60000", "dport",
