@@ -202,7 +202,7 @@ static bool watch_sees_all(const struct doctor_bond *bond)
 }
 
 static void watch_begin_bond(struct doctor_watch *watch, const struct doctor_bond *bond,
-			    uint64_t packets)
+			     uint64_t packets)
 {
 	struct watch_bond *watched = &watch->bond[watch->bond_count];
 	uint64_t rate = packets * 1000 / WATCH_MEASURE_MS;
