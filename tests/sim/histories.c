@@ -285,13 +285,13 @@ static void any_small_option(struct history *history, int index)
 }
 
 /* An LACPDU of one end is lost, or is about to be. */
-static bool is_losing(const struct history *history)
+static bool is_losing(const struct history *history, uint64_t within_ns)
 {
 	for (int i = 0; i < history->systems; i++)
 		for (unsigned int slot = 0; slot < history->ports; slot++) {
 			const struct port *port = &history->world.system[i].port[slot];
 
-			if (port->lose || history->world.now_ns < port->lost_ns[2] + 5 * SECOND)
+			if (port->lose || history->world.now_ns < port->lost_ns[2] + within_ns)
 				return true;
 		}
 	return false;
@@ -312,8 +312,9 @@ static bool has_somebody_gone(const struct history *history)
  */
 static void any_held_restart(struct history *history, int index)
 {
-	if (!history->world.system[index].lacp.state.config.hold || is_losing(history) ||
-	    has_somebody_gone(history) || history->world.now_ns < history->slowed_ns + 35 * SECOND)
+	if (!history->world.system[index].lacp.state.config.hold ||
+	    is_losing(history, 35 * SECOND) || has_somebody_gone(history) ||
+	    history->world.now_ns < history->slowed_ns + 35 * SECOND)
 		return;
 	if (chance(history, 30))
 		world_doom(&history->world, index);
@@ -351,7 +352,7 @@ static void any_link(struct history *history, struct end end)
 
 static void any_loss(struct history *history, struct end end)
 {
-	if (!is_losing(history) && !has_somebody_gone(history))
+	if (!is_losing(history, 5 * SECOND) && !has_somebody_gone(history))
 		world_lose(&history->world, end, 1);
 }
 
