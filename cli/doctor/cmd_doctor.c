@@ -10,7 +10,6 @@
 #include "cli/base/cli.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/doctor_watch.h"
-#include "options/names.h"
 
 #define LOOKS 3
 #define LOOK_AGAIN_MS 150
@@ -205,14 +204,11 @@ enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int arg
 {
 	struct doctor_call call = { .cli = cli, .only = argc ? argv[0] : NULL };
 	unsigned long long seconds = WATCH_SECONDS;
-	struct err err;
 
 	if (cli_flag(cli, verb, "--list"))
 		return argc ? cli_usage(verb, "unexpected '%s'", argv[0]) : doctor_list(cli);
 	if (cli_number(cli, verb, "--seconds", WATCH_MOST, &seconds))
 		return CLI_USAGE;
-	if (argc && name_check("bond", argv[0], &err))
-		return cli_refuse(&err);
 	call.seconds = cli_flag(cli, verb, "--no-traffic") ? 0 : (unsigned int)seconds;
 	return doctor_examine(&call);
 }

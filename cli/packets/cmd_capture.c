@@ -16,7 +16,6 @@
 #include "cli/packets/capture_run.h"
 #include "common/clock.h"
 #include "common/memory.h"
-#include "options/names.h"
 
 #define LOOK_MS 200 /* for slaves that come and go */
 #define TEXT_SNAPLEN 256
@@ -266,8 +265,7 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	if (cli_number(cli, verb, "--count", 1ULL << 62, &most) ||
 	    cli_number(cli, verb, "--snaplen", TAP_MOST, &snaplen))
 		return CLI_USAGE;
-	if (name_check("bond", argv[0], &err) ||
-	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	capture.pins = &pins;
 	capture.most = most;

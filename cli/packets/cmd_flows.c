@@ -11,7 +11,6 @@
 
 #include "cli/packets/flows.h"
 #include "common/clock.h"
-#include "options/names.h"
 
 #define SNAPLEN 192 /* Ethernet, IPv6 with extension headers, ports */
 #define SAMPLES_PER_S 20000
@@ -281,8 +280,7 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 	if (cli_number(cli, verb, "--seconds", 3600, &seconds) ||
 	    cli_number(cli, verb, "--top", MOST_FLOWS, &top))
 		return CLI_USAGE;
-	if (name_check("bond", argv[0], &err) ||
-	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	flows.pins = &pins;
 	flows.top = top;

@@ -13,7 +13,6 @@
 #include "cli/show/text.h"
 #include "cli/show/text_details.h"
 #include "cli/show/text_stats.h"
-#include "options/names.h"
 
 #define SHOW_NONE "there are no bonds; 'bondctl create' makes one"
 
@@ -85,8 +84,6 @@ static enum cli_exit show_look_at_one(const struct cli *cli, const struct look *
 	struct err err;
 	json_t *view;
 
-	if (name_check("bond", name, &err))
-		return cli_refuse(&err);
 	if (show_look_at(cli, look, name, true, &view, &err))
 		return cli_refuse(&err);
 	if (cli->json)

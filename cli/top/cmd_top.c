@@ -12,7 +12,6 @@
 #include "cli/top/top_once.h"
 #include "cli/top/top_read.h"
 #include "cli/top/top_screen.h"
-#include "options/names.h"
 
 #define INTERVAL_MIN_MS 100
 #define INTERVAL_MAX_MS 3600000
@@ -77,11 +76,8 @@ enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, 
 			   .only = argc ? argv[0] : NULL };
 	unsigned int interval_ms;
 	enum cli_exit status;
-	struct err err;
 
 	setlocale(LC_CTYPE, "");
-	if (top.only && name_check("bond", top.only, &err))
-		return cli_refuse(&err);
 	status = top_take_interval(cli, verb, &interval_ms);
 	if (status == CLI_DONE)
 		status = top_check_call(cli, verb);
