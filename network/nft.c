@@ -76,6 +76,7 @@ static bool nft_open(struct nl *nl)
 {
 	if (!nft_is_loaded())
 		return false;
+	nl->is_generic = true; /* its messages are not those of rtnetlink */
 	nl->sock = nl_socket_alloc();
 	if (nl->sock && nl_connect(nl->sock, NETLINK_NETFILTER) >= 0)
 		return true;

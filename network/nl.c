@@ -38,7 +38,7 @@ static int nl_open(struct nl *nl, int protocol)
 		nl_done(nl);
 		return -ECONNREFUSED;
 	}
-	nl_socket_set_buffer_size(nl->sock, 1 << 20, 0);
+	nl_socket_set_buffer_size(nl->sock, 1 << 20, 2 * NL_REQUEST_LARGE);
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	return 0;
 }
@@ -123,11 +123,16 @@ static void nl_receive(struct nl *nl, struct call *call, unsigned int sequence)
 {
 	struct sockaddr_nl from;
 	unsigned char *buffer = NULL;
-	int length = nl_recv(nl->sock, &from, &buffer, NULL), left = length;
+	int length, left;
 
+	/* What was lost may be the last message. */
+	if (call->failed && (call->failed >= NL_TRIES || !nl_has_answer(nl))) {
+		nl_finish(call, -EIO, "the kernel does not answer on netlink");
+		return;
+	}
+	length = left = nl_recv(nl->sock, &from, &buffer, NULL);
 	if (length <= 0) {
-		if (++call->failed >= NL_TRIES || !nl_has_answer(nl))
-			nl_finish(call, -EIO, "the kernel does not answer on netlink");
+		call->failed++;
 		return;
 	}
 	for (struct nlmsghdr *header = (struct nlmsghdr *)buffer;

@@ -6,8 +6,6 @@
 
 #include "common/memory.h"
 
-#define NL_REQUEST_LARGE (1 << 17) /* an attribute of 64 KB and what is beside it */
-
 /* libnl keeps nothing for us in a message, and no request is of this type. */
 static void nl_request_cut(struct nl_msg *msg)
 {

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define NL_REQUEST_LARGE (1 << 17) /* an attribute of 64 KB and what is beside it */
+
 /* Head is the family's, after the header of netlink. flags: NLM_F_*, beside NLM_F_REQUEST. */
 struct nl_msg *nl_request_new(int type, int flags, const void *head, size_t size);
 /* The same with room for the longest list that an attribute can be (64 KB), not for a page. */

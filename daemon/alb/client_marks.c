@@ -58,8 +58,13 @@ struct marks_writing {
 	struct xbond_client value;
 };
 
+/* The kernel may tell of an address twice, as a list that changed is read again. */
 static void marks_write(struct marks_writing *writing, const struct xbond_client_key *mark)
 {
+	struct xbond_client old;
+
+	if (!bpf_map_lookup_elem(writing->fd, mark, &old) && old.used_ns == writing->value.used_ns)
+		return;
 	if (writing->count++ < MARKS_MAX)
 		bpf_map_update_elem(writing->fd, mark, &writing->value, BPF_ANY);
 }
@@ -106,9 +111,10 @@ int client_marks_follow(struct bond *bond, uint64_t now_ns)
 		return bpf_map_delete_elem(writing.fd, &only_marked) ? 0
 								     : marks_tidy(writing.fd, 0);
 	r = address_visit(&bond->daemon->nl, marks_take_address, &writing);
+	if (!r)
+		r = bpf_map_update_elem(writing.fd, &only_marked, &writing.value, BPF_ANY);
 	if (r)
 		return r;
-	bpf_map_update_elem(writing.fd, &only_marked, &writing.value, BPF_ANY);
 	r = marks_tidy(writing.fd, now_ns);
 	return r ? r : 1;
 }

@@ -12,11 +12,12 @@
 /*
  * Slaves and bonds may come at any time, so what they need stays: devices (NET_ADMIN), packet
  * sockets (NET_RAW), programs and maps (BPF, PERFMON; SYS_ADMIN finds programs by their numbers and
- * enters the namespace of a bond), whose mounts and namespaces others have (SYS_PTRACE), and the
- * priority of the threads of LACP and BFD (SYS_NICE).
+ * enters the namespace of a bond), whose mounts and namespaces others have (SYS_PTRACE), the
+ * priority of the threads of LACP and BFD (SYS_NICE), and a socket that somebody has removed
+ * (CHOWN: it belongs to a group).
  */
-static const unsigned int kept[] = { CAP_NET_ADMIN, CAP_NET_RAW,    CAP_BPF,	 CAP_PERFMON,
-				     CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_NICE };
+static const unsigned int kept[] = { CAP_NET_ADMIN, CAP_NET_RAW,    CAP_BPF,	  CAP_PERFMON,
+				     CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_NICE, CAP_CHOWN };
 
 void capabilities_drop(void)
 {

@@ -58,6 +58,8 @@ struct link_verdict {
 struct member {
 	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
 	bool undo_told;	   /* why it is not released yet: slave.c */
+	bool is_restored;  /* but for a program; the device is the user's: slave.c */
+	bool is_unseen;	   /* adopted before the kernel told of its device: lifecycle.c */
 	struct link_verdict verdict;
 	struct {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */

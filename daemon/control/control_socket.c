@@ -33,7 +33,10 @@
 static struct {
 	sd_event_source *source, *rest; /* rest: listens again when there may be room */
 	int fd, spare_fd;
+	dev_t dev; /* of the socket's file, which somebody may replace; 0, 0: there is none */
+	ino_t inode;
 	bool is_lost; /* and that was logged */
+	bool has_records_due;
 } control_listener = { .fd = -1, .spare_fd = -1 };
 
 struct client {
@@ -371,6 +374,7 @@ static void control_socket_path(const struct daemon *daemon, char *ret_path, siz
 /* Takes the descriptor. */
 static int control_socket_attend(struct daemon *daemon, int fd, const char *path, struct err *err)
 {
+	struct stat file;
 	int r;
 
 	fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -379,12 +383,25 @@ static int control_socket_attend(struct daemon *daemon, int fd, const char *path
 	if (control_listener.fd >= 0)
 		close(control_listener.fd);
 	control_listener.fd = fd;
+	control_listener.inode = 0;
 	r = sd_event_add_io(daemon->event, &control_listener.source, fd, EPOLLIN,
 			    control_socket_on_connection, daemon);
 	if (r < 0)
 		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
 	sd_event_source_set_priority(control_listener.source, SD_EVENT_PRIORITY_IDLE);
+	if (!stat(path, &file)) {
+		control_listener.dev = file.st_dev;
+		control_listener.inode = file.st_ino;
+	}
 	return 0;
+}
+
+static bool control_socket_is_there(const char *path)
+{
+	struct stat file;
+
+	return !stat(path, &file) && file.st_ino == control_listener.inode &&
+	       file.st_dev == control_listener.dev;
 }
 
 /* The group is looked up once, because that may take long if names come from the network. */
@@ -411,7 +428,7 @@ static int control_socket_open_again(struct daemon *daemon, const char *path, st
 	r = fd < 0 ? fd : control_socket_attend(daemon, fd, path, err);
 	if (!r) {
 		daemon->socket_is_inherited = false;
-		rollback_record_again();
+		control_listener.has_records_due = true;
 		log_notice("%s was removed by somebody, and is back", path);
 	}
 	return r;
@@ -429,8 +446,10 @@ void control_keep(struct daemon *daemon)
 		return;
 	r = directories_keep_run_dir(run_dir, &err);
 	control_socket_path(daemon, path, sizeof(path));
-	if (!r && access(path, F_OK))
+	if (!r && !control_socket_is_there(path))
 		r = control_socket_open_again(daemon, path, &err);
+	if (!r && control_listener.has_records_due)
+		control_listener.has_records_due = rollback_record_again();
 	if (!r)
 		latency_keep(run_dir);
 	else if (!control_listener.is_lost)

@@ -167,9 +167,9 @@ static int dataplane_open_new(const char *dir, const struct program programs[PRO
 
 		if (r >= 0)
 			continue;
-		while (i-- > 0)
-			close(ret_fds[i]);
-		return dataplane_not_opened(dir, programs[i + 1].pin, r, err);
+		for (size_t opened = 0; opened < i; opened++)
+			close(ret_fds[opened]);
+		return dataplane_not_opened(dir, programs[i].pin, r, err);
 	}
 	return 0;
 }

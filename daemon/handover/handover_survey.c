@@ -236,7 +236,8 @@ static void survey_xbond_options(struct handover *plan, struct bond *bond)
 		const struct option_spec *option = option_at(id);
 		struct option_value *value = &options.value[id];
 
-		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE || option->is_alias)
+		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE || option->is_alias ||
+		    option->home == OPTION_NOWHERE)
 			continue;
 		values_read(pins, option, 0, value);
 		options.given[id] = id == OPT_MODE || !option_is_default(option, value);

@@ -216,10 +216,11 @@ static void lifecycle_give_up_slaves(struct bond *bond)
 
 		if (slave->state == XBOND_SLOT_FREE)
 			continue;
-		event_error(bond_pin(bond)->name, slave->name,
-			    "%s keeps the address, MTU and flags that it had as a slave; set them "
-			    "by 'ip link'",
-			    slave->name);
+		if (!bond->members[slot].is_restored)
+			event_error(bond_pin(bond)->name, slave->name,
+				    "%s keeps the address, MTU and flags that it had as a slave; "
+				    "set them by 'ip link'",
+				    slave->name);
 		slave_forget(bond, slot);
 	}
 }
@@ -336,14 +337,10 @@ static void lifecycle_adopt_member(struct bond *bond, unsigned int slot,
 				   const struct link_info *link)
 {
 	dataplane_set_device(&bond->dataplane, slot, (int)bond_slave(bond, slot)->ifindex);
-	slave_finish_mac(bond, slot);
-	slave_adopt(bond, slot, link);
 	bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
 	verdict_adopt(bond, slot);
 	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, link->carrier);
-	if (bond_slave(bond, slot)->carrier_changes != link->carrier_changes)
-		bond_lacp_note_flap(bond, slot);
-	rx_place_tidy(bond, slot);
+	slave_adopt(bond, slot, link);
 }
 
 /* It stays a slave with the carrier that it had, until slave_lost_look() has an answer. */
@@ -356,7 +353,7 @@ static void lifecycle_adopt_unseen(struct bond *bond, unsigned int slot, int r)
 		      "was, and bondd asks again",
 		      name, strerror(-r));
 	dataplane_set_device(&bond->dataplane, slot, (int)bond_slave(bond, slot)->ifindex);
-	bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+	bond->members[slot] = (struct member){ .since_ns = clock_now_ns(), .is_unseen = true };
 	verdict_adopt(bond, slot);
 	bond->due.read = true;
 }

@@ -94,6 +94,12 @@ static void rollback_set_out(struct rollback *rollback)
 	rollback_wait(rollback);
 }
 
+static bool rollback_may_pass(int r)
+{
+	return r == -EAGAIN || r == -EIO || r == -ENOMEM || r == -ENOBUFS || r == -EMFILE ||
+	       r == -ENFILE || r == -ENOSPC;
+}
+
 /* If the device of the bond is deleted meanwhile, the rollback has ended by itself. */
 static int rollback_do(struct rollback *rollback, struct err *err)
 {
@@ -106,7 +112,7 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	memcpy(bond, rollback->bond, sizeof(bond));
 	rollback_set_out(rollback);
 	members = json_incref(rollback->members);
-	for (int try = 0; try < ROLLBACK_TRIES && r; try++)
+	for (int try = 0; try < ROLLBACK_TRIES && rollback_may_pass(r); try++)
 		r = snapshot_restore(daemon, bond, snapshot, err);
 	keeps = r && snapshot_keep_members(daemon, bond, members);
 	json_decref(members);
@@ -418,10 +424,14 @@ void rollback_rename(struct daemon *daemon, const char *from, const char *to)
 	}
 }
 
-void rollback_record_again(void)
+int rollback_record_again(void)
 {
+	int r = 0;
+
 	for (const struct rollback *each = rollback_first; each; each = each->next)
-		rollback_write(each, each->bond);
+		if (rollback_write(each, each->bond))
+			r = -EIO;
+	return r;
 }
 
 json_t *rollback_names(void)

@@ -44,8 +44,8 @@ void rollback_forget(struct daemon *daemon, const char *bond);
 void rollback_rename(struct daemon *daemon, const char *from, const char *to);
 /* The names of the bonds that wait; a new reference. */
 json_t *rollback_names(void);
-/* Their records have been removed by somebody: writes them again. */
-void rollback_record_again(void);
+/* Their records have been removed by somebody: writes them again. Returns -EIO if one is not. */
+int rollback_record_again(void);
 
 /* After adoption and configuration: goes on with what an earlier bondd has begun. */
 void rollback_resume(struct daemon *daemon);

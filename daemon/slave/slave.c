@@ -14,6 +14,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/bond/attach_check.h"
+#include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
@@ -174,12 +175,16 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
+	slave_finish_mac(bond, slot);
 	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link->ifindex) &&
 	    !ipv6_set_disabled(link->name, 1))
 		event_notice(bond_pin(bond)->name, link->name,
 			     "IPv6 was on on %s, and is off again", link->name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		slave_join_slow_protocols(slave);
+	if (slave->carrier_changes != link->carrier_changes)
+		bond_lacp_note_flap(bond, slot);
+	rx_place_tidy(bond, slot);
 }
 
 void slave_admit(struct bond *bond, unsigned int slot)
@@ -256,34 +261,54 @@ static void slave_first_error(int *r, int next)
 		*r = next;
 }
 
-/* Everything, as far as it can be; -errno: a program goes on. */
-static int slave_restore(struct bond *bond, unsigned int slot, const char *name)
+static int slave_detach(struct bond *bond, unsigned int slot)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
-	int r;
+	int r = xdp_release_slave(bond, slot);
 
-	slave_team_leave(bond, slot);
-	r = xdp_release_slave(bond, slot);
 	slave_rx_drop_backlog_skip(bond, slot);
 	rx_place_remove(bond, slot);
 	slave_first_error(&r, attach_remove(nl, &point, true));
 	if (slave_made_clsact(bond, slot))
-		attach_remove_clsact(nl, (int)slave->ifindex);
-	crashpoint("release-detached");
-	idle_turn();
+		attach_remove_clsact(nl, (int)bond_slave(bond, slot)->ifindex);
+	return r;
+}
+
+static void slave_restore_values(struct bond *bond, unsigned int slot, const char *name)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
 	slave_multicast_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
 	if (!mac_is_zero(slave->filter_mac))
-		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
+		link_del_unicast(&bond->daemon->nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);
 	mac_swap_leave(bond, slot);
 	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
+}
+
+/*
+ * Everything, as far as it can be; -errno: a program goes on. Then only that is tried again: the
+ * device belongs to the user.
+ */
+static int slave_restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	bool is_first = !bond->members[slot].is_restored;
+	int r;
+
+	if (is_first)
+		slave_team_leave(bond, slot);
+	r = slave_detach(bond, slot);
+	crashpoint("release-detached");
+	idle_turn();
+	if (is_first)
+		slave_restore_values(bond, slot, name);
+	bond->members[slot].is_restored = true;
 	return r;
 }
 

@@ -18,7 +18,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 /*
  * Puts back what a member has lost while there was no bondd, for example because it was in another
  * namespace for a while: IPv6 is off, unless the slave has addresses, and the group of the slow
- * protocols is on its list. Other values follow with the bond's.
+ * protocols is on its list. LACP learns of a carrier that was lost meanwhile. Other values follow
+ * with the bond's.
  */
 void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link);
 /* Makes it a member, after its options have been written. Does not evaluate. */

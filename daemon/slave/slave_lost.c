@@ -80,15 +80,22 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 
 static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 {
+	bool *is_unseen = &bond->members[slot].is_unseen;
 	struct link_info link;
-	int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
+	int r = *is_unseen ? slave_find_device(bond, slot, &link)
+			   : link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
+				      &link);
 
+	if (r)
+		bond->due.read = true;
 	if (r == -ENODEV)
 		slave_lost(bond, slot, NULL);
-	else if (r)
-		bond->due.read = true;
-	else if (!slave_has_left(bond, slot, &link))
-		slave_follow_link(bond, slot, &link);
+	if (r || slave_has_left(bond, slot, &link))
+		return;
+	if (*is_unseen)
+		slave_adopt(bond, slot, &link);
+	*is_unseen = false;
+	slave_follow_link(bond, slot, &link);
 }
 
 void slave_lost_look(struct bond *bond)

@@ -379,7 +379,7 @@ static void change_something(struct nl *nl)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct nl nl;
+	struct nl nl = { 0 };
 
 	input = (struct input){ data, size };
 	if (nl_init(&nl))

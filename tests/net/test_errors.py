@@ -544,6 +544,10 @@ def test_a_removed_run_dir_comes_back(case, what):
     wait_for(lambda: host.run_dir.exists() and sorted(os.listdir(host.run_dir)) == names,
              "all of it to be back")
     wait_for(host.ping_bondd, "bondd to answer")
+    (host.run_dir / "bondd.sock").unlink()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(host.run_dir / "bondd.sock"))  # of a bondd that has died
+    wait_for(host.ping_bondd, "bondd to answer in the place of another socket")
     host.ctl("add-slave", "bond0", "l2")
     wait_for(lambda: turns(host), "figures")
     second = host.run("timeout", "10", *host.bondd_command("--bpf-dir", f"{host.bpf_dir}-2"),

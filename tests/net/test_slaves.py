@@ -218,6 +218,9 @@ def test_a_program_that_the_kernel_does_not_detach(lone, on_veths, rx_hook, rest
         done = host.ctl_try("del-slave", "bond0", "l0")
         assert not done.returncode and "l0 is not released wholly yet" in done.stderr
         assert host.carrier_slaves() == ["l1"]
+        host.ip("link", "set", "l0", "up", "mtu", "1400")
+        host.wait_looked(3)
+        assert "UP" in host.link("l0")["flags"] and host.link("l0")["mtu"] == 1400
         if restart:
             host.kill_bondd()
     if restart:
