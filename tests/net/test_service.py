@@ -86,6 +86,7 @@ def test_a_bond_of_another_tool_is_left_to_it(lone, up):
     assert ("bond0 is left down, because ifupdown brings it up" in host.log()) != bool(up)
     host.run(*of_ifupdown(host.ctl_command("save", "bond0")))
     assert ("up = on" in (host.config_dir / "bond0.conf").read_text()) == bool(up)
+    host.kill_bondd()  # unshare passes no SIGTERM on
 
 
 def test_save_writes_whether_the_bond_is_up(lone):
