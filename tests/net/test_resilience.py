@@ -3,6 +3,7 @@ its share does. 10,000 flows, counted on the wire at the far end.
 """
 import pytest
 
+from test_rebalance import owners
 from traffic import Capture, flows_by_link, send_packets
 from waiting import wait_for
 
@@ -93,6 +94,7 @@ def test_restart_of_bondd_moves_no_flow(pair):
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     made.far.ip("link", "set", "l1", "down")
     made.near.wait_slaves("l0", "l2", "l3")
+    wait_for(lambda: 1 not in owners(made.near), "the buckets of l1 to be given to others")
     before = links_of_flows(made)
     made.near.kill_bondd()
     made.near.start_bondd()
