@@ -130,6 +130,12 @@ static enum cli_exit bondctl_check_bond(const struct call *call, const struct ve
 	return habits_check_bond(&call->cli, verb, line.bond, line.argument_count, line.arguments);
 }
 
+/* If no bond is named. */
+static bool bondctl_changes_all(const struct verb *verb)
+{
+	return verb->run == cmd_apply || verb->run == cmd_confirm;
+}
+
 static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb *verb)
 {
 	int words = call->word_count - 1;
@@ -139,6 +145,9 @@ static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb
 		return habits_refuse_few(&call->cli, verb, words, call->words + 1);
 	if (words > verb->max_words)
 		return cli_usage(verb, "unexpected '%s'", call->words[1 + verb->max_words]);
+	if (!words && bondctl_changes_all(verb) && strcmp(call->words[0], verb->name) != 0)
+		return cli_usage(verb, "write '%s' in full, or name a bond: it is for all of them",
+				 verb->name);
 	status = bondctl_check_bond(call, verb);
 	return status == CLI_DONE ? verb->run(&call->cli, verb, words, call->words + 1) : status;
 }

@@ -146,6 +146,8 @@ void text_wrap_end(void)
 {
 	struct text_wrap *wrap = &text_wraps[0];
 
+	if (text_wraps[1].to) /* the rest of a line may be in it */
+		text_wrap_flush(&text_wraps[1]);
 	if (!wrap->to)
 		return;
 	fclose(*wrap->place);

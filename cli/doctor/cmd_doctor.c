@@ -96,7 +96,7 @@ static void doctor_print_traffic(const struct doctor_facts *facts)
 static void doctor_print_all(const struct doctor_facts *facts, const json_t *findings)
 {
 	const json_t *finding;
-	size_t at, asked = 0;
+	size_t at, asked = 0, unjudged = 0;
 
 	json_array_foreach (findings, at, finding)
 		doctor_print(finding);
@@ -104,11 +104,18 @@ static void doctor_print_all(const struct doctor_facts *facts, const json_t *fin
 		doctor_print_traffic(facts);
 		return;
 	}
-	for (size_t i = 0; i < facts->bond_count; i++)
-		asked += doctor_is_asked(facts, &facts->bond[i]);
+	for (size_t i = 0; i < facts->bond_count; i++) {
+		const struct doctor_bond *bond = &facts->bond[i];
+
+		asked += doctor_is_asked(facts, bond);
+		unjudged += doctor_is_asked(facts, bond) && bond->slave_count &&
+			    !doctor_talks_are_known(bond);
+	}
 	printf("nothing found; %zu bond%s looked at", asked, asked == 1 ? "" : "s");
 	if (facts->watched_s)
 		printf(", and traffic for %u s", facts->watched_s);
+	if (facts->watched_s && unjudged)
+		printf(" (it could not see who answers on %zu)", unjudged);
 	putchar('\n');
 	doctor_print_traffic(facts);
 }

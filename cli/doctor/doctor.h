@@ -207,6 +207,8 @@ DOCTOR_BOND_CHECK(doctor_check_errors);
 DOCTOR_BOND_CHECK(doctor_check_balance);
 /* doctor_traffic.c */
 DOCTOR_BOND_CHECK(doctor_check_unanswered);
+/* Has each slave seen who answers? */
+bool doctor_talks_are_known(const struct doctor_bond *bond);
 DOCTOR_BOND_CHECK(doctor_check_refused);
 DOCTOR_BOND_CHECK(doctor_check_other_xdp);
 /* doctor_devices.c */

@@ -221,7 +221,8 @@ static bool talk_read_arp(const uint8_t *arp, size_t kept, bool is_sent, struct 
 	operation = talk_u16(arp + 6);
 	part->key.protocol = TALK_ARP;
 	talk_set_addresses(&part->key, arp + 14, arp + 24, 4, is_sent);
-	part->asks = operation == 1 && memcmp(arp + 14, arp + 24, 4) != 0;
+	/* Nobody answers an announcement, or a probe for an address that is free. */
+	part->asks = operation == 1 && talk_u32(arp + 14) && memcmp(arp + 14, arp + 24, 4) != 0;
 	part->answers = operation == 2;
 	return true;
 }

@@ -101,7 +101,7 @@ static void traffic_check_hearing(const struct doctor_facts *facts, const struct
 			      "one-way link: its transmitter, the fibre, this receiver");
 }
 
-/* Over the only path, or over all of them. */
+/* Over the only path, or over all of them. One peer that is silent among others may be off. */
 static void traffic_check_all(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)
 {
@@ -109,7 +109,8 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 	const struct doctor_slave *only = NULL;
 	unsigned int senders = 0;
 
-	if (all.answered || all.owed < TRAFFIC_FEW || (all.hears && all.heard < TRAFFIC_FEW))
+	if (all.answered || all.owed < TRAFFIC_FEW || (all.hears && all.heard < TRAFFIC_FEW) ||
+	    (all.heard < TRAFFIC_FEW && all.peers < 2 && traffic_received(bond, NULL)))
 		return;
 	doctor_for_each_slave (slave, bond)
 		if (slave->seen.talk.owed) {
@@ -120,7 +121,7 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 		     "of %u conversations in %u s none was answered, %s", all.asked,
 		     facts->watched_s,
 		     all.heard >= TRAFFIC_FEW ? "although the peers are there: they were heard"
-					      : "and no peer has sent anything");
+					      : "and these peers were not heard");
 	doctor_advise(report,
 		      "see whether the far end gets these packets: its ports, its mode, filters "
 		      "and VLANs there; %s",
@@ -128,7 +129,7 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 					       : "or whether these peers are there at all");
 }
 
-static bool traffic_talks_are_known(const struct doctor_bond *bond)
+bool doctor_talks_are_known(const struct doctor_bond *bond)
 {
 	doctor_for_each_slave (slave, bond)
 		if (!slave->seen.talks_are_known)
@@ -141,7 +142,7 @@ void doctor_check_unanswered(const struct doctor_facts *facts, const struct doct
 {
 	bool has_found = false;
 
-	if (!traffic_talks_are_known(bond))
+	if (!doctor_talks_are_known(bond))
 		return;
 	doctor_for_each_slave (slave, bond)
 		has_found |= slave->seen.talk.unanswered &&
@@ -157,7 +158,7 @@ void doctor_check_unanswered(const struct doctor_facts *facts, const struct doct
 void doctor_check_refused(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
-	if (!traffic_talks_are_known(bond) || !bond->pins.bond->carrier)
+	if (!doctor_talks_are_known(bond) || !bond->pins.bond->carrier)
 		return;
 	doctor_for_each_slave (slave, bond) {
 		if (slave->seen.talk.alone < TRAFFIC_ALONE_MIN || !slave->seen.dropped)

@@ -242,6 +242,7 @@ def test_beginnings_of_verbs(tmp_path):
     ("bond0 sh eth1", "'bondctl show bond0 ...'"), ("change-active b e0", "'set BOND active_slave"),
     ("help shw", "did you mean 'show'?"), ("show --detials", "did you mean --details?"),
     ("add bond0 mode 4", "'bondctl create BOND mode VALUE'"),
+    ("r", "write 'rollback' in full"), ("app", "write 'apply' in full"),
     ("add bond0", "'bondctl create bond0' makes a bond"), ("link add", "did you mean 'show'?")])
 def test_habits_of_others_are_answered(tmp_path, words, part):
     assert part in refused(tmp_path, 2, *words.split())
