@@ -111,7 +111,7 @@ struct picture *picture_take(const struct pins *pins, enum view_bondd bondd)
 	uint64_t lost = bondd == VIEW_BONDD_IS_HERE ? 0 : picture_lost(pins);
 	struct picture *copy = picture_copy(pins);
 
-	if (copy && lost)
+	if (lost)
 		picture_avoid(copy, lost);
 	return copy;
 }

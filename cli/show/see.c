@@ -33,11 +33,9 @@ static json_t *see_show(const struct cli *cli, const struct pins *pins, const ch
 	enum view_bondd bondd = see_bondd(cli, pins);
 	struct picture *picture = picture_take(pins, bondd);
 	struct loop_figures loop;
-	json_t *view = NULL;
-
-	if (picture)
-		view = view_bond(picture_pins(picture), name, bondd == VIEW_BONDD_IS_HERE,
+	json_t *view = view_bond(picture_pins(picture), name, bondd == VIEW_BONDD_IS_HERE,
 				 see_loop(cli, pins, &loop));
+
 	picture_free(picture);
 	return view;
 }

@@ -84,12 +84,10 @@ static int top_read_maps(struct top_bond *bond, bool has_socket, bool with_rates
 {
 	enum view_bondd bondd = picture_bondd(&bond->pins, has_socket);
 	struct picture *picture = picture_take(&bond->pins, bondd);
-	json_t *view = NULL;
+	json_t *view =
+		view_bond(picture_pins(picture), bond->name, bondd == VIEW_BONDD_IS_HERE, NULL);
 	int r = -EIO;
 
-	if (picture)
-		view = view_bond(picture_pins(picture), bond->name, bondd == VIEW_BONDD_IS_HERE,
-				 NULL);
 	if (view) {
 		top_read_state(bond, picture_pins(picture), bondd, view);
 		r = top_read_slaves(bond, picture_pins(picture), view, with_rates, err);
