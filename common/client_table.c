@@ -48,7 +48,7 @@ int client_table_read(int clients_fd, struct client_entry **ret_entries)
 {
 	struct client_entry *entries;
 	struct client_batch *batch;
-	int r = -ENOMEM;
+	int r;
 
 	*ret_entries = NULL;
 	if (clients_fd < 0)

@@ -14,6 +14,15 @@ struct link_list {
 int link_list_read(struct nl *nl, struct link_list *ret_list);
 void link_list_free(struct link_list *list);
 
+/* NULL: there is none. */
+static inline struct link_info *link_list_find(const struct link_list *list, int ifindex)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->link[i].ifindex == ifindex)
+			return &list->link[i];
+	return NULL;
+}
+
 /* IFLA_LINK of a veth or netkit is its peer; of any other device it is the device below. */
 static inline bool link_has_lower(const struct link_info *link)
 {

@@ -16,16 +16,14 @@
 #include "options/config_parse.h"
 
 /* The path lives as long as the file, because places point to it. */
-static int config_file_add_path(struct config_file *file, const char *path,
-				struct config_place *ret_place)
+static struct config_place config_file_add_path(struct config_file *file, const char *path)
 {
-	char **grown = memory_need(reallocarray(file->paths, file->path_count + 1, sizeof(*grown)));
+	struct config_place place = { memory_need(strdup(path)), file->path_count++, 0 };
 
-	file->paths = grown;
-	grown[file->path_count] = memory_need(strdup(path));
-	*ret_place = (struct config_place){ grown[file->path_count], file->path_count, 0 };
-	file->path_count++;
-	return 0;
+	file->paths =
+		memory_need(reallocarray(file->paths, file->path_count, sizeof(*file->paths)));
+	file->paths[place.file] = (char *)place.path;
+	return place;
 }
 
 /* What has a place, but is not given, has a value that is not allowed. */
@@ -59,16 +57,15 @@ static void config_file_merge(struct config_file *file, const struct config_file
 	}
 }
 
-static int config_file_add_stream(struct config_file *file, FILE *stream, struct config_place place,
-				  struct config_mistakes *mistakes)
+static void config_file_add_stream(struct config_file *file, FILE *stream, const char *path,
+				   struct config_mistakes *mistakes)
 {
+	struct config_place place = config_file_add_path(file, path);
 	struct config_file layer = { 0 };
-	int r = config_parse(&layer, stream, place, mistakes);
 
-	if (!r)
-		config_file_merge(file, &layer);
+	config_parse(&layer, stream, place, mistakes);
+	config_file_merge(file, &layer);
 	config_file_free(&layer);
-	return r;
 }
 
 /* Must not block, whatever the path leads to. Returns NULL with errno. */
@@ -86,22 +83,26 @@ static FILE *config_file_open(const char *path)
 	return NULL;
 }
 
+/* The next file of the configuration, or the folder of its drop-ins, cannot be read. */
+static int config_file_refuse(struct config_mistakes *mistakes, const char *path,
+			      const struct config_file *file, int code)
+{
+	const struct config_place place = { path, file->path_count, 0 };
+
+	config_mistakes_add(mistakes, place,
+			    code == EINVAL ? "is not a regular file" : strerror(code));
+	return -code;
+}
+
 static int config_file_add_file(struct config_file *file, const char *path,
 				struct config_mistakes *mistakes)
 {
 	FILE *stream = config_file_open(path);
-	struct config_place place = { path, file->path_count, 0 };
-	int code = errno;
 
-	if (!stream) {
-		config_mistakes_add(mistakes, place,
-				    code == EINVAL ? "is not a regular file" : strerror(code));
-		return -code;
-	}
-	if (!config_file_add_path(file, path, &place))
-		return config_file_add_stream(file, stream, place, mistakes);
-	fclose(stream);
-	return -ENOMEM;
+	if (!stream)
+		return config_file_refuse(mistakes, path, file, errno);
+	config_file_add_stream(file, stream, path, mistakes);
+	return 0;
 }
 
 int config_file_is_entry(const struct dirent *entry)
@@ -128,12 +129,8 @@ static int config_file_add_drop_ins(struct config_file *file, const char *path,
 	count = scandir(dir, &entries, config_file_is_entry, config_file_compare_entries);
 	if (count < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	if (count < 0) {
-		r = -errno;
-		config_mistakes_add(mistakes, (struct config_place){ dir, file->path_count, 0 },
-				    strerror(errno));
-		return r;
-	}
+	if (count < 0)
+		return config_file_refuse(mistakes, dir, file, errno);
 	for (int i = 0; i < count; i++) {
 		int failed;
 
@@ -141,7 +138,8 @@ static int config_file_add_drop_ins(struct config_file *file, const char *path,
 		    (int)sizeof(drop_in))
 			failed = config_file_add_file(file, drop_in, mistakes);
 		else
-			failed = -ENAMETOOLONG;
+			failed = config_file_refuse(mistakes, entries[i]->d_name, file,
+						    ENAMETOOLONG);
 		r = r ? r : failed;
 		free(entries[i]);
 	}
@@ -208,19 +206,11 @@ int config_file_read_streams(struct config_file *ret_file, const struct config_s
 			     size_t count, struct config_mistakes *ret_mistakes)
 {
 	struct config_file file = { 0 };
-	struct config_place place;
-	int r = 0;
 
 	*ret_mistakes = (struct config_mistakes){ 0 };
-	for (size_t i = 0; i < count; i++) {
-		if (!r)
-			r = config_file_add_path(&file, streams[i].name, &place);
-		if (!r)
-			r = config_file_add_stream(&file, streams[i].stream, place, ret_mistakes);
-		else
-			fclose(streams[i].stream);
-	}
-	return config_file_finish(&file, r, ret_mistakes, ret_file);
+	for (size_t i = 0; i < count; i++)
+		config_file_add_stream(&file, streams[i].stream, streams[i].name, ret_mistakes);
+	return config_file_finish(&file, 0, ret_mistakes, ret_file);
 }
 
 int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,

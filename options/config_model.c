@@ -19,16 +19,15 @@ struct config_slave *config_file_find_slave(const struct config_file *file,
 struct config_slave *config_file_add_slave(struct config_file *file,
 					   const struct config_slave *like)
 {
-	struct config_slave *grown =
-		memory_need(reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown)));
+	struct config_slave *slave;
 
-	file->slaves = grown;
-	grown += file->slave_count++;
-	memset(grown, 0, sizeof(*grown));
-	memcpy(grown->name, like->name, sizeof(grown->name));
-	memcpy(grown->perm_mac, like->perm_mac, sizeof(grown->perm_mac));
-	grown->place = like->place;
-	return grown;
+	file->slaves =
+		memory_need(reallocarray(file->slaves, file->slave_count + 1, sizeof(*slave)));
+	slave = &file->slaves[file->slave_count++];
+	*slave = (struct config_slave){ .place = like->place };
+	memcpy(slave->name, like->name, sizeof(slave->name));
+	memcpy(slave->perm_mac, like->perm_mac, sizeof(slave->perm_mac));
+	return slave;
 }
 
 const char *config_slave_name(const struct config_slave *slave, char ret_text[MAC_FORMAT_SIZE])

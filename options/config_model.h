@@ -28,7 +28,7 @@ void config_file_free(struct config_file *file);
 
 struct config_slave *config_file_find_slave(const struct config_file *file,
 					    const struct config_slave *like);
-/* A new one like this, without options; NULL: out of memory. */
+/* A new one like this, without options. */
 struct config_slave *config_file_add_slave(struct config_file *file,
 					   const struct config_slave *like);
 /* As its section names it. Any slave's name or MAC address fits. */

@@ -267,8 +267,8 @@ static char *config_parse_read_line(char *line, int size, void *arg)
 	return line;
 }
 
-int config_parse(struct config_file *file, FILE *stream, struct config_place place,
-		 struct config_mistakes *mistakes)
+void config_parse(struct config_file *file, FILE *stream, struct config_place place,
+		  struct config_mistakes *mistakes)
 {
 	struct reading reading = {
 		.file = file, .stream = stream, .place = place, .mistakes = mistakes
@@ -292,5 +292,4 @@ int config_parse(struct config_file *file, FILE *stream, struct config_place pla
 	if (why.text[0])
 		config_parse_complain(&reading, &why);
 	fclose(stream);
-	return 0;
 }

@@ -12,10 +12,9 @@
 
 /*
  * Adds what the stream says to an empty file, and every mistake to the list. Closes the stream. The
- * first file of a configuration (place.file 0) needs a [bond] section. Returns 0, also after
- * mistakes, or -errno if it cannot be read.
+ * first file of a configuration (place.file 0) needs a [bond] section.
  */
-int config_parse(struct config_file *file, FILE *stream, struct config_place place,
-		 struct config_mistakes *mistakes);
+void config_parse(struct config_file *file, FILE *stream, struct config_place place,
+		  struct config_mistakes *mistakes);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/mac.h"
 #include "common/memory.h"
 
@@ -58,4 +59,11 @@ json_t *json_value_mac(const uint8_t *mac)
 	char text[MAC_FORMAT_SIZE];
 
 	return mac_is_zero(mac) ? json_null() : json_string(mac_format(mac, text));
+}
+
+json_t *json_value_since_ms(uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
 }

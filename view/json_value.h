@@ -18,5 +18,7 @@ json_t *json_value_text(const char *text);
 json_t *json_value_number(uint64_t number);
 /* All zero is unknown. */
 json_t *json_value_mac(const uint8_t *mac);
+/* How long ago that was, by clock_now_ns(); 0 if it is to come. */
+json_t *json_value_since_ms(uint64_t since_ns);
 
 #endif

@@ -6,6 +6,7 @@
 #include "bfd/bfd_packet.h"
 #include "bfd/bfd_session.h"
 #include "common/clock.h"
+#include "view/json_value.h"
 
 #define READ_TRIES 100
 
@@ -62,17 +63,10 @@ json_t *view_bfd_why(const struct pins *pins, unsigned int slot)
 		       : NULL;
 }
 
-static json_t *view_bfd_since_ms(uint64_t since_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
-}
-
 static json_t *view_bfd_unknown(const struct bfd_session *session)
 {
 	return json_pack("{s:s, s:o}", "state", "unknown", "since_ms",
-			 view_bfd_since_ms(session->since_ns));
+			 json_value_since_ms(session->since_ns));
 }
 
 /* Nobody has noted when; the far end was heard until shortly before. */
@@ -81,7 +75,7 @@ static void view_bfd_tell_end(const struct xbond_bfd_link *link, const struct vi
 {
 	bfd_session_lose(session, end->diag, clock_now_ns());
 	json_object_set_new(monitor, "state", json_string(end->state));
-	json_object_set_new(monitor, "since_ms", view_bfd_since_ms(link->heard_ns));
+	json_object_set_new(monitor, "since_ms", json_value_since_ms(link->heard_ns));
 }
 
 json_t *view_bfd(const struct pins *pins, unsigned int slot, json_t *monitor)

@@ -109,7 +109,7 @@ static json_t *view_duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-json_t *view_slave_problem(const struct xbond_slave *slave)
+static json_t *view_slave_problem(const struct xbond_slave *slave)
 {
 	const struct view_problem *problem;
 	char text[512] = "";

@@ -14,8 +14,8 @@
 
 /*
  * What `show` prints. bondd: true if bondd runs and answers. loop: the figures of its main loop;
- * NULL if they are not known. Returns a new reference, or NULL if there is no memory or the
- * counters cannot be read.
+ * NULL if they are not known. Returns a new reference, or NULL if the counters cannot
+ * be read.
  */
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd,
 		  const struct loop_figures *loop);
@@ -26,7 +26,6 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
 /* The slave's mii_status; null if that does not exist. link: enum xbond_link. */
 json_t *view_link(uint32_t link);
 /* What others have done to the slave, a sentence for each; null if nothing. A new reference. */
-json_t *view_slave_problem(const struct xbond_slave *slave);
 
 /* What `stats` prints. loop: as above. */
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);

@@ -54,7 +54,7 @@ struct event_stamp {
 
 uint64_t event_now_us(void);
 
-/* sentence: without the bond's name. A new reference; NULL if there is no memory. */
+/* sentence: without the bond's name. A new reference. */
 json_t *view_event(const struct event *event, const struct event_stamp *stamp,
 		   const char *sentence);
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view_monitors.h"
 
-#include "common/clock.h"
 #include "common/monitor.h"
+#include "view/json_value.h"
 #include "view/view_bfd.h"
 #include "view/view_probes.h"
 #include "view/view_quality.h"
-
-static json_t *view_monitors_since_ms(uint64_t since_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
-}
 
 static json_t *view_monitors_one(const struct pins *pins, unsigned int slot,
 				 enum xbond_monitor monitor)
@@ -20,7 +13,7 @@ static json_t *view_monitors_one(const struct pins *pins, unsigned int slot,
 	const struct xbond_verdict *verdict = &pins->monitors[slot];
 	json_t *json =
 		json_pack("{s:s, s:o}", "state", verdict->works >> monitor & 1 ? "up" : "down",
-			  "since_ms", view_monitors_since_ms(verdict->since_ns[monitor]));
+			  "since_ms", json_value_since_ms(verdict->since_ns[monitor]));
 
 	view_quality_add(json, pins, slot, monitor);
 	if (monitor == XBOND_MONITOR_ARP && pins->probes)

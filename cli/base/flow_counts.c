@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/base/flow_counts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,7 +8,7 @@
 #include "bpf/flow_words.h"
 #include "common/memory.h"
 
-int flow_counts_init(struct flow_counts *counts, size_t most)
+void flow_counts_init(struct flow_counts *counts, size_t most)
 {
 	memset(counts, 0, sizeof(*counts));
 	for (counts->capacity = 1; counts->capacity < 2 * most;)
@@ -18,7 +17,6 @@ int flow_counts_init(struct flow_counts *counts, size_t most)
 	/* Whoever sends packets must not know which flows collide. */
 	if (getrandom(&counts->seed, sizeof(counts->seed), GRND_NONBLOCK) < 0)
 		counts->seed = 1;
-	return 0;
 }
 
 void flow_counts_done(struct flow_counts *counts)

@@ -22,8 +22,8 @@ struct flow_counts {
 	uint64_t seed;
 };
 
-/* At most `most` flows. Returns 0 or -ENOMEM. */
-int flow_counts_init(struct flow_counts *counts, size_t most);
+/* At most `most` flows. */
+void flow_counts_init(struct flow_counts *counts, size_t most);
 void flow_counts_done(struct flow_counts *counts);
 /* A packet that stands for `weight` packets like it. */
 void flow_counts_add(struct flow_counts *counts, const struct tuple *tuple, uint32_t slot,

@@ -16,11 +16,9 @@ struct picture;
 /* has_socket: bondd accepts connections. */
 enum view_bondd picture_bondd(const struct pins *pins, bool has_socket);
 
-/* NULL: out of memory. */
 struct picture *picture_take(const struct pins *pins, enum view_bondd bondd);
 /* As the pins that were copied; what is not copied is theirs. */
 const struct pins *picture_pins(const struct picture *picture);
-/* NULL is allowed. */
 void picture_free(struct picture *picture);
 
 #endif

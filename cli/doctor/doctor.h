@@ -47,7 +47,6 @@ enum doctor_offload {
 	DOCTOR_GRO,
 	DOCTOR_LRO,
 	DOCTOR_NO_VLANS, /* vlan-challenged */
-	DOCTOR_OFFLOADS,
 };
 
 struct doctor_device {

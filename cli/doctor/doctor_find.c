@@ -31,10 +31,7 @@ bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor
 
 const struct link_info *doctor_find_link(const struct doctor_facts *facts, int ifindex)
 {
-	for (size_t i = 0; i < facts->links.count; i++)
-		if (facts->links.link[i].ifindex == ifindex)
-			return &facts->links.link[i];
-	return NULL;
+	return link_list_find(&facts->links, ifindex);
 }
 
 static bool doctor_find_above(const struct doctor_facts *facts, const struct link_info *link,

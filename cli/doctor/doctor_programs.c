@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the BPF programs: are they there, are they ours, do they do what was asked for? */
-#include <string.h>
 
 #include "cli/base/counted.h"
 #include "cli/doctor/doctor.h"

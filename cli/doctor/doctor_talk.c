@@ -2,7 +2,6 @@
 #include "cli/doctor/doctor_talk.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/if_ether.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>

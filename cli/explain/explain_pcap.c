@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/explain/explain_pcap.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,12 +91,8 @@ enum cli_exit explain_pcap(const struct cli *cli, const struct pins *pins,
 		return cli_refuse(&err);
 	if (!strcmp(file, "-"))
 		explain_pcap_outlive_interrupt();
-	if (flow_counts_init(&explain.flows, MOST_FLOWS)) {
-		err_set(&err, ENOMEM, "out of memory");
-		status = cli_refuse(&err);
-	} else {
-		status = explain_pcap_walk(&explain);
-	}
+	flow_counts_init(&explain.flows, MOST_FLOWS);
+	status = explain_pcap_walk(&explain);
 	flow_counts_done(&explain.flows);
 	pcap_source_close(&explain.source);
 	return status;

@@ -2,7 +2,6 @@
 #include "cli/import/import_report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/import/import_write.h"

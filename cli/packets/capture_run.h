@@ -48,7 +48,6 @@ struct capture {
 	uint64_t since_ns; /* Unix time: from then on all of the first slaves are heard */
 	struct order order;
 	struct capture_out out;
-	bool out_of_memory;
 	struct err trouble; /* with a slave that came later; said once */
 };
 

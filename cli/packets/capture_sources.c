@@ -173,8 +173,7 @@ static void capture_take(void *context, const struct tap_packet *packet)
 
 	if (packet->time_ns < reading->capture->since_ns)
 		return;
-	if (order_put(&reading->capture->order, packet, reading->source, reading->due_ns))
-		reading->capture->out_of_memory = true;
+	order_put(&reading->capture->order, packet, reading->source, reading->due_ns);
 }
 
 void capture_read(struct capture *capture, uint64_t now_ns)

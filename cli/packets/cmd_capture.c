@@ -142,7 +142,6 @@ static void capture_look(struct capture *capture)
 static int capture_turn(struct capture *capture, uint64_t *looked_ns, struct err *err)
 {
 	uint64_t now_ns = clock_now_ns();
-	int r;
 
 	capture_read(capture, now_ns);
 	capture_write_due(capture, now_ns);
@@ -150,10 +149,7 @@ static int capture_turn(struct capture *capture, uint64_t *looked_ns, struct err
 		*looked_ns = now_ns;
 		capture_look(capture);
 	}
-	r = capture_out_flush(&capture->out, err);
-	if (capture->out.blocks.failed || capture->out_of_memory)
-		return err_set(err, ENOMEM, "out of memory");
-	return r;
+	return capture_out_flush(&capture->out, err);
 }
 
 /* What the rings still have, and the kernel's counts. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/packets/order.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,34 +45,27 @@ static void order_sink(struct order *order, size_t at)
 	}
 }
 
-static int order_make_room(struct order *order)
+static void order_make_room(struct order *order)
 {
-	size_t capacity = order->capacity ? 2 * order->capacity : 1024;
-	struct order_packet **grown;
-
 	if (order->count < order->capacity)
-		return 0;
-	grown = memory_need(realloc(order->heap, capacity * sizeof(struct order_packet *)));
-	order->heap = grown;
-	order->capacity = capacity;
-	return 0;
+		return;
+	order->capacity = order->capacity ? 2 * order->capacity : 1024;
+	order->heap =
+		memory_need(realloc(order->heap, order->capacity * sizeof(struct order_packet *)));
 }
 
-int order_put(struct order *order, const struct tap_packet *packet, const void *source,
-	      uint64_t due_ns)
+void order_put(struct order *order, const struct tap_packet *packet, const void *source,
+	       uint64_t due_ns)
 {
-	struct order_packet *kept;
+	struct order_packet *kept = memory_need(malloc(sizeof(*kept) + packet->kept));
 
-	if (order_make_room(order))
-		return -ENOMEM;
-	kept = memory_need(malloc(sizeof(*kept) + packet->kept));
+	order_make_room(order);
 	*kept = (struct order_packet){ due_ns, order->number++, source, *packet };
 	memcpy(kept->bytes, packet->bytes, packet->kept);
 	kept->packet.bytes = kept->bytes;
 	order->size += sizeof(*kept) + packet->kept;
 	order->heap[order->count++] = kept;
 	order_rise(order, order->count - 1);
-	return 0;
 }
 
 struct order_packet *order_take(struct order *order, uint64_t now_ns)

@@ -26,9 +26,9 @@ struct order {
 	uint64_t number;
 };
 
-/* Keeps a copy. Returns 0 or -ENOMEM. */
-int order_put(struct order *order, const struct tap_packet *packet, const void *source,
-	      uint64_t due_ns);
+/* Keeps a copy. */
+void order_put(struct order *order, const struct tap_packet *packet, const void *source,
+	       uint64_t due_ns);
 /* The earliest packet, if it is due at that time; free() it. Else NULL. */
 struct order_packet *order_take(struct order *order, uint64_t now_ns);
 void order_done(struct order *order);

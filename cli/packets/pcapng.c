@@ -35,13 +35,11 @@ enum {
 static void pcapng_put(struct pcapng *pcapng, const void *bytes, size_t size)
 {
 	size_t capacity = pcapng->capacity ? pcapng->capacity : 65536;
-	uint8_t *grown;
 
 	while (capacity < pcapng->size + size)
 		capacity *= 2;
 	if (capacity > pcapng->capacity) {
-		grown = memory_need(realloc(pcapng->bytes, capacity));
-		pcapng->bytes = grown;
+		pcapng->bytes = memory_need(realloc(pcapng->bytes, capacity));
 		pcapng->capacity = capacity;
 	}
 	if (size)
@@ -77,16 +75,12 @@ static size_t pcapng_begin(struct pcapng *pcapng, uint32_t type)
 	return begin;
 }
 
-/* A block that could not be made whole leaves nothing. */
 static void pcapng_end(struct pcapng *pcapng, size_t begin)
 {
 	uint32_t size = (uint32_t)(pcapng->size - begin + sizeof(size));
 
 	pcapng_put32(pcapng, size);
-	if (pcapng->failed)
-		pcapng->size = begin;
-	else
-		memcpy(pcapng->bytes + begin + sizeof(uint32_t), &size, sizeof(size));
+	memcpy(pcapng->bytes + begin + sizeof(uint32_t), &size, sizeof(size));
 }
 
 static void pcapng_put_option(struct pcapng *pcapng, uint16_t code, const void *bytes, size_t size)

@@ -6,14 +6,12 @@
 #ifndef XBOND_CLI_PACKETS_PCAPNG_H
 #define XBOND_CLI_PACKETS_PCAPNG_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct pcapng {
 	uint8_t *bytes;
 	size_t size, capacity;
-	bool failed; /* out of memory: some block is missing */
 };
 
 /* Of epb_flags. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the packets come from: flows that are made up, always the same, or a capture. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <string.h>
 
 #include "cli/base/flow_counts.h"
@@ -137,13 +136,9 @@ int simulate_read(struct simulate *simulate, struct err *err)
 
 	if (r)
 		return r;
-	r = flow_counts_init(&flows, MOST_FLOWS);
-	if (r) {
-		err_set(err, ENOMEM, "out of memory");
-	} else {
-		while ((r = pcap_source_next(&source, &captured, &understood, &time, err)) > 0)
-			simulate_take(simulate, &flows, &captured, understood);
-	}
+	flow_counts_init(&flows, MOST_FLOWS);
+	while ((r = pcap_source_next(&source, &captured, &understood, &time, err)) > 0)
+		simulate_take(simulate, &flows, &captured, understood);
 	flow_counts_done(&flows);
 	pcap_source_close(&source);
 	return r;

@@ -29,7 +29,6 @@ struct top_slave {
 	bool is_active; /* in use for transmission */
 	bool is_drained;
 	const char *state;	 /* as show says it: of its link, or what it is used for */
-	bool is_unused;		 /* although nobody has asked for that */
 	const char *lacp;	 /* the state of its Mux machine; NULL: the mode is not 802.3ad */
 	double due;		 /* the share that it should carry, of 1 */
 	int buckets;		 /* TOP_UNKNOWN: the mode does not hash */

@@ -76,10 +76,7 @@ static enum cli_exit top_once_print_text(const struct top *top)
 {
 	struct top_rows rows = { 0 };
 
-	if (top_rows_make(&rows, top, TOP_BY_NAME, NULL)) {
-		cli_say("out of memory");
-		return CLI_REFUSED;
-	}
+	top_rows_make(&rows, top, TOP_BY_NAME, NULL);
 	top_once_print(top, &rows);
 	top_rows_free(&rows);
 	return CLI_DONE;

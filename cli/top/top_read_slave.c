@@ -77,14 +77,13 @@ static bool top_read_is(const struct pins *pins, const struct top_slave *slave, 
 static struct top_slave *top_read_slot(const struct pins *pins, unsigned int slot,
 				       struct top_slave **slaves, size_t *count)
 {
-	struct top_slave *grown, *slave;
+	struct top_slave *slave;
 
 	for (size_t i = 0; i < *count; i++)
 		if (top_read_is(pins, &(*slaves)[i], slot))
 			return &(*slaves)[i];
-	grown = memory_need(reallocarray(*slaves, *count + 1, sizeof(**slaves)));
-	*slaves = grown;
-	slave = &grown[(*count)++];
+	*slaves = memory_need(reallocarray(*slaves, *count + 1, sizeof(**slaves)));
+	slave = &(*slaves)[(*count)++];
 	*slave = (struct top_slave){ .slot = slot, .ifindex = pins->slaves[slot].ifindex };
 	snprintf(slave->name, sizeof(slave->name), "%.*s", XBOND_NAME_SIZE - 1,
 		 pins->slaves[slot].name);
@@ -154,9 +153,7 @@ int top_read_slaves_of(const struct top_source *source, struct top_slave **slave
 		if (!pins_is_member(pins, slot))
 			continue;
 		slave = top_read_slot(pins, slot, slaves, count);
-		r = slave ? top_read_member(source, &shares, json_array_get(views, at++), slave,
-					    err)
-			  : err_set(err, ENOMEM, "out of memory");
+		r = top_read_member(source, &shares, json_array_get(views, at++), slave, err);
 	}
 	top_read_drop(*slaves, count);
 	return r;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/top/top_rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,25 +48,20 @@ static int top_rows_compare(const void *left, const void *right, void *order)
 	return strverscmp(a->name, b->name);
 }
 
-static int top_rows_add(struct top_rows *rows, const struct sorted *item)
+static void top_rows_add(struct top_rows *rows, const struct sorted *item)
 {
-	struct top_row *grown = rows->row;
-
-	if (rows->count == rows->room)
-		grown = memory_need(reallocarray(rows->row, rows->room + 64, sizeof(*rows->row)));
-	if (rows->count == rows->room)
+	if (rows->count == rows->room) {
 		rows->room += 64;
-	rows->row = grown;
+		rows->row = memory_need(reallocarray(rows->row, rows->room, sizeof(*rows->row)));
+	}
 	rows->row[rows->count++] = (struct top_row){ .bond = item->bond, .slave = item->slave };
-	return 0;
 }
 
-static int top_rows_add_slaves(struct top_rows *rows, const struct top_bond *bond,
-			       enum top_order order)
+static void top_rows_add_slaves(struct top_rows *rows, const struct top_bond *bond,
+				enum top_order order)
 {
 	struct sorted sorted[XBOND_MAX_SLAVES];
 	size_t count = bond->error.text[0] ? 0 : bond->slave_count;
-	int r = 0;
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = (struct sorted){ .name = bond->slaves[i].name,
@@ -75,9 +69,8 @@ static int top_rows_add_slaves(struct top_rows *rows, const struct top_bond *bon
 					     .bond = bond,
 					     .slave = &bond->slaves[i] };
 	qsort_r(sorted, count, sizeof(*sorted), top_rows_compare, &order);
-	for (size_t i = 0; i < count && !r; i++)
-		r = top_rows_add(rows, &sorted[i]);
-	return r;
+	for (size_t i = 0; i < count; i++)
+		top_rows_add(rows, &sorted[i]);
 }
 
 static size_t top_rows_take_bonds(const struct top *top, const char *only, struct sorted *sorted)
@@ -92,23 +85,20 @@ static size_t top_rows_take_bonds(const struct top *top, const char *only, struc
 	return count;
 }
 
-int top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
-		  const char *only)
+void top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
+		   const char *only)
 {
 	struct sorted *sorted = memory_need(calloc(top->bond_count + 1, sizeof(*sorted)));
 	size_t count;
-	int r = 0;
 
 	rows->count = 0;
 	count = top_rows_take_bonds(top, only, sorted);
 	qsort_r(sorted, count, sizeof(*sorted), top_rows_compare, &order);
-	for (size_t i = 0; i < count && !r; i++) {
-		r = top_rows_add(rows, &sorted[i]);
-		if (!r)
-			r = top_rows_add_slaves(rows, sorted[i].bond, order);
+	for (size_t i = 0; i < count; i++) {
+		top_rows_add(rows, &sorted[i]);
+		top_rows_add_slaves(rows, sorted[i].bond, order);
 	}
 	free(sorted);
-	return r;
 }
 
 void top_rows_free(struct top_rows *rows)

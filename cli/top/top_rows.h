@@ -29,10 +29,10 @@ const char *top_order_name(enum top_order order);
 
 /*
  * Bonds in this order, and the slaves of each in this order. only: the name of the one bond to
- * take; NULL: all. Returns 0 or -ENOMEM.
+ * take; NULL: all.
  */
-int top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
-		  const char *only);
+void top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
+		   const char *only);
 void top_rows_free(struct top_rows *rows);
 
 #endif

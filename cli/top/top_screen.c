@@ -2,8 +2,6 @@
 #include "cli/top/top_screen.h"
 
 #include <curses.h>
-#include <errno.h>
-#include <stdio.h>
 
 #include "cli/top/top_drain.h"
 #include "cli/top/top_draw.h"
@@ -53,8 +51,7 @@ static void top_screen_read(struct top_run *run)
 	int r = top_read(run->top, &err);
 
 	/* The old rows point into what was read before, and keys come before the next drawing. */
-	if (top_ui_follow(ui, run->top))
-		r = err_set(&err, ENOMEM, "out of memory");
+	top_ui_follow(ui, run->top);
 	top_ui_end_reading(ui, r ? err.text : NULL);
 	run->next_ns = clock_now_ns() + run->ui.interval_ms * NS_PER_MS;
 }
@@ -100,21 +97,13 @@ static unsigned int top_screen_patience_ms(const struct top_run *run)
 		       : 0;
 }
 
-static int top_screen_draw(struct top_run *run)
-{
-	int r = top_ui_follow(&run->ui, run->top);
-
-	if (!r)
-		top_draw(&run->draw, &run->ui, run->top);
-	return r;
-}
-
-static int top_screen_loop(struct top_run *run)
+static void top_screen_loop(struct top_run *run)
 {
 	unsigned int silent_wakes = 0;
-	int r;
 
-	while (!(r = top_screen_draw(run))) {
+	for (;;) {
+		top_ui_follow(&run->ui, run->top);
+		top_draw(&run->draw, &run->ui, run->top);
 		if (!top_terminal_wait(top_screen_patience_ms(run)))
 			break;
 		if (!run->ui.is_paused && clock_now_ns() >= run->next_ns) {
@@ -124,14 +113,12 @@ static int top_screen_loop(struct top_run *run)
 		if (!top_screen_take_keys(run, &silent_wakes))
 			break;
 	}
-	return r;
 }
 
 enum cli_exit top_screen(const struct cli *cli, struct top *top, unsigned int interval_ms)
 {
 	struct top_run run = { .cli = cli, .top = top, .ui = { .interval_ms = interval_ms } };
 	struct err err;
-	int r;
 
 	if (top_terminal_begin(&err))
 		return cli_refuse(&err);
@@ -139,12 +126,9 @@ enum cli_exit top_screen(const struct cli *cli, struct top *top, unsigned int in
 	run.next_ns =
 		clock_now_ns() + (interval_ms < FIRST_MS ? interval_ms : FIRST_MS) * NS_PER_MS;
 	top_draw_begin();
-	r = top_screen_loop(&run);
+	top_screen_loop(&run);
 	top_terminal_end();
 	top_rows_free(&run.ui.rows);
 	top_terminal_obey();
-	if (!r)
-		return CLI_DONE;
-	cli_say("out of memory");
-	return CLI_REFUSED;
+	return CLI_DONE;
 }

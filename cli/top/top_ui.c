@@ -40,17 +40,15 @@ static bool top_ui_is_picked(const struct top_ui *ui, const struct top_row *row)
 	       !strcmp(ui->slave, row->slave ? row->slave->name : "");
 }
 
-int top_ui_follow(struct top_ui *ui, const struct top *top)
+void top_ui_follow(struct top_ui *ui, const struct top *top)
 {
-	int r = top_rows_make(&ui->rows, top, ui->order, ui->only[0] ? ui->only : NULL);
-
+	top_rows_make(&ui->rows, top, ui->order, ui->only[0] ? ui->only : NULL);
 	for (size_t i = 0; i < ui->rows.count; i++)
 		if (top_ui_is_picked(ui, &ui->rows.row[i])) {
 			ui->picked = i;
-			return r;
+			return;
 		}
 	top_ui_pick(ui, ui->picked);
-	return r;
 }
 
 void top_ui_scroll(struct top_ui *ui, size_t page)

@@ -99,7 +99,7 @@ static bool rounds_read(struct bond *bond, struct client_rounds *rounds, uint64_
 	int count =
 		rounds_look_at_host(bond, rounds, now_ns)
 			? client_table_read(bond->dataplane.pins.clients_fd, &rounds->plan.entries)
-			: -ENOMEM;
+			: -EIO;
 	bool is_read = count >= 0;
 
 	rounds->plan.count = is_read ? count : 0;

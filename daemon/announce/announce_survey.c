@@ -52,15 +52,12 @@ static int survey_peer(const struct link_info *link)
 static void survey_take_link(const struct link_info *link, void *arg)
 {
 	struct announce_survey *survey = arg;
-	struct announce_device *grown, *device;
+	struct announce_device *device;
 
 	if (link->type != ARPHRD_ETHER || !link->has_mac)
 		return;
-	grown = survey_grow(survey->devices, survey->device_count, sizeof(*grown));
-	if (!grown)
-		return;
-	survey->devices = grown;
-	device = &grown[survey->device_count++];
+	survey->devices = survey_grow(survey->devices, survey->device_count, sizeof(*device));
+	device = &survey->devices[survey->device_count++];
 	*device = (struct announce_device){
 		.ifindex = link->ifindex,
 		.lower = survey_hands_on(link) ? link->lower : 0,
@@ -76,13 +73,8 @@ static void survey_take_link(const struct link_info *link, void *arg)
 
 static void survey_add(struct announce_survey *survey, const struct announce_item *item)
 {
-	struct announce_item *grown =
-		survey_grow(survey->items, survey->item_count, sizeof(*grown));
-
-	if (!grown)
-		return;
-	survey->items = grown;
-	grown[survey->item_count++] = *item;
+	survey->items = survey_grow(survey->items, survey->item_count, sizeof(*item));
+	survey->items[survey->item_count++] = *item;
 }
 
 /*

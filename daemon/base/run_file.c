@@ -66,11 +66,11 @@ static int run_file_replace(const struct paths *paths, const char *name, const j
 int run_file_write(const struct paths *paths, const char *name, json_t *json)
 {
 	char boot_id[BOOT_ID_SIZE];
-	int r = -ENOMEM;
+	int r;
 
 	run_file_boot_id(boot_id);
-	if (!json_object_set_new(json, "boot_id", json_string(boot_id)))
-		r = run_file_replace(paths, name, json);
+	json_object_set_new(json, "boot_id", json_string(boot_id));
+	r = run_file_replace(paths, name, json);
 	json_decref(json);
 	return r;
 }

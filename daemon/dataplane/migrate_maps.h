@@ -48,7 +48,7 @@ uint8_t *migrate_maps_value(const struct migrate_image *image, uint32_t index);
  * or index.
  */
 void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index);
-/* Changes the sizes; the new part is zero. Returns 0, -ENOENT or -ENOMEM. */
+/* Changes the sizes; the new part is zero. Returns 0, or -ENOENT if there is no such map. */
 int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
 		   uint32_t max_entries);
 

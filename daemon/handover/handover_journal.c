@@ -89,7 +89,7 @@ int handover_journal_write(const struct handover *plan, struct err *err)
 	paths_make_dir(path, 0700);
 	journal_path(plan->daemon, handover_name(plan), path);
 	snprintf(next, sizeof(next), "%s.new", path);
-	if (journal && !json_dump_file(journal, next, JSON_INDENT(1)) && !rename(next, path))
+	if (!json_dump_file(journal, next, JSON_INDENT(1)) && !rename(next, path))
 		r = 0;
 	if (r)
 		err_set(err, -r, "the journal %s cannot be written; is there room?", path);

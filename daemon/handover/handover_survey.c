@@ -13,18 +13,10 @@
 #include "network/link_list.h"
 #include "options/values.h"
 
-static struct link_info *survey_find(const struct link_list *links, int ifindex)
-{
-	for (size_t i = 0; i < links->count; i++)
-		if (links->link[i].ifindex == ifindex)
-			return &links->link[i];
-	return NULL;
-}
-
 static int survey_check_master(const struct link_list *links, const struct link_info *link,
 			       struct err *err)
 {
-	const struct link_info *master = survey_find(links, link->master);
+	const struct link_info *master = link_list_find(links, link->master);
 
 	if (!master || !strcmp(master->kind, "bridge") || !strcmp(master->kind, "vrf"))
 		return 0;

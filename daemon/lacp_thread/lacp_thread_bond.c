@@ -3,10 +3,8 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -2,7 +2,6 @@
 #include "daemon/manage/apply.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
@@ -123,12 +122,8 @@ static int apply_run(struct applying *applying, struct err *err)
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
 	bool waited = rollback_left_s(applying->name) > 0;
 	json_t *before = bond ? snapshot_take(bond) : snapshot_of_nothing();
-	int r;
+	int r = apply_begin(applying, before, waited, err);
 
-	if (!before)
-		return err_set(err, ENOMEM, "cannot record what %s is now; nothing was changed",
-			       applying->name);
-	r = apply_begin(applying, before, waited, err);
 	if (!r) {
 		r = apply_do(applying, err);
 		if (r)

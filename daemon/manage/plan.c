@@ -126,8 +126,6 @@ static void plan_set(struct plan *plan, const struct option_set *options)
 			continue;
 		if (!step)
 			step = plan_add(plan, PLAN_SET);
-		if (!step)
-			return;
 		step->options.given[id] = true;
 		step->options.value[id] = options->value[id];
 	}

@@ -152,7 +152,7 @@ static bool plan_slaves_differs(struct bond *bond, const struct plan_slave *slav
 
 static void plan_slaves_name(struct plan_step *step, const char *name)
 {
-	if (step && step->slave_count < XBOND_MAX_SLAVES)
+	if (step->slave_count < XBOND_MAX_SLAVES)
 		snprintf(step->slaves[step->slave_count++], MAC_FORMAT_SIZE, "%s", name);
 }
 
@@ -168,8 +168,7 @@ void plan_slaves_set(struct bond *bond, const struct plan_slaves *slaves, uint32
 		if (slave->slot < 0 || !plan_slaves_differs(bond, slave, mode, &options))
 			continue;
 		step = plan_add(plan, PLAN_SET_SLAVE);
-		if (step)
-			step->options = options;
+		step->options = options;
 		plan_slaves_name(step, bond_slave(bond, (unsigned int)slave->slot)->name);
 	}
 }
@@ -203,8 +202,7 @@ void plan_slaves_free_queue_ids(struct bond *bond, const struct plan_slaves *sla
 			continue;
 		if (!step)
 			step = plan_add(plan, PLAN_SET_SLAVE);
-		if (step)
-			step->options.given[OPT_QUEUE_ID] = true;
+		step->options.given[OPT_QUEUE_ID] = true;
 		plan_slaves_name(step, bond_slave(bond, slot)->name);
 	}
 }
@@ -246,8 +244,7 @@ void plan_slaves_add(struct bond *bond, const struct plan_slaves *slaves, uint32
 		plan_slaves_options(slave->config, mode, &options);
 		if (!step || !plan_slaves_is_same(&step->options, &options))
 			step = plan_add(plan, PLAN_ADD_SLAVE);
-		if (step)
-			step->options = options;
+		step->options = options;
 		plan_slaves_name(step, is_member ? bond_slave(bond, (unsigned int)slave->slot)->name
 						 : slave->link.name);
 	}
@@ -336,8 +333,6 @@ void plan_slaves_await(struct bond *bond, const struct plan_slaves *slaves, uint
 		if (awaited && plan_slaves_awaits(awaited, slave->config, mode))
 			continue;
 		step = plan_add(plan, PLAN_AWAIT);
-		if (!step)
-			continue;
 		step->slave = *slave->config;
 		plan_slaves_options(slave->config, mode, &step->options);
 		plan_slaves_name(step, text);

@@ -3,21 +3,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/memory.h"
 #include "view/json_value.h"
 
 struct plan_step *plan_add(struct plan *plan, enum plan_action action)
 {
-	struct plan_step *grown =
-		memory_need(reallocarray(plan->steps, plan->count + 1, sizeof(*grown)));
+	struct plan_step *step;
 
-	plan->steps = grown;
-	grown += plan->count++;
-	memset(grown, 0, sizeof(*grown));
-	grown->action = action;
-	return grown;
+	plan->steps = memory_need(reallocarray(plan->steps, plan->count + 1, sizeof(*step)));
+	step = &plan->steps[plan->count++];
+	*step = (struct plan_step){ .action = action };
+	return step;
 }
 
 void plan_free(struct plan *plan)
@@ -82,7 +79,7 @@ json_t *plan_step_json(const struct plan_step *step, const char *bond)
 	fclose(text);
 	json = json_pack("{s:s, s:o, s:o, s:o}", "action", plan_actions[step->action].name,
 			 "slaves", slaves, "options", plan_step_options(step), "text",
-			 json_value_text(said ? said : plan_actions[step->action].name));
+			 json_value_text(said));
 	free(said);
 	return json;
 }

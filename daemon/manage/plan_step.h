@@ -31,7 +31,7 @@ struct plan {
 	size_t count;
 };
 
-/* A new step behind the others; NULL: out of memory. */
+/* A new step behind the others. */
 struct plan_step *plan_add(struct plan *plan, enum plan_action action);
 /* {"action", "slaves", "options", "text"}; the text is as for bondctl. A new reference. */
 json_t *plan_step_json(const struct plan_step *step, const char *bond);

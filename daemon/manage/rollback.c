@@ -461,8 +461,6 @@ static void rollback_resume_one(const char *bond, const struct rollback_record *
 		return;
 	}
 	rollback = rollback_new(daemon, bond, record->snapshot);
-	if (!rollback)
-		return;
 	rollback->at_us = record->at_us;
 	rollback->apply = record->apply;
 	event_notice(bond, NULL,

@@ -11,7 +11,7 @@
 
 #include "daemon/bond/daemon.h"
 
-/* NULL: out of memory, or there is no such bond; snapshot_of_nothing() is for that. */
+/* Both return a new reference; the latter is for a bond that is not there. */
 json_t *snapshot_take(struct bond *bond);
 json_t *snapshot_of_nothing(void);
 /* Returns 0, or -EINVAL with a line in err: it is not one. */

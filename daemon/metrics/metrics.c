@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -54,7 +53,7 @@ static void metrics_report(struct metrics *metrics, const struct err *err)
 
 static void metrics_try_to_listen(struct metrics *metrics)
 {
-	struct err err = { "out of memory" };
+	struct err err = { "libmicrohttpd does not start" };
 
 	metrics->listen_fd = metrics_listen_open(&metrics->address, metrics->group, &err);
 	if (metrics->listen_fd >= 0)

@@ -204,16 +204,11 @@ struct metrics_answers *metrics_answers_new(const struct paths *paths)
 
 	answers->run_dir = paths->run_dir;
 	answers->pins = metrics_pins_new(paths->bpf_dir);
-	if (answers->pins)
-		return answers;
-	free(answers);
-	return NULL;
+	return answers;
 }
 
 void metrics_answers_free(struct metrics_answers *answers)
 {
-	if (!answers)
-		return;
 	for (unsigned int i = 0; i < ANSWER_KINDS; i++)
 		metrics_answer_forget(answers, i);
 	metrics_pins_free(answers->pins);

@@ -21,12 +21,11 @@ struct metrics_ask {
 	bool is_for_us; /* by its header Host */
 };
 
-/* NULL: there is no memory. */
 struct metrics_answers *metrics_answers_new(const struct paths *paths);
 /* No response of it may be in use. */
 void metrics_answers_free(struct metrics_answers *answers);
 
-/* It stays the property of answers. NULL: there is no memory. */
+/* It stays the property of answers. NULL: it cannot be made. */
 struct MHD_Response *metrics_answers_find(struct metrics_answers *answers,
 					  const struct metrics_ask *ask, unsigned int *ret_status);
 /* Gives back what is kept for nothing. Returns whether anything is left. */

@@ -54,10 +54,7 @@ struct metrics_bond {
 	size_t count; /* of them */
 };
 
-/*
- * pins: NULL if they cannot be read. Returns 0, or -errno if there is no memory or the counters
- * cannot be read.
- */
+/* pins: NULL if they cannot be read. Returns 0, or -errno if the counters cannot be read. */
 int metrics_bond_read(const struct pins *pins, const char *name, struct metrics_bond *ret_bond);
 void metrics_bond_done(struct metrics_bond *bond);
 

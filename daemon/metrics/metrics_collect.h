@@ -12,8 +12,8 @@
 #include "daemon/metrics/metrics_text.h"
 
 /*
- * run_dir has the figures of the main loop. Both return memory to be freed, or NULL if there is
- * none.
+ * run_dir has the figures of the main loop. Both return memory to be freed, or NULL if the bonds
+ * cannot be listed.
  */
 char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 			   enum metrics_format format, size_t *ret_length);

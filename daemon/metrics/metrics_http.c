@@ -113,14 +113,12 @@ struct metrics_http *metrics_http_new(const struct paths *paths, int listen_fd, 
 		http->visits[i].fd = -1;
 	http->any_host = any_host;
 	http->answers = metrics_answers_new(paths);
-	if (http->answers)
-		http->daemon = MHD_start_daemon(
-			MHD_USE_EPOLL, 0, NULL, NULL, metrics_http_on_request, http,
-			MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-			(unsigned int)MAX_VISITS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-			(unsigned int)MAX_OF_ONE, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-			(size_t)REQUEST_ROOM, MHD_OPTION_NOTIFY_CONNECTION,
-			metrics_http_on_connection, http, MHD_OPTION_END);
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, metrics_http_on_request, http,
+		MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)MAX_VISITS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned int)MAX_OF_ONE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_ROOM,
+		MHD_OPTION_NOTIFY_CONNECTION, metrics_http_on_connection, http, MHD_OPTION_END);
 	if (http->daemon)
 		return http;
 	metrics_http_free(http);

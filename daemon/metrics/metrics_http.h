@@ -14,8 +14,8 @@
 struct metrics_http;
 
 /*
- * listen_fd stays the caller's. any_host: requests may name any. Returns NULL if there is no
- * memory.
+ * listen_fd stays the caller's. any_host: requests may name any. Returns NULL if libmicrohttpd
+ * does not start.
  */
 struct metrics_http *metrics_http_new(const struct paths *paths, int listen_fd, bool any_host);
 void metrics_http_free(struct metrics_http *http);

@@ -10,7 +10,7 @@
 
 struct metrics_pins;
 
-/* bpf_dir stays in use. NULL: there is no memory. */
+/* bpf_dir stays in use. */
 struct metrics_pins *metrics_pins_new(const char *bpf_dir);
 void metrics_pins_free(struct metrics_pins *all);
 

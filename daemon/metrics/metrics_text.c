@@ -12,28 +12,23 @@
 #define NUMBER_SIZE 32
 #define WHOLE 1e20 /* more than any counter; whole numbers below it get all their digits */
 
-static bool metrics_text_has_room(struct metrics_text *text, size_t more)
+static void metrics_text_make_room(struct metrics_text *text, size_t more)
 {
 	size_t room = text->room ? text->room : FIRST_ROOM;
-	char *grown;
 
-	if (text->failed || text->length + more <= text->room)
-		return !text->failed;
+	if (text->length + more <= text->room)
+		return;
 	while (room < text->length + more)
 		room *= 2;
-	grown = memory_need(realloc(text->bytes, room));
-	text->failed = !grown;
-	text->bytes = grown;
+	text->bytes = memory_need(realloc(text->bytes, room));
 	text->room = room;
-	return true;
 }
 
 static void metrics_text_add(struct metrics_text *text, const char *word)
 {
 	size_t length = strlen(word);
 
-	if (!metrics_text_has_room(text, length))
-		return;
+	metrics_text_make_room(text, length);
 	memcpy(text->bytes + text->length, word, length);
 	text->length += length;
 }

@@ -35,7 +35,6 @@ struct metrics_text {
 	char *bytes;
 	size_t length, room;
 	enum metrics_format format;
-	bool failed; /* there was no memory; what follows is not written */
 };
 
 /* Begins the lines of a metric. All its samples follow, before those of another one. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/monitor/arp_paths.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,7 +38,7 @@ static void arp_paths_follow(struct arp_survey *survey, int ifindex, struct arp_
 	survey->query->is_dear = true;
 	if (!survey->has_links)
 		survey->has_links = !link_list_read(survey->nl, &survey->links);
-	link = arp_tags_find(&survey->links, ifindex);
+	link = link_list_find(&survey->links, ifindex);
 	path->leads = link && arp_tags_to_bond(&survey->links, ifindex, survey->query->ifindex,
 					       &path->tags);
 	if (path->leads && link->has_mac)

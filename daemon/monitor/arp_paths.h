@@ -37,7 +37,7 @@ struct arp_paths;
 struct arp_paths *arp_paths_new(struct err *err);
 void arp_paths_free(struct arp_paths *paths);
 
-/* Returns false if it is busy or out of memory. */
+/* Returns false if it is busy. */
 bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, size_t count);
 bool arp_paths_is_busy(const struct arp_paths *paths);
 /* Readable when there are answers. */

@@ -9,14 +9,6 @@ struct arp_descent {
 	struct arp_tags *tags;
 };
 
-const struct link_info *arp_tags_find(const struct link_list *links, int ifindex)
-{
-	for (size_t i = 0; i < links->count; i++)
-		if (links->link[i].ifindex == ifindex)
-			return &links->link[i];
-	return NULL;
-}
-
 /* On the way back up, so the tag of the lowest VLAN, which is the outermost, comes first. */
 static bool arp_tags_add(struct arp_tags *tags, const struct link_info *link)
 {
@@ -31,7 +23,7 @@ static bool arp_tags_add(struct arp_tags *tags, const struct link_info *link)
 
 static bool arp_tags_go_down(const struct arp_descent *descent, int ifindex, unsigned int depth)
 {
-	const struct link_info *link = arp_tags_find(descent->links, ifindex);
+	const struct link_info *link = link_list_find(descent->links, ifindex);
 
 	if (ifindex == descent->bond)
 		return true;

@@ -16,8 +16,6 @@ struct arp_tags {
 	unsigned int count;
 };
 
-const struct link_info *arp_tags_find(const struct link_list *links, int ifindex);
-
 /*
  * Returns false if the device is not on bond0: directly, on a VLAN, macvlan or the like, or on a
  * bridge that one of them is a port of, at whatever height. The same for more tags than there is

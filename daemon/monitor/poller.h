@@ -29,7 +29,7 @@ struct poller;
 struct poller *poller_new(struct err *err);
 void poller_free(struct poller *poller);
 
-/* Returns false if it is busy or out of memory. */
+/* Returns false if it is busy. */
 bool poller_ask(struct poller *poller, const struct poller_query *queries, size_t count);
 /* Is there a question whose answers have not been taken yet? */
 bool poller_is_busy(const struct poller *poller);

@@ -27,7 +27,7 @@ struct sampler;
 struct sampler *sampler_new(struct err *err);
 void sampler_free(struct sampler *sampler);
 
-/* Returns false if it is busy or out of memory. */
+/* Returns false if it is busy. */
 bool sampler_ask(struct sampler *sampler, const struct sampler_query *queries, size_t count);
 /* Is there a question whose answers have not been taken yet? */
 bool sampler_is_busy(const struct sampler *sampler);

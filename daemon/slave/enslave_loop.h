@@ -10,7 +10,7 @@
 #include "daemon/bond/bond.h"
 #include "network/link_list.h"
 
-/* Returns 0; -ELOOP with a line that shows the way that frames would take; or -ENOMEM. */
+/* Returns 0, or -ELOOP with a line that shows the way that frames would take. */
 int enslave_loop_check(struct bond *bond, const struct link_info *link,
 		       const struct link_list *devices, struct err *err);
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"

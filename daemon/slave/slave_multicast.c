@@ -45,17 +45,16 @@ struct look {
 	const struct owner *owner;
 };
 
-/* Appends an entry, unsorted; NULL: no memory. */
+/* Appends an entry, unsorted. */
 static struct multicast_group *slave_multicast_append(struct slave_multicast *groups,
 						      const uint8_t *mac)
 {
 	struct multicast_group *more;
 
 	if (groups->count == groups->room) {
-		more = memory_need(
-			reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more)));
-		groups->group = more;
 		groups->room = 2 * groups->room + 16;
+		groups->group =
+			memory_need(reallocarray(groups->group, groups->room, sizeof(*more)));
 	}
 	more = &groups->group[groups->count++];
 	*more = (struct multicast_group){ 0 };
@@ -142,10 +141,8 @@ static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 	    !memcmp(entry->mac, multicast_slow_protocols, XBOND_MAC_SIZE))
 		return;
 	group = slave_multicast_append(&owner->bond->multicast, entry->mac);
-	if (group) {
-		group->wanted = owner->slot ? 0 : UINT64_MAX;
-		group->there = owner->slot;
-	}
+	group->wanted = owner->slot ? 0 : UINT64_MAX;
+	group->there = owner->slot;
 }
 
 /* With mac_policy filter slaves need bond0's address, also one that a VLAN on it had before. */
@@ -177,10 +174,8 @@ static void slave_multicast_take_unicast(const uint8_t *mac, void *arg)
 	const struct owner *owner = arg;
 	struct multicast_group *group = slave_multicast_append(&owner->bond->multicast, mac);
 
-	if (group) {
-		group->wanted = owner->slot ? 0 : UINT64_MAX;
-		group->there = owner->slot;
-	}
+	group->wanted = owner->slot ? 0 : UINT64_MAX;
+	group->there = owner->slot;
 }
 
 static void slave_multicast_list_unicast(struct owner owner)
@@ -253,13 +248,10 @@ static void slave_multicast_take_probed(struct bond *bond)
 	for (unsigned int i = 0; i < XBOND_MAX_TARGETS && slots; i++) {
 		const uint8_t *target = bond_pin(bond)->ns_ip6_target[i];
 		const uint8_t mac[] = { 0x33, 0x33, 0xff, target[13], target[14], target[15] };
-		struct multicast_group *group;
 
 		if (!target[0])
 			return;
-		group = slave_multicast_append(&bond->multicast, mac);
-		if (group)
-			group->wanted = slots;
+		slave_multicast_append(&bond->multicast, mac)->wanted = slots;
 	}
 }
 
@@ -439,10 +431,7 @@ static void slave_multicast_guess(struct bond *bond)
 
 static void slave_multicast_recall(const uint8_t *mac, uint64_t slots, void *arg)
 {
-	struct multicast_group *group = slave_multicast_append(arg, mac);
-
-	if (group)
-		group->joined = slots;
+	slave_multicast_append(arg, mac)->joined = slots;
 }
 
 /* The pin comes last, because an empty map would say that there is nothing to leave. */

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options/config_file.h"
@@ -261,6 +263,45 @@ static void expect_mistake(const struct config_mistakes *mistakes, size_t i, con
 	assert_non_null(strstr(mistakes->list[i].text, words));
 }
 
+/* The folder's path has room for "/./" many times, but then a long name does not fit behind it. */
+static void a_drop_in_with_too_long_a_path(void **state)
+{
+	char dir[64], drop_in[256], deep[PATH_MAX];
+	size_t length = PATH_MAX - 100;
+	struct config_file file;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(read_text("[bond]\nmode = 802.3ad\n", &file, NULL), 0);
+	config_file_free(&file);
+	snprintf(dir, sizeof(dir), "%s" CONFIG_DROP_INS_SUFFIX, path);
+	snprintf(drop_in, sizeof(drop_in), "%s/%0100d.conf", dir, 1);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	fclose(fopen(drop_in, "w"));
+	for (size_t at = 0; at < length; at += 2)
+		memcpy(deep + at, "/.", 2);
+	snprintf(deep + length, sizeof(deep) - length, "%s", path);
+	assert_int_equal(config_file_read_or_err(&file, deep, &err), -ENAMETOOLONG);
+	assert_non_null(strstr(err.text, "too long"));
+	unlink(drop_in);
+	rmdir(dir);
+}
+
+static void a_mistake_behind_all_warnings(void **state)
+{
+	const struct config_place place = { "main", 0, 0 };
+	struct config_mistakes mistakes = { 0 };
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < CONFIG_MISTAKES_MAX; i++)
+		config_mistakes_warn(&mistakes, place, "warning %d", i);
+	config_mistakes_add(&mistakes, place, "mistake");
+	assert_int_equal(config_mistakes_first(&mistakes, EINVAL, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "mistakes behind 200 warnings"));
+	config_mistakes_free(&mistakes);
+}
+
 static void all_mistakes_are_named(void **state)
 {
 	const char *const texts[] = { "[bond]\nmode = 802.3ad\nprimary = eth0\nmimon = 5\nwhat\n"
@@ -339,6 +380,8 @@ int main(void)
 		cmocka_unit_test(a_missing_file),
 		cmocka_unit_test(slaves_by_mac),
 		cmocka_unit_test(drop_ins),
+		cmocka_unit_test(a_drop_in_with_too_long_a_path),
+		cmocka_unit_test(a_mistake_behind_all_warnings),
 		cmocka_unit_test(all_mistakes_are_named),
 		cmocka_unit_test(a_file_full_of_mistakes),
 		cmocka_unit_test(too_many_slaves),
