@@ -182,7 +182,7 @@ static void ifcfg_take(struct import *import, struct import_ini *ini, char *text
 	entry.value = ifcfg_unquote(import, text, &rest);
 	if (*rest && *rest != '#')
 		import_lost(import, NULL, &entry.line,
-			    "the value ends before '%.40s', because it is not in quotes", rest);
+			    "the value ends at a blank, ';' or '&', because it is not in quotes");
 	if (ifcfg_is_bond_options(entry.key)) {
 		ifcfg_add_options(import, ini, &entry.line, entry.value);
 		entry.key = "TYPE";
