@@ -220,7 +220,59 @@ static struct import_line nm_line(const struct nm_profile *profile)
 	return name ? name->line : first->line;
 }
 
-static void nm_bond(struct import *import, const struct nm_profile *profile)
+/* Without the blanks that JSON may have. */
+static const char *nm_plain(struct import *import, const struct import_ini_entry *entry)
+{
+	char *plain = import_text(import, "%s", nm_config(import, entry)), *to = plain;
+
+	for (const char *at = plain; *at; at++)
+		if (!strchr(" \t\n", *at))
+			*to++ = *at;
+	*to = '\0';
+	return plain;
+}
+
+/* Whether the other profile has all that this one says of its bond. */
+static bool nm_is_part_of(struct import *import, const struct import_ini *ini,
+			  const struct import_ini *other)
+{
+	static const char *const sections[] = { "bond", "team", "slaves", "ovs", "ovs-port" };
+
+	for (size_t i = 0; i < ini->count; i++) {
+		const struct import_ini_entry *entry = &ini->entries[i], *same;
+
+		for (size_t j = 0; j < sizeof(sections) / sizeof(sections[0]); j++) {
+			if (strcmp(entry->section, sections[j]))
+				continue;
+			same = import_ini_find(other, entry->section, entry->key);
+			if (!same || strcmp(nm_plain(import, entry), nm_plain(import, same)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Which of two profiles for a bond is used depends on what the machine does with them. */
+static void nm_again(struct import *import, struct import_bond *bond,
+		     const struct nm_profiles *profiles, const struct nm_profile *profile,
+		     const struct import_line *line)
+{
+	const struct nm_profile *first = profiles->list;
+
+	while (!nm_is_bond(first) || strcmp(first->interface, profile->interface))
+		first++;
+	if (!strcmp(first->type, profile->type) &&
+	    nm_is_part_of(import, &profile->ini, &first->ini) &&
+	    nm_is_part_of(import, &first->ini, &profile->ini))
+		import_lost(import, bond, line, "an earlier profile is for %s, too", bond->name);
+	else
+		import_refuse(import, bond, line,
+			      "an earlier profile is for %s, too; give only the one that counts",
+			      bond->name);
+}
+
+static void nm_bond(struct import *import, const struct nm_profiles *profiles,
+		    const struct nm_profile *profile)
 {
 	struct import_line line = nm_line(profile);
 	bool is_new = !import_find_bond(import, profile->interface);
@@ -229,7 +281,7 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 	if (!bond)
 		return;
 	if (!is_new) {
-		import_lost(import, bond, &line, "an earlier profile is for %s, too", bond->name);
+		nm_again(import, bond, profiles, profile, &line);
 		return;
 	}
 	nm_take_bond(import, bond, profile);
@@ -410,7 +462,7 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 	nm_number_bonds(import, &profiles);
 	for (size_t i = 0; i < profiles.count; i++)
 		if (nm_is_bond(&profiles.list[i]))
-			nm_bond(import, &profiles.list[i]);
+			nm_bond(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
 		if (!nm_is_bond(&profiles.list[i]))
 			nm_other(import, &profiles, &profiles.list[i]);
