@@ -11,6 +11,7 @@
 struct import_ini_entry {
 	const char *section; /* "" before the first one */
 	const char *key, *value;
+	const char *variable; /* of the shell, that the entry is made of; NULL: it is none */
 	struct import_line line;
 };
 

@@ -72,7 +72,7 @@ static bool nm_is_bond(const struct nm_profile *profile)
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
-	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_OPEN_QUOTE,
+	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_UNCLEAR,
 						"bond",	  "bond-port", "team",
 						"slaves", "team-port", "connection" };
 
@@ -287,7 +287,7 @@ static void nm_bond(struct import *import, const struct nm_profiles *profiles,
 	nm_take_bond(import, bond, profile);
 	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
 	    !import_ini_find(&profile->ini, "bond", "mode") &&
-	    !import_ini_has_section(&profile->ini, NM_OPEN_QUOTE))
+	    !import_ini_has_section(&profile->ini, NM_UNCLEAR))
 		import_changed(import, bond, &line,
 			       "it has no mode; balance-rr is written, which the kernel's driver "
 			       "has unless its module was told another mode");
@@ -437,14 +437,14 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 }
 
 /* Nobody knows what else the file says. */
-static void nm_open_quote(struct import *import, const struct nm_profile *profile)
+static void nm_unclear(struct import *import, const struct nm_profile *profile)
 {
 	struct import_bond *bond = import_find_bond(import, profile->interface);
 
 	for (size_t i = 0; i < profile->ini.count; i++)
-		if (!strcmp(profile->ini.entries[i].section, NM_OPEN_QUOTE))
-			import_refuse(import, bond, &profile->ini.entries[i].line,
-				      "the quote that begins here does not close");
+		if (!strcmp(profile->ini.entries[i].section, NM_UNCLEAR))
+			import_refuse(import, bond, &profile->ini.entries[i].line, "%s",
+				      profile->ini.entries[i].value);
 }
 
 int networkmanager_read(struct import *import, const struct import_request *request,
@@ -467,6 +467,6 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 		if (!nm_is_bond(&profiles.list[i]))
 			nm_other(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
-		nm_open_quote(import, &profiles.list[i]);
+		nm_unclear(import, &profiles.list[i]);
 	return 0;
 }
