@@ -18,8 +18,8 @@ struct import_tree {
 
 /*
  * Only the first document of a file counts; an empty file has no root. Returns -EINVAL, with
- * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file. Ends with
- * import_tree_done(), also after a failure.
+ * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file, and of merge keys
+ * (<<). Ends with import_tree_done(), also after a failure.
  */
 int import_tree_read(struct import *import, const struct import_file *file,
 		     struct import_tree *ret_tree, struct err *err);
