@@ -123,7 +123,7 @@ static void cloud_init_rest(const struct cloud_init *from, struct import_bond *b
 static void cloud_init_bond(const struct cloud_init *from, const struct import_node *device)
 {
 	const char *name = cloud_init_text(from, device->value, "name");
-	struct import_bond *bond = import_bond(from->import, name, &device->line);
+	struct import_bond *bond = import_new_bond(from->import, name, &device->line);
 	struct import_node node;
 
 	if (!bond)

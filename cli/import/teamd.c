@@ -373,7 +373,7 @@ static int teamd_read_file(struct import *import, const char *path, struct err *
 		return r;
 	r = teamd_tree(import, file, &tree, err);
 	if (!r)
-		bond = import_bond(import, teamd_device(import, &tree, &line), &line);
+		bond = import_new_bond(import, teamd_device(import, &tree, &line), &line);
 	if (bond)
 		teamd_take_tree(import, &tree, bond);
 	import_tree_done(&tree);
