@@ -246,6 +246,30 @@ bool import_tree_find(struct import *import, const struct import_tree *tree, con
 				      (size_t)(pair - map->data.mapping.pairs.start), ret_node);
 }
 
+static bool import_tree_is(struct import *import, struct import_bond *bond,
+			   const struct import_node *node, yaml_node_type_t type, const char *what)
+{
+	const char *text = import_tree_text(node->value);
+
+	if (node->value->type == type)
+		return true;
+	if (!text || *text || node->value->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		import_refuse(import, bond, &node->line, "it is no %s", what);
+	return false;
+}
+
+bool import_tree_is_list(struct import *import, struct import_bond *bond,
+			 const struct import_node *node)
+{
+	return import_tree_is(import, bond, node, YAML_SEQUENCE_NODE, "list");
+}
+
+bool import_tree_is_map(struct import *import, struct import_bond *bond,
+			const struct import_node *node)
+{
+	return import_tree_is(import, bond, node, YAML_MAPPING_NODE, "mapping");
+}
+
 static void import_tree_keep_last_of(struct import *import, struct import_tree *tree,
 				     yaml_node_t *map)
 {

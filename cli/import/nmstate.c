@@ -113,6 +113,8 @@ static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
 {
 	struct import_node item, node;
 
+	if (!import_tree_is_list(state->import, bond, list))
+		return;
 	for (size_t i = 0; import_tree_at(state->import, state->tree, list->value, i, &item); i++) {
 		const char *name = import_tree_text(item.value);
 		struct import_slave *slave = nmstate_slave(
@@ -154,11 +156,14 @@ static const char *nmstate_value(const char *text)
 }
 
 static void nmstate_options(const struct nmstate *state, struct import_bond *bond,
-			    const yaml_node_t *options)
+			    const struct import_node *options)
 {
 	struct import_node node;
 
-	for (size_t i = 0; import_tree_at(state->import, state->tree, options, i, &node); i++) {
+	if (!import_tree_is_map(state->import, bond, options))
+		return;
+	for (size_t i = 0; import_tree_at(state->import, state->tree, options->value, i, &node);
+	     i++) {
 		const struct import_key *key =
 			import_find_key(import_bonding_keys, node.key, strcmp);
 
@@ -189,7 +194,7 @@ static void nmstate_aggregation(const struct nmstate *state, struct import_bond 
 					 import_tree_list(state->import, state->tree, node.value),
 					 &node.line);
 		else if (!strcmp(node.key, "options"))
-			nmstate_options(state, bond, node.value);
+			nmstate_options(state, bond, &node);
 		else
 			nmstate_ports(state, bond, &node);
 	}
