@@ -410,7 +410,8 @@ static bool nm_says_bond_port(const struct nm_profile *profile)
 
 	if (!*type)
 		type = import_ini_value(&profile->ini, "connection", "port-type");
-	return !strcmp(type, "bond") || !strcmp(type, "team") ||
+	/* In ifcfg files bridges have a variable of their own. */
+	return profile->is_ifcfg || !strcmp(type, "bond") || !strcmp(type, "team") ||
 	       import_ini_has_section(&profile->ini, "team-port");
 }
 
@@ -425,8 +426,8 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 		if (bond)
 			nm_port(import, bond, profile);
 		else if (nm_says_bond_port(profile))
-			import_lost(import, NULL, &profile->controller->line,
-				    "no profile of this bond was read");
+			import_refuse(import, NULL, &profile->controller->line,
+				      "no profile of this bond was read");
 	} else if (parent) {
 		bond = nm_find_bond(import, profiles, parent->value);
 		if (bond)
