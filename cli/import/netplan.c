@@ -80,6 +80,10 @@ static bool netplan_section(const struct netplan *netplan, size_t tree, const ch
 				netplan_network(netplan, tree), section, ret_node);
 }
 
+/* Of physical devices, whose names need not be those that netplan has for them. */
+static const char *const device_sections[] = { "ethernets", "wifis", "modems" };
+#define DEVICE_SECTIONS (sizeof(device_sections) / sizeof(device_sections[0]))
+
 /* A key of the definition of a physical device; of several files the last one counts. */
 static bool netplan_find_in_device(const struct netplan *netplan, const char *id, const char *key,
 				   const char *below, struct import_node *ret_node)
@@ -87,10 +91,12 @@ static bool netplan_find_in_device(const struct netplan *netplan, const char *id
 	struct import_node section, device, value;
 	bool found = false;
 
-	for (size_t i = 0; i < netplan->count; i++) {
-		const struct import_tree *tree = &netplan->trees[i];
+	for (size_t i = 0; i < netplan->count * DEVICE_SECTIONS; i++) {
+		size_t file = i / DEVICE_SECTIONS;
+		const struct import_tree *tree = &netplan->trees[file];
 
-		if (!netplan_section(netplan, i, "ethernets", &section) ||
+		if (!netplan_section(netplan, file, device_sections[i % DEVICE_SECTIONS],
+				     &section) ||
 		    !import_tree_find(netplan->import, tree, section.value, id, &device) ||
 		    !import_tree_find(netplan->import, tree, device.value, key, &value))
 			continue;
@@ -375,7 +381,8 @@ static void netplan_take(struct netplan *netplan)
 	for (size_t i = 0; i < netplan->count; i++)
 		cloud_init_take(netplan->import, &netplan->trees[i], netplan_network(netplan, i));
 	netplan_each(netplan, "bonds", netplan_bond);
-	netplan_each(netplan, "ethernets", netplan_slave_rest);
+	for (size_t i = 0; i < DEVICE_SECTIONS; i++)
+		netplan_each(netplan, device_sections[i], netplan_slave_rest);
 	netplan_each(netplan, "vlans", netplan_above);
 	netplan_each(netplan, "bridges", netplan_above);
 	netplan_each(netplan, "vrfs", netplan_above);
