@@ -18,6 +18,7 @@ struct import_ini_entry {
 struct import_ini {
 	struct import_ini_entry *entries;
 	size_t count;
+	struct import_index variables; /* those that entries were made of, by their names */
 };
 
 /* Adds what the file has. */

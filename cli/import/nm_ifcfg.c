@@ -182,6 +182,8 @@ static void ifcfg_forget(struct import *import, struct import_ini *ini, const ch
 {
 	size_t kept = 0;
 
+	if (!import_index_get(&ini->variables, NULL, variable))
+		return;
 	for (size_t i = 0; i < ini->count; i++) {
 		const struct import_ini_entry entry = ini->entries[i];
 
@@ -193,6 +195,37 @@ static void ifcfg_forget(struct import *import, struct import_ini *ini, const ch
 				    "the variable is set again below, and the last value counts");
 	}
 	ini->count = kept;
+}
+
+/* The options are entries of their own; the variable itself says that it is a bond. */
+static void ifcfg_take_options(struct import *import, struct import_ini *ini,
+			       struct import_ini_entry *entry, bool adds)
+{
+	if (adds && *entry->value && !strchr(BLANKS, *entry->value))
+		ifcfg_add_unclear(import, ini, &entry->line,
+				  "it goes on with the last word of the value so far; write the "
+				  "whole value in one line");
+	ifcfg_add_options(import, ini, &entry->line, entry->variable, entry->value);
+	entry->key = "TYPE";
+	entry->value = "bond";
+}
+
+static void ifcfg_take_value(struct import *import, struct import_ini *ini,
+			     struct import_ini_entry *entry, bool adds)
+{
+	bool is_options = ifcfg_is_bond_options(entry->key);
+
+	if (!adds)
+		ifcfg_forget(import, ini, entry->variable);
+	if (is_options)
+		ifcfg_take_options(import, ini, entry, adds);
+	import_index_put(import, &ini->variables, NULL, entry->variable, ini);
+	ifcfg_place(import, entry);
+	if (adds && !is_options && strcmp(entry->section, "ifcfg") != 0)
+		ifcfg_add_unclear(import, ini, &entry->line,
+				  "only the shell adds to a value; write the whole value in one "
+				  "line");
+	import_ini_add(import, ini, entry);
 }
 
 /* text: "VARIABLE=value" in the syntax of the shell, maybe of several lines. */
@@ -217,24 +250,7 @@ static void ifcfg_take(struct import *import, struct import_ini *ini, char *text
 	if (*rest && *rest != '#')
 		import_lost(import, NULL, &entry.line,
 			    "the value ends at a blank, ';' or '&', because it is not in quotes");
-	if (!adds)
-		ifcfg_forget(import, ini, entry.variable);
-	if (ifcfg_is_bond_options(entry.key)) {
-		if (adds && *entry.value && !strchr(BLANKS, *entry.value))
-			ifcfg_add_unclear(import, ini, &entry.line,
-					  "it goes on with the last word of the value so far; "
-					  "write the whole value in one line");
-		ifcfg_add_options(import, ini, &entry.line, entry.variable, entry.value);
-		entry.key = "TYPE";
-		entry.value = "bond";
-		adds = false;
-	}
-	ifcfg_place(import, &entry);
-	if (adds && strcmp(entry.section, "ifcfg") != 0)
-		ifcfg_add_unclear(import, ini, &entry.line,
-				  "only the shell adds to a value; write the whole value in one "
-				  "line");
-	import_ini_add(import, ini, &entry);
+	ifcfg_take_value(import, ini, &entry, adds);
 }
 
 /* A quote that does not end takes the rest of the file with it. */
