@@ -59,11 +59,13 @@ static void cloud_init_param(const struct cloud_init *from, struct import_bond *
 }
 
 static void cloud_init_params(const struct cloud_init *from, struct import_bond *bond,
-			      const yaml_node_t *params)
+			      const struct import_node *params)
 {
 	struct import_node param;
 
-	for (size_t i = 0; import_tree_at(from->import, from->tree, params, i, &param); i++)
+	if (!import_tree_is_map(from->import, bond, params))
+		return;
+	for (size_t i = 0; import_tree_at(from->import, from->tree, params->value, i, &param); i++)
 		cloud_init_param(from, bond, &param);
 }
 
@@ -85,8 +87,12 @@ static void cloud_init_slaves(const struct cloud_init *from, struct import_bond 
 {
 	struct import_node item;
 
-	if (import_tree_text(list->value))
+	if (import_tree_text(list->value)) {
 		cloud_init_slave(from, bond, list);
+		return;
+	}
+	if (!import_tree_is_list(from->import, bond, list))
+		return;
 	for (size_t i = 0; import_tree_at(from->import, from->tree, list->value, i, &item); i++)
 		cloud_init_slave(from, bond, &item);
 }
@@ -123,7 +129,7 @@ static void cloud_init_rest(const struct cloud_init *from, struct import_bond *b
 static void cloud_init_bond(const struct cloud_init *from, const struct import_node *device)
 {
 	const char *name = cloud_init_text(from, device->value, "name");
-	struct import_bond *bond = import_bond(from->import, name, &device->line);
+	struct import_bond *bond = import_new_bond(from->import, name, &device->line);
 	struct import_node node;
 
 	if (!bond)
@@ -131,7 +137,7 @@ static void cloud_init_bond(const struct cloud_init *from, const struct import_n
 	if (import_tree_find(from->import, from->tree, device->value, "bond_interfaces", &node))
 		cloud_init_slaves(from, bond, &node);
 	if (import_tree_find(from->import, from->tree, device->value, "params", &node))
-		cloud_init_params(from, bond, node.value);
+		cloud_init_params(from, bond, &node);
 	cloud_init_rest(from, bond, device->value, false);
 	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
 		import_changed(from->import, bond, &device->line,

@@ -262,7 +262,7 @@ static void ifupdown_read_sourced(struct ifupdown_reading *reading, const char *
 	else if (S_ISREG(status.st_mode))
 		r = ifupdown_read_file(reading->stanzas, path, reading->depth + 1, &err);
 	if (r)
-		import_lost(reading->stanzas->import, NULL, line, "%s", err.text);
+		import_refuse(reading->stanzas->import, NULL, line, "%s", err.text);
 }
 
 /* A relative path begins where the file is that sources it. */
@@ -287,7 +287,8 @@ static void ifupdown_source_word(struct ifupdown_reading *reading, const char *w
 	if (glob(ifupdown_sourced_path(reading, word), is_directory ? GLOB_ONLYDIR : 0, NULL,
 		 &found)) {
 		if (!strpbrk(word, "*?["))
-			import_lost(reading->stanzas->import, NULL, line, "%s is not there", word);
+			import_refuse(reading->stanzas->import, NULL, line, "%s is not there",
+				      word);
 		return;
 	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
@@ -306,8 +307,8 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *words,
 		return;
 	}
 	if (reading->depth == MAX_DEPTH) {
-		import_lost(reading->stanzas->import, NULL, line,
-			    "files source each other, more than %d deep", MAX_DEPTH);
+		import_refuse(reading->stanzas->import, NULL, line,
+			      "files source each other, more than %d deep", MAX_DEPTH);
 		return;
 	}
 	while ((word = import_next_word(&rest, BLANKS)))

@@ -129,6 +129,10 @@ const void *import_index_get(const struct import_index *index, const void *of, c
 /* The bond of that name, found or made. NULL: no bond can have that name, which is refused. */
 struct import_bond *import_bond(struct import *import, const char *name,
 				const struct import_line *line);
+/* The same for tools that have a bond in one place: another bond of that name is refused, and NULL.
+ */
+struct import_bond *import_new_bond(struct import *import, const char *name,
+				    const struct import_line *line);
 /* NULL if there is none. */
 struct import_bond *import_find_bond(const struct import *import, const char *name);
 /*

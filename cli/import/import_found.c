@@ -63,6 +63,18 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	return bond;
 }
 
+struct import_bond *import_new_bond(struct import *import, const char *name,
+				    const struct import_line *line)
+{
+	struct import_bond *bond = import_find_bond(import, name);
+
+	if (!bond)
+		return import_bond(import, name, line);
+	import_refuse(import, bond, line, "%s is defined above already; give only one of the two",
+		      bond->name);
+	return NULL;
+}
+
 struct import_slave *import_find_slave(const struct import *import, const char *name,
 				       struct import_bond **ret_bond)
 {

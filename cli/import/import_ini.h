@@ -11,12 +11,14 @@
 struct import_ini_entry {
 	const char *section; /* "" before the first one */
 	const char *key, *value;
+	const char *variable; /* of the shell, that the entry is made of; NULL: it is none */
 	struct import_line line;
 };
 
 struct import_ini {
 	struct import_ini_entry *entries;
 	size_t count;
+	struct import_index variables; /* those that entries were made of, by their names */
 };
 
 /* Adds what the file has. */

@@ -1,9 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Remarks about lines that xbond's configuration has no place for, or another one. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/import/import.h"
+
+#define SEPARATORS " \t\r\n\"':=+"
+
+/* Whether the value behind such a key is for nobody's eyes. Tools write a key with '-', '_' or
+ * none. */
+static bool import_is_secret(const char *key, size_t length)
+{
+	static const char *const words[] = { "psk",	   "password",	"passphrase", "secret",
+					     "wepkey",	   "key1",	"key2",	      "key3",
+					     "privatekey", "sharedkey", "wirelesskey" };
+	char plain[64];
+	size_t count = 0;
+
+	for (size_t i = 0; i < length && count < sizeof(plain) - 1; i++)
+		if (key[i] != '-' && key[i] != '_')
+			plain[count++] = (char)tolower((unsigned char)key[i]);
+	plain[count] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(plain, words[i]))
+			return true;
+	return false;
+}
+
+/* A value may have any characters in it, so all that follows is left out as well. */
+static const char *import_without_secrets(struct import *import, const char *what)
+{
+	const char *at = what;
+
+	while (*at) {
+		size_t length = 0;
+
+		while (isalnum((unsigned char)at[length]) ||
+		       (at[length] && strchr("-_", at[length])))
+			length++;
+		if (length && import_is_secret(at, length)) {
+			const char *value = at + length + strspn(at + length, SEPARATORS);
+
+			if (value > at + length && *value)
+				return import_text(import, "%.*s(hidden)", (int)(value - what),
+						   what);
+		}
+		at += length ? length : 1;
+	}
+	return what;
+}
 
 static void import_remark(struct import *import, enum import_fate fate,
 			  const struct import_bond *bond, const struct import_line *line,
@@ -19,6 +66,7 @@ static void import_remark(struct import *import, enum import_fate fate,
 		.why = why,
 		.order = count,
 	};
+	import->remarks[count].line.what = import_without_secrets(import, line->what);
 }
 
 static const char *import_why(struct import *import, const char *format, va_list args)

@@ -116,18 +116,47 @@ static void import_tree_number(struct import *import, struct import_tree *tree)
 	}
 }
 
+/* A key by which another map is merged, which libyaml does not do; NULL: there is none. */
+static const yaml_node_t *import_tree_find_merge(const struct import_tree *tree)
+{
+	const yaml_node_t *end = tree->document->nodes.top;
+
+	for (const yaml_node_t *map = tree->document->nodes.start; map < end; map++) {
+		if (map->type != YAML_MAPPING_NODE)
+			continue;
+		for (const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+		     pair < map->data.mapping.pairs.top; pair++) {
+			const yaml_node_t *key = import_tree_node(tree, pair->key);
+			const char *text = import_tree_text(key);
+
+			if (text && !strcmp(text, "<<") &&
+			    key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+				return key;
+		}
+	}
+	return NULL;
+}
+
 int import_tree_read(struct import *import, const struct import_file *file,
 		     struct import_tree *ret_tree, struct err *err)
 {
+	const yaml_node_t *merge;
 	int r;
 
 	*ret_tree =
 		(struct import_tree){ .file = file,
 				      .document = import_memory(import, sizeof(yaml_document_t)) };
 	r = import_tree_load(file, ret_tree->document, err);
-	if (!r)
-		import_tree_number(import, ret_tree);
-	return r;
+	if (r)
+		return r;
+	merge = import_tree_find_merge(ret_tree);
+	if (merge)
+		return err_set(err, EINVAL,
+			       "%s:%zu: merge keys (<<) are not followed; write what they add in "
+			       "their place",
+			       file->path, merge->start_mark.line + 1 + (size_t)file->lines_before);
+	import_tree_number(import, ret_tree);
+	return 0;
 }
 
 void import_tree_done(struct import_tree *tree)
@@ -215,6 +244,30 @@ bool import_tree_find(struct import *import, const struct import_tree *tree, con
 
 	return pair && import_tree_at(import, tree, map,
 				      (size_t)(pair - map->data.mapping.pairs.start), ret_node);
+}
+
+static bool import_tree_is(struct import *import, struct import_bond *bond,
+			   const struct import_node *node, yaml_node_type_t type, const char *what)
+{
+	const char *text = import_tree_text(node->value);
+
+	if (node->value->type == type)
+		return true;
+	if (!text || *text || node->value->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		import_refuse(import, bond, &node->line, "it is no %s", what);
+	return false;
+}
+
+bool import_tree_is_list(struct import *import, struct import_bond *bond,
+			 const struct import_node *node)
+{
+	return import_tree_is(import, bond, node, YAML_SEQUENCE_NODE, "list");
+}
+
+bool import_tree_is_map(struct import *import, struct import_bond *bond,
+			const struct import_node *node)
+{
+	return import_tree_is(import, bond, node, YAML_MAPPING_NODE, "mapping");
 }
 
 static void import_tree_keep_last_of(struct import *import, struct import_tree *tree,

@@ -18,8 +18,8 @@ struct import_tree {
 
 /*
  * Only the first document of a file counts; an empty file has no root. Returns -EINVAL, with
- * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file. Ends with
- * import_tree_done(), also after a failure.
+ * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file, and of merge keys
+ * (<<). Ends with import_tree_done(), also after a failure.
  */
 int import_tree_read(struct import *import, const struct import_file *file,
 		     struct import_tree *ret_tree, struct err *err);
@@ -42,6 +42,14 @@ bool import_tree_at(struct import *import, const struct import_tree *tree, const
 /* Returns false if it is no map, or has no such key. Of a key that comes twice the last counts. */
 bool import_tree_find(struct import *import, const struct import_tree *tree, const yaml_node_t *map,
 		      const char *key, struct import_node *ret_node);
+/*
+ * Whether the value is a sequence or a mapping, as it has to be. Of another one, but an empty one,
+ * the bond is refused.
+ */
+bool import_tree_is_list(struct import *import, struct import_bond *bond,
+			 const struct import_node *node);
+bool import_tree_is_map(struct import *import, struct import_bond *bond,
+			const struct import_node *node);
 /* NULL if it is no scalar. */
 const char *import_tree_text(const yaml_node_t *node);
 /* The items of a sequence with commas between them; a scalar as it is. */

@@ -80,6 +80,10 @@ static bool netplan_section(const struct netplan *netplan, size_t tree, const ch
 				netplan_network(netplan, tree), section, ret_node);
 }
 
+/* Of physical devices, whose names need not be those that netplan has for them. */
+static const char *const device_sections[] = { "ethernets", "wifis", "modems" };
+#define DEVICE_SECTIONS (sizeof(device_sections) / sizeof(device_sections[0]))
+
 /* A key of the definition of a physical device; of several files the last one counts. */
 static bool netplan_find_in_device(const struct netplan *netplan, const char *id, const char *key,
 				   const char *below, struct import_node *ret_node)
@@ -87,10 +91,12 @@ static bool netplan_find_in_device(const struct netplan *netplan, const char *id
 	struct import_node section, device, value;
 	bool found = false;
 
-	for (size_t i = 0; i < netplan->count; i++) {
-		const struct import_tree *tree = &netplan->trees[i];
+	for (size_t i = 0; i < netplan->count * DEVICE_SECTIONS; i++) {
+		size_t file = i / DEVICE_SECTIONS;
+		const struct import_tree *tree = &netplan->trees[file];
 
-		if (!netplan_section(netplan, i, "ethernets", &section) ||
+		if (!netplan_section(netplan, file, device_sections[i % DEVICE_SECTIONS],
+				     &section) ||
 		    !import_tree_find(netplan->import, tree, section.value, id, &device) ||
 		    !import_tree_find(netplan->import, tree, device.value, key, &value))
 			continue;
@@ -139,12 +145,14 @@ static const char *netplan_device(const struct netplan *netplan, const char *id,
 }
 
 static void netplan_interfaces(const struct netplan *netplan, struct import_bond *bond,
-			       const struct import_tree *tree, const yaml_node_t *list)
+			       const struct import_tree *tree, const struct import_node *list)
 {
 	struct import_node item;
 	const char *why;
 
-	for (size_t i = 0; import_tree_at(netplan->import, tree, list, i, &item); i++) {
+	if (!import_tree_is_list(netplan->import, bond, list))
+		return;
+	for (size_t i = 0; import_tree_at(netplan->import, tree, list->value, i, &item); i++) {
 		const char *id = import_tree_text(item.value), *name;
 
 		if (id && import_index_get(&netplan->patches, NULL, id)) {
@@ -248,12 +256,15 @@ static void netplan_ovs(const struct netplan *netplan, struct import_bond *bond,
 }
 
 static void netplan_parameters(const struct netplan *netplan, struct import_bond *bond,
-			       const struct import_tree *tree, const yaml_node_t *parameters,
+			       const struct import_tree *tree, const struct import_node *parameters,
 			       bool is_ovs)
 {
 	struct import_node node;
 
-	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++) {
+	if (!import_tree_is_map(netplan->import, bond, parameters))
+		return;
+	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters->value, i, &node);
+	     i++) {
 		const struct import_key *key = import_find_key(netplan_keys, node.key, strcmp);
 
 		if (is_ovs && key && ovs_ignores(bond, key->option))
@@ -271,20 +282,16 @@ static void netplan_bond(const struct netplan *netplan, const struct import_tree
 	struct import_bond *bond;
 	struct import_node node;
 
-	if (definition->value->type != YAML_MAPPING_NODE) {
-		import_lost(import, NULL, &definition->line, "it is not a mapping");
-		return;
-	}
 	bond = import_bond(import, definition->key, &definition->line);
-	if (!bond)
+	if (!bond || !import_tree_is_map(import, bond, definition))
 		return;
 	if (is_ovs)
 		netplan_ovs(netplan, bond, tree, definition);
 	for (size_t i = 0; import_tree_at(import, tree, definition->value, i, &node); i++)
 		if (!strcmp(node.key, "interfaces"))
-			netplan_interfaces(netplan, bond, tree, node.value);
+			netplan_interfaces(netplan, bond, tree, &node);
 		else if (!strcmp(node.key, "parameters"))
-			netplan_parameters(netplan, bond, tree, node.value, is_ovs);
+			netplan_parameters(netplan, bond, tree, &node, is_ovs);
 		else if (strcmp(node.key, "openvswitch"))
 			import_stays(import, bond, &node.line);
 }
@@ -374,7 +381,8 @@ static void netplan_take(struct netplan *netplan)
 	for (size_t i = 0; i < netplan->count; i++)
 		cloud_init_take(netplan->import, &netplan->trees[i], netplan_network(netplan, i));
 	netplan_each(netplan, "bonds", netplan_bond);
-	netplan_each(netplan, "ethernets", netplan_slave_rest);
+	for (size_t i = 0; i < DEVICE_SECTIONS; i++)
+		netplan_each(netplan, device_sections[i], netplan_slave_rest);
 	netplan_each(netplan, "vlans", netplan_above);
 	netplan_each(netplan, "bridges", netplan_above);
 	netplan_each(netplan, "vrfs", netplan_above);

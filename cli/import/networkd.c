@@ -165,6 +165,14 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 			       "has unless its module was told another mode");
 }
 
+/* Whether systemd leaves the devices of the file as they are. */
+static bool networkd_is_unmanaged(struct import *import, const struct networkd_unit *unit)
+{
+	const char *on = import_switch(import, import_ini_value(&unit->ini, "Link", "Unmanaged"));
+
+	return on && !strcmp(on, "on");
+}
+
 /*
  * Whether an earlier .network file has the device. One that may have it, as far as its [Match]
  * tells, leaves it to this file, with a remark.
@@ -179,7 +187,8 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 		enum networkd_answer answer;
 
 		if (other->is_netdev ||
-		    !strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name))
+		    (!strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name) &&
+		     !networkd_is_unmanaged(networkd->import, other)))
 			continue;
 		answer = networkd_match_device(networkd->import, &other->match, device);
 		if (answer == NETWORKD_MATCHES) {
@@ -308,7 +317,10 @@ static void networkd_network(const struct networkd *networkd, const struct netwo
 	const struct import_ini_entry *of = import_ini_find(&unit->ini, "Network", "Bond");
 	const struct import_bond *bond;
 
-	if (of && *of->value)
+	if (of && *of->value && networkd_is_unmanaged(import, unit))
+		import_lost(import, import_find_bond(import, of->value), &of->line,
+			    "the file has Unmanaged=yes, so systemd makes no slave of its devices");
+	else if (of && *of->value)
 		networkd_slaves(networkd, unit, of);
 	else if ((bond = networkd_own(import, unit)))
 		networkd_rest(import, bond, unit);

@@ -72,7 +72,7 @@ static bool nm_is_bond(const struct nm_profile *profile)
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
-	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_OPEN_QUOTE,
+	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_UNCLEAR,
 						"bond",	  "bond-port", "team",
 						"slaves", "team-port", "connection" };
 
@@ -220,7 +220,59 @@ static struct import_line nm_line(const struct nm_profile *profile)
 	return name ? name->line : first->line;
 }
 
-static void nm_bond(struct import *import, const struct nm_profile *profile)
+/* Without the blanks that JSON may have. */
+static const char *nm_plain(struct import *import, const struct import_ini_entry *entry)
+{
+	char *plain = import_text(import, "%s", nm_config(import, entry)), *to = plain;
+
+	for (const char *at = plain; *at; at++)
+		if (!strchr(" \t\n", *at))
+			*to++ = *at;
+	*to = '\0';
+	return plain;
+}
+
+/* Whether the other profile has all that this one says of its bond. */
+static bool nm_is_part_of(struct import *import, const struct import_ini *ini,
+			  const struct import_ini *other)
+{
+	static const char *const sections[] = { "bond", "team", "slaves", "ovs", "ovs-port" };
+
+	for (size_t i = 0; i < ini->count; i++) {
+		const struct import_ini_entry *entry = &ini->entries[i], *same;
+
+		for (size_t j = 0; j < sizeof(sections) / sizeof(sections[0]); j++) {
+			if (strcmp(entry->section, sections[j]))
+				continue;
+			same = import_ini_find(other, entry->section, entry->key);
+			if (!same || strcmp(nm_plain(import, entry), nm_plain(import, same)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Which of two profiles for a bond is used depends on what the machine does with them. */
+static void nm_again(struct import *import, struct import_bond *bond,
+		     const struct nm_profiles *profiles, const struct nm_profile *profile,
+		     const struct import_line *line)
+{
+	const struct nm_profile *first = profiles->list;
+
+	while (!nm_is_bond(first) || strcmp(first->interface, profile->interface))
+		first++;
+	if (!strcmp(first->type, profile->type) &&
+	    nm_is_part_of(import, &profile->ini, &first->ini) &&
+	    nm_is_part_of(import, &first->ini, &profile->ini))
+		import_lost(import, bond, line, "an earlier profile is for %s, too", bond->name);
+	else
+		import_refuse(import, bond, line,
+			      "an earlier profile is for %s, too; give only the one that counts",
+			      bond->name);
+}
+
+static void nm_bond(struct import *import, const struct nm_profiles *profiles,
+		    const struct nm_profile *profile)
 {
 	struct import_line line = nm_line(profile);
 	bool is_new = !import_find_bond(import, profile->interface);
@@ -229,13 +281,13 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 	if (!bond)
 		return;
 	if (!is_new) {
-		import_lost(import, bond, &line, "an earlier profile is for %s, too", bond->name);
+		nm_again(import, bond, profiles, profile, &line);
 		return;
 	}
 	nm_take_bond(import, bond, profile);
 	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
 	    !import_ini_find(&profile->ini, "bond", "mode") &&
-	    !import_ini_has_section(&profile->ini, NM_OPEN_QUOTE))
+	    !import_ini_has_section(&profile->ini, NM_UNCLEAR))
 		import_changed(import, bond, &line,
 			       "it has no mode; balance-rr is written, which the kernel's driver "
 			       "has unless its module was told another mode");
@@ -358,7 +410,8 @@ static bool nm_says_bond_port(const struct nm_profile *profile)
 
 	if (!*type)
 		type = import_ini_value(&profile->ini, "connection", "port-type");
-	return !strcmp(type, "bond") || !strcmp(type, "team") ||
+	/* In ifcfg files bridges have a variable of their own. */
+	return profile->is_ifcfg || !strcmp(type, "bond") || !strcmp(type, "team") ||
 	       import_ini_has_section(&profile->ini, "team-port");
 }
 
@@ -373,8 +426,8 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 		if (bond)
 			nm_port(import, bond, profile);
 		else if (nm_says_bond_port(profile))
-			import_lost(import, NULL, &profile->controller->line,
-				    "no profile of this bond was read");
+			import_refuse(import, NULL, &profile->controller->line,
+				      "no profile of this bond was read");
 	} else if (parent) {
 		bond = nm_find_bond(import, profiles, parent->value);
 		if (bond)
@@ -385,14 +438,14 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 }
 
 /* Nobody knows what else the file says. */
-static void nm_open_quote(struct import *import, const struct nm_profile *profile)
+static void nm_unclear(struct import *import, const struct nm_profile *profile)
 {
 	struct import_bond *bond = import_find_bond(import, profile->interface);
 
 	for (size_t i = 0; i < profile->ini.count; i++)
-		if (!strcmp(profile->ini.entries[i].section, NM_OPEN_QUOTE))
-			import_refuse(import, bond, &profile->ini.entries[i].line,
-				      "the quote that begins here does not close");
+		if (!strcmp(profile->ini.entries[i].section, NM_UNCLEAR))
+			import_refuse(import, bond, &profile->ini.entries[i].line, "%s",
+				      profile->ini.entries[i].value);
 }
 
 int networkmanager_read(struct import *import, const struct import_request *request,
@@ -410,11 +463,11 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 	nm_number_bonds(import, &profiles);
 	for (size_t i = 0; i < profiles.count; i++)
 		if (nm_is_bond(&profiles.list[i]))
-			nm_bond(import, &profiles.list[i]);
+			nm_bond(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
 		if (!nm_is_bond(&profiles.list[i]))
 			nm_other(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
-		nm_open_quote(import, &profiles.list[i]);
+		nm_unclear(import, &profiles.list[i]);
 	return 0;
 }

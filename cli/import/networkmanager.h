@@ -24,8 +24,11 @@ struct nm_profiles {
 /* What becomes a bond of xbond: also teams, and bonds of Open vSwitch. */
 bool nm_is_bond_type(const char *type);
 
-/* Adds what an ifcfg file has. A quote that does not end becomes a section of this name. */
-#define NM_OPEN_QUOTE "quote"
+/*
+ * Adds what an ifcfg file has. A line whose meaning only the shell knows is in the section of this
+ * name, and its value says why.
+ */
+#define NM_UNCLEAR "unclear"
 void nm_read_ifcfg(struct import *import, const struct import_file *file, struct import_ini *ini);
 
 /* The files of NetworkManager, or those that are given. Returns -errno, with a line in err. */

@@ -80,6 +80,7 @@ static char *ifcfg_unquote(struct import *import, const char *value, const char 
 	return text;
 }
 
+/* "VARIABLE=" or "VARIABLE+=" */
 static bool ifcfg_is_assignment(const char *line)
 {
 	line += strspn(line, BLANKS);
@@ -87,7 +88,7 @@ static bool ifcfg_is_assignment(const char *line)
 		line += 7;
 	while (isalnum((unsigned char)*line) || *line == '_')
 		line++;
-	return *line == '=';
+	return line[*line == '+'] == '=';
 }
 
 /* Where the line ends that begins here: not within quotes, nor behind a backslash. */
@@ -114,12 +115,15 @@ static const char *ifcfg_line_end(const char *at, bool *ret_is_open)
 
 /* Options of the driver, with blanks between them. */
 static void ifcfg_add_options(struct import *import, struct import_ini *ini,
-			      const struct import_line *line, const char *value)
+			      const struct import_line *line, const char *variable,
+			      const char *value)
 {
 	char *rest = import_text(import, "%s", value), *word;
 
 	while ((word = import_next_word(&rest, BLANKS))) {
-		struct import_ini_entry entry = { .section = "bond", .line = *line };
+		struct import_ini_entry entry = { .section = "bond",
+						  .variable = variable,
+						  .line = *line };
 
 		entry.line.what = import_text(import, "%s", word);
 		entry.key = strsep(&word, "=");
@@ -165,42 +169,111 @@ static bool ifcfg_is_bond_options(const char *variable)
 	return !strcmp(variable, "BONDING_OPTS") || !strcmp(variable, "BONDING_MODULE_OPTS");
 }
 
+static void ifcfg_add_unclear(struct import *import, struct import_ini *ini,
+			      const struct import_line *line, const char *why)
+{
+	import_ini_add(import, ini,
+		       &(struct import_ini_entry){
+			       .section = NM_UNCLEAR, .key = "", .value = why, .line = *line });
+}
+
+/* The last value counts of a variable that is set again. Each line is remarked once. */
+static void ifcfg_forget(struct import *import, struct import_ini *ini, const char *variable)
+{
+	size_t kept = 0;
+
+	if (!import_index_get(&ini->variables, NULL, variable))
+		return;
+	for (size_t i = 0; i < ini->count; i++) {
+		const struct import_ini_entry entry = ini->entries[i];
+
+		if (!entry.variable || strcmp(entry.variable, variable))
+			ini->entries[kept++] = entry;
+		else if (i + 1 == ini->count ||
+			 ini->entries[i + 1].line.number != entry.line.number)
+			import_lost(import, NULL, &entry.line,
+				    "the variable is set again below, and the last value counts");
+	}
+	ini->count = kept;
+}
+
+/* The options are entries of their own; the variable itself says that it is a bond. */
+static void ifcfg_take_options(struct import *import, struct import_ini *ini,
+			       struct import_ini_entry *entry, bool adds)
+{
+	if (adds && *entry->value && !strchr(BLANKS, *entry->value))
+		ifcfg_add_unclear(import, ini, &entry->line,
+				  "it goes on with the last word of the value so far; write the "
+				  "whole value in one line");
+	ifcfg_add_options(import, ini, &entry->line, entry->variable, entry->value);
+	entry->key = "TYPE";
+	entry->value = "bond";
+}
+
+static void ifcfg_take_value(struct import *import, struct import_ini *ini,
+			     struct import_ini_entry *entry, bool adds)
+{
+	bool is_options = ifcfg_is_bond_options(entry->key);
+
+	if (!adds)
+		ifcfg_forget(import, ini, entry->variable);
+	if (is_options)
+		ifcfg_take_options(import, ini, entry, adds);
+	import_index_put(import, &ini->variables, NULL, entry->variable, ini);
+	ifcfg_place(import, entry);
+	if (adds && !is_options && strcmp(entry->section, "ifcfg") != 0)
+		ifcfg_add_unclear(import, ini, &entry->line,
+				  "only the shell adds to a value; write the whole value in one "
+				  "line");
+	import_ini_add(import, ini, entry);
+}
+
 /* text: "VARIABLE=value" in the syntax of the shell, maybe of several lines. */
 static void ifcfg_take(struct import *import, struct import_ini *ini, char *text,
 		       const struct import_line *line)
 {
 	struct import_ini_entry entry = { .line = *line };
-	char *what = import_text(import, "%s", text);
+	char *what = import_text(import, "%s", text), *key;
 	const char *rest;
+	bool adds;
 
 	for (char *at = what; (at = strchr(at, '\n'));)
 		*at = ' ';
 	entry.line.what = what;
 	if (!strncmp(text, "export ", 7))
 		text = import_strip(text + 7);
-	entry.key = strsep(&text, "=");
+	key = strsep(&text, "=");
+	adds = key[strcspn(key, "+")];
+	key[strcspn(key, "+")] = '\0';
+	entry.key = entry.variable = key;
 	entry.value = ifcfg_unquote(import, text, &rest);
 	if (*rest && *rest != '#')
 		import_lost(import, NULL, &entry.line,
-			    "the value ends before '%.40s', because it is not in quotes", rest);
-	if (ifcfg_is_bond_options(entry.key)) {
-		ifcfg_add_options(import, ini, &entry.line, entry.value);
-		entry.key = "TYPE";
-		entry.value = "bond";
-	}
-	ifcfg_place(import, &entry);
-	import_ini_add(import, ini, &entry);
+			    "the value ends at a blank, ';' or '&', because it is not in quotes");
+	ifcfg_take_value(import, ini, &entry, adds);
 }
 
 /* A quote that does not end takes the rest of the file with it. */
 static void ifcfg_add_open(struct import *import, struct import_ini *ini, char *text,
 			   const struct import_line *line)
 {
-	struct import_ini_entry entry = { .section = NM_OPEN_QUOTE, .line = *line };
+	struct import_line open = *line;
 
-	entry.line.what = import_text(import, "%.*s", (int)strcspn(text, "\n"), text);
-	entry.key = entry.value = "";
-	import_ini_add(import, ini, &entry);
+	open.what = import_text(import, "%.*s", (int)strcspn(text, "\n"), text);
+	ifcfg_add_unclear(import, ini, &open, "the quote that begins here does not close");
+}
+
+/* Commands are not run. One that may set what the bond is leaves it unclear. */
+static void ifcfg_pass_over(struct import *import, struct import_ini *ini, const char *text,
+			    struct import_line line)
+{
+	static const char why[] = "it is a command of the shell, which is not run";
+
+	line.what = text;
+	if (strstr(text, "BONDING_"))
+		ifcfg_add_unclear(import, ini, &line, why);
+	else
+		import_lost(import, NULL, &line, "%s", why);
 }
 
 void nm_read_ifcfg(struct import *import, const struct import_file *file, struct import_ini *ini)
@@ -218,6 +291,8 @@ void nm_read_ifcfg(struct import *import, const struct import_file *file, struct
 			ifcfg_add_open(import, ini, text, &line);
 		else if (ifcfg_is_assignment(text))
 			ifcfg_take(import, ini, text, &line);
+		else if (*text && *text != '#')
+			ifcfg_pass_over(import, ini, text, line);
 		for (const char *in = at; in <= end && *in; in++)
 			line.number += *in == '\n';
 	}

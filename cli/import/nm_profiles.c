@@ -226,6 +226,12 @@ static bool nm_is_export(const struct import_file *file)
 	return !strncmp(file->text, "connection.id:", 14) || strstr(file->text, "\nconnection.id:");
 }
 
+/* "[section]"; "[ -f FILE ]" and "[[" are the shell's. */
+static bool nm_is_keyfile(const char *first)
+{
+	return first[0] == '[' && !strchr(" \t[", first[1]);
+}
+
 static int nm_read_file(struct import *import, struct nm_profiles *profiles, const char *path,
 			struct err *err)
 {
@@ -240,11 +246,11 @@ static int nm_read_file(struct import *import, struct nm_profiles *profiles, con
 		nm_read_export(import, profiles, file);
 		return 0;
 	}
-	if (*first == '[')
+	if (nm_is_keyfile(first))
 		import_ini_read(import, file, IMPORT_JOINS_NOT, &ini);
 	else
 		nm_read_ifcfg(import, file, &ini);
-	nm_add_profile(import, profiles, file, &ini, *first != '[');
+	nm_add_profile(import, profiles, file, &ini, !nm_is_keyfile(first));
 	return 0;
 }
 

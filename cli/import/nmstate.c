@@ -40,6 +40,8 @@ static const struct import_key nmstate_port_keys[] = {
 static const struct import_key nmstate_ovs_keys[] = {
 	{ .name = "mode", .becomes = "mode and xmit_hash_policy" },
 	{ .name = "port", .becomes = "[slave DEV]" },
+	{ .name = "ports", .becomes = "[slave DEV]" },
+	{ .name = "slaves", .becomes = "[slave DEV]" },
 	{ .name = "bond-updelay", .option = OPT_UPDELAY },
 	{ .name = "bond-downdelay", .option = OPT_DOWNDELAY },
 	{ .name = NULL },
@@ -78,6 +80,13 @@ static bool nmstate_is(const struct nmstate *state, const yaml_node_t *map, cons
 	return !strcmp(nmstate_text(state, map, key), word);
 }
 
+/* The state makes no such interface. */
+static bool nmstate_is_left(const struct nmstate *state, const yaml_node_t *interface)
+{
+	return nmstate_is(state, interface, "state", "absent") ||
+	       nmstate_is(state, interface, "state", "ignore");
+}
+
 /* The name, or the MAC address of an interface that is known by it. */
 static struct import_slave *nmstate_slave(const struct nmstate *state, struct import_bond *bond,
 					  const char *name, const struct import_line *line)
@@ -89,6 +98,10 @@ static struct import_slave *nmstate_slave(const struct nmstate *state, struct im
 			      "slaves of xbond are Ethernet devices, not of type infiniband");
 		return NULL;
 	}
+	if (interface && nmstate_is_left(state, interface))
+		import_changed(state->import, bond, line,
+			       "the state of %s is %s, and it becomes a slave all the same", name,
+			       nmstate_text(state, interface, "state"));
 	if (interface && nmstate_is(state, interface, "identifier", "mac-address"))
 		name = nmstate_text(state, interface, "mac-address");
 	return import_slave(state->import, bond, name, line);
@@ -100,6 +113,8 @@ static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
 {
 	struct import_node item, node;
 
+	if (!import_tree_is_list(state->import, bond, list))
+		return;
 	for (size_t i = 0; import_tree_at(state->import, state->tree, list->value, i, &item); i++) {
 		const char *name = import_tree_text(item.value);
 		struct import_slave *slave = nmstate_slave(
@@ -141,11 +156,14 @@ static const char *nmstate_value(const char *text)
 }
 
 static void nmstate_options(const struct nmstate *state, struct import_bond *bond,
-			    const yaml_node_t *options)
+			    const struct import_node *options)
 {
 	struct import_node node;
 
-	for (size_t i = 0; import_tree_at(state->import, state->tree, options, i, &node); i++) {
+	if (!import_tree_is_map(state->import, bond, options))
+		return;
+	for (size_t i = 0; import_tree_at(state->import, state->tree, options->value, i, &node);
+	     i++) {
 		const struct import_key *key =
 			import_find_key(import_bonding_keys, node.key, strcmp);
 
@@ -176,7 +194,7 @@ static void nmstate_aggregation(const struct nmstate *state, struct import_bond 
 					 import_tree_list(state->import, state->tree, node.value),
 					 &node.line);
 		else if (!strcmp(node.key, "options"))
-			nmstate_options(state, bond, node.value);
+			nmstate_options(state, bond, &node);
 		else
 			nmstate_ports(state, bond, &node);
 	}
@@ -215,13 +233,20 @@ static void nmstate_bond(const struct nmstate *state, const struct import_node *
 	struct import_bond *bond;
 
 	import_tree_find(import, state->tree, interface->value, "name", &line);
-	if (nmstate_is(state, interface->value, "state", "absent")) {
-		import_lost(import, NULL, &line.line, "its state is absent, so there is no bond");
+	if (nmstate_is_left(state, interface->value)) {
+		import_lost(import, NULL, &line.line, "its state is %s, so nmstate makes no bond",
+			    nmstate_text(state, interface->value, "state"));
 		return;
 	}
-	bond = import_bond(import, nmstate_text(state, interface->value, "name"), &line.line);
+	bond = import_new_bond(import, nmstate_text(state, interface->value, "name"), &line.line);
 	if (!bond)
 		return;
+	if (!nmstate_is(state, interface->value, "type", "bond")) {
+		import_refuse(import, bond, &line.line,
+			      "it has a link-aggregation, and its type is not bond; write "
+			      "type: bond if it is one");
+		return;
+	}
 	if (import_tree_find(import, state->tree, interface->value, "state", &node) &&
 	    nmstate_is(state, interface->value, "state", "down"))
 		import_lost(import, bond, &node.line,
@@ -244,7 +269,7 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 	struct import *import = state->import;
 	const char *mode = nmstate_text(state, aggregation->value, "mode"), *words;
 	struct import_bond *bond =
-		import_bond(import, nmstate_text(state, port->value, "name"), &port->line);
+		import_new_bond(import, nmstate_text(state, port->value, "name"), &port->line);
 	struct import_node node;
 
 	if (!bond)
@@ -256,7 +281,8 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 		if (!strcmp(node.key, "bond-updelay") || !strcmp(node.key, "bond-downdelay"))
 			words = import_text(import, "%s bond_%s=%s", words, node.key + 5,
 					    nmstate_text(state, aggregation->value, node.key));
-		else if (!strcmp(node.key, "port") || !strcmp(node.key, "slaves"))
+		else if (!strcmp(node.key, "port") || !strcmp(node.key, "ports") ||
+			 !strcmp(node.key, "slaves"))
 			nmstate_ports(state, bond, &node);
 		else if (strcmp(node.key, "mode") != 0)
 			import_stays(import, bond, &node.line);
@@ -306,6 +332,15 @@ static void nmstate_other(const struct nmstate *state, const struct import_node 
 		import_stays(import, bond, &interface->line);
 }
 
+/* Also one whose type the machine has, or is not one that nmstate knows. */
+static bool nmstate_is_bond(const struct nmstate *state, const yaml_node_t *interface)
+{
+	struct import_node node;
+
+	return nmstate_is(state, interface, "type", "bond") ||
+	       import_tree_find(state->import, state->tree, interface, "link-aggregation", &node);
+}
+
 static void nmstate_take_interfaces(struct nmstate *state)
 {
 	struct import_node interface;
@@ -316,11 +351,11 @@ static void nmstate_take_interfaces(struct nmstate *state)
 				 nmstate_text(state, interface.value, "name"), interface.value);
 	for (size_t i = 0;
 	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
-		if (nmstate_is(state, interface.value, "type", "bond"))
+		if (nmstate_is_bond(state, interface.value))
 			nmstate_bond(state, &interface);
 	for (size_t i = 0;
 	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
-		if (!nmstate_is(state, interface.value, "type", "bond"))
+		if (!nmstate_is_bond(state, interface.value))
 			nmstate_other(state, &interface);
 }
 

@@ -216,8 +216,8 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 	struct import_node node;
 	const char *name = NULL;
 
-	if (runner->value->type != YAML_MAPPING_NODE)
-		import_refuse(import, bond, &runner->line, "it is not an object");
+	if (!import_tree_is_map(import, bond, runner))
+		return;
 	if (import_tree_find(import, tree, runner->value, "name", &node))
 		name = import_tree_text(node.value);
 	if (name)
@@ -276,6 +276,8 @@ static void teamd_below(struct import *import, const struct import_tree *tree,
 {
 	struct import_node node;
 
+	if (!import_tree_is_map(import, bond, above))
+		return;
 	for (size_t i = 0; import_tree_at(import, tree, above->value, i, &node); i++)
 		teamd_apply(import, tree, table, bond, NULL, &node);
 }
@@ -293,7 +295,7 @@ static void teamd_top(struct import *import, const struct import_tree *tree,
 		teamd_below(import, tree, teamd_notify_keys, bond, node);
 	else if (!strcmp(node->key, "mcast_rejoin"))
 		teamd_below(import, tree, teamd_rejoin_keys, bond, node);
-	else if (!strcmp(node->key, "ports"))
+	else if (!strcmp(node->key, "ports") && import_tree_is_map(import, bond, node))
 		for (size_t i = 0; import_tree_at(import, tree, node->value, i, &port); i++)
 			teamd_port(import, tree, bond, &port);
 	else
@@ -373,7 +375,7 @@ static int teamd_read_file(struct import *import, const char *path, struct err *
 		return r;
 	r = teamd_tree(import, file, &tree, err);
 	if (!r)
-		bond = import_bond(import, teamd_device(import, &tree, &line), &line);
+		bond = import_new_bond(import, teamd_device(import, &tree, &line), &line);
 	if (bond)
 		teamd_take_tree(import, &tree, bond);
 	import_tree_done(&tree);
