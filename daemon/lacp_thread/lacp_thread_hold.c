@@ -95,5 +95,5 @@ void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsi
 	hold->heard_ns = 0;
 	hold->ended = XBOND_HOLD_GOES_ON;
 	hold->withheld = 0;
-	hold->hurried = 0;
+	hold->hurried &= XBOND_HOLD_KNOWS; /* which is of its last LACPDU */
 }
