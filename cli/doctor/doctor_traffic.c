@@ -101,7 +101,7 @@ static void traffic_check_hearing(const struct doctor_facts *facts, const struct
 			      "one-way link: its transmitter, the fibre, this receiver");
 }
 
-/* Over the only path, or over all of them. One peer that is silent among others may be off. */
+/* Over the only path, or over all of them. */
 static void traffic_check_all(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)
 {
@@ -109,8 +109,7 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 	const struct doctor_slave *only = NULL;
 	unsigned int senders = 0;
 
-	if (all.answered || all.owed < TRAFFIC_FEW || (all.hears && all.heard < TRAFFIC_FEW) ||
-	    (all.heard < TRAFFIC_FEW && all.peers < 2 && traffic_received(bond, NULL)))
+	if (all.answered || all.owed < TRAFFIC_FEW || (all.hears && all.heard < TRAFFIC_FEW))
 		return;
 	doctor_for_each_slave (slave, bond)
 		if (slave->seen.talk.owed) {

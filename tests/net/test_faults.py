@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(IS_INSTRUMENTED, reason="sanitizers want to come before faults.so"),
     pytest.mark.skipif(KERNEL < (6, 6), reason="looks at programs by TCX")]
 INJECTOR = BUILD / "tools/faults.so"
-SHARES = 24
+SHARES = 72
 DEADLINE = 600  # of a share, in seconds; the usual one is for a single case
 LOST = 3  # status of bondctl: bondd could not take the request, or not answer
 # What the verb or its answer is not about, or what chance decides.

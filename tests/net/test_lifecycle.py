@@ -107,6 +107,11 @@ SLAVE_SHAPES = {"as it was made": [],
                                 ("link", "set", "l0", "up")]}
 
 
+def wait_as_before(host, before):
+    wait_for(lambda: record(host, "l0") == before, lambda: f"{before}, not {record(host, 'l0')}",
+             10)
+
+
 @pytest.mark.parametrize("policy", ["set", "filter"])
 @pytest.mark.parametrize("shape", SLAVE_SHAPES)
 def test_a_released_slave_is_as_before(lone, shape, policy):
@@ -124,11 +129,11 @@ def test_a_released_slave_is_as_before(lone, shape, policy):
     host.ip("link", "set", "bond0", "up")
     host.wait_slaves("l0", "l1")
     host.ctl("del-slave", "bond0", "l0")
-    wait_for(lambda: record(host, "l0") == before, "l0 to be as before", 3)
+    wait_as_before(host, before)
     assert ipv6_settings(host, "l0") == sysctl
     host.ctl("add-slave", "bond0", "l0")
     host.ctl("delete", "bond0")
-    wait_for(lambda: record(host, "l0") == before, "l0 to be as before", 3)
+    wait_as_before(host, before)
     assert ipv6_settings(host, "l0") == sysctl
 
 

@@ -168,7 +168,7 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 	hold.heard_ns = hold.answered_ns = T0 + 50 * LACP_SECOND;
 	hold.ended = ended;
 	hold.withheld = withheld;
-	hold.hurried = XBOND_HOLD_KNOWS | XBOND_HOLD_ASKS;
+	hold.hurried = XBOND_HOLD_KNOWS;
 	lacp_thread_hold_end(&hold, &lacp.sys, 0);
 	assert_int_equal(hold.heard_ns | hold.ended | hold.withheld, 0);
 	assert_int_equal(hold.hurried, XBOND_HOLD_KNOWS);
