@@ -25,7 +25,7 @@ struct monitor {
 	struct event_print print;
 	struct events_in in;
 	struct away *away; /* while bondd is away */
-	bool is_back;	   /* bondd; that is told before its first event */
+	uint64_t back_us;  /* since then bondd is back, which is told before its first event */
 	uint64_t since_us;
 	bool has_since, follows;
 };
@@ -73,12 +73,12 @@ static bool monitor_tell_bondd(struct monitor *monitor, const char *state, const
 /* first: the event that bondd has told first; NULL: none. */
 static bool monitor_tell_back(struct monitor *monitor, const json_t *first)
 {
-	uint64_t time_us = event_now_us();
+	uint64_t time_us = monitor->back_us;
 	json_int_t first_us = json_integer_value(json_object_get(first, "time_us"));
 
-	if (!monitor->is_back)
+	if (!time_us)
 		return true;
-	monitor->is_back = false;
+	monitor->back_us = 0;
 	if (first_us > 0 && (uint64_t)first_us < time_us)
 		time_us = (uint64_t)first_us;
 	return monitor_tell_bondd(monitor, "back", "bondd is back", time_us);
@@ -150,9 +150,7 @@ static bool monitor_connect(struct monitor *monitor)
 		return true;
 	away_free(monitor->away);
 	monitor->away = NULL;
-	monitor->is_back = true;
-	if (monitor->in.next >= monitor->in.head && !monitor_tell_back(monitor, NULL))
-		return false;
+	monitor->back_us = event_now_us();
 	return monitor_take_events(monitor, 0);
 }
 
@@ -162,14 +160,14 @@ static bool monitor_turn(struct monitor *monitor)
 	struct pollfd fds[] = { { .fd = STDOUT_FILENO },
 				{ .fd = monitor->in.fd, .events = POLLIN } };
 
-	if (poll(fds, 2, monitor->away ? AWAY_MS : -1) < 0 && errno != EINTR)
+	if (poll(fds, 2, monitor->away || monitor->back_us ? AWAY_MS : -1) < 0 && errno != EINTR)
 		return false;
 	if (fds[0].revents & (POLLERR | POLLHUP))
 		return false;
 	if (fds[1].revents)
 		return monitor_take_events(monitor, events_in_read(&monitor->in));
 	if (!monitor->away)
-		return true;
+		return monitor_tell_back(monitor, NULL);
 	return monitor_connect(monitor) &&
 	       (!monitor->away || away_look(monitor->away, &monitor->print));
 }
