@@ -290,7 +290,7 @@ test-boots: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/systemd boots
 
-## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/fleets.md)
+## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/operators/fleets.md)
 image: all
 	$(Q)packaging/deps image
 	$(Q)packaging/image/build $(B)

@@ -118,7 +118,7 @@ view/                       cli/show cli/show_text cli/schema cli/top cli/doctor
 debian/                     packaging
 docs/                       manual report
 docs/json/                  cli/schema cli/show
-docs/hash.md                bpf/model
+docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
