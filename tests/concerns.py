@@ -123,6 +123,7 @@ man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
 packaging/metrics/          packaging net/metrics_prometheus
+packaging/site/             manual/site
 tests/clock.py              cli/flows cli/top cli/doctor
 tests/screen.py             cli/top
 tests/bench/                layout
