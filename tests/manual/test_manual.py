@@ -91,7 +91,7 @@ def test_short_line_default_and_modes(table):
 def test_table_of_the_options():
     """It has each group with its options, in the order in which they are described."""
     head, *groups = re.split(r"^## (.*)$", section("xbond.conf.5", "OPTIONS OF A BOND"), flags=re.M)
-    rows = re.findall(r"^\|. (.*)\n:. (.*)$", head.replace("\n  ", " "), re.M)
+    rows = re.findall(r"^\|. (.*)\n:. (.*)$", head, re.M)
     assert [title for title, _ in rows] == groups[::2]
     for (_, names), text in zip(rows, groups[1::2]):
         described = [match[1] for match in map(HEADING.match, text.splitlines()) if match]
