@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds xbond-maps(5) against the maps' layout, and xbond(7) against the reasons that xbond prints."""
+"""Holds xbond-maps(5) against the maps' layout, and xbond(7) against the reasons that xbond
+prints.
+"""
 import re
 import sys
 
@@ -61,9 +63,9 @@ def test_reasons_are_printed_like_this():
     """What is quoted is in the sources, where a string may go on in the next line."""
     text = "".join((ROOT / name).read_text() for name in REASONS)
     text = re.sub(r'"\s*\n\s*"', "", text)
+    page = section("xbond.7", "TROUBLESHOOTING").split("## Why is there no traffic")[0]
     quoted = re.findall(r"\*([^*\n]+)\*", "".join(
-        line for line in section("xbond.7", "TROUBLESHOOTING").split("## Why is there no traffic")[0]
-        .splitlines(keepends=True) if line.startswith("*")))
+        line for line in page.splitlines(keepends=True) if line.startswith("*")))
     assert len(quoted) > 15
     for reason in quoted:
         if not reason.startswith("bondctl "):
