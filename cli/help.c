@@ -170,7 +170,7 @@ void help_print_verb(const struct verb *verb)
 	help_print_global_flags();
 }
 
-/* On a terminal the verb's manual page takes the place of this program. Returns if there is none. */
+/* On a terminal the verb's manual page takes this program's place. Returns if there is none. */
 static void help_open_manual(const struct verb *verb)
 {
 	char page[64], search[128];
