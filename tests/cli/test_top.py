@@ -162,7 +162,7 @@ def test_standby_is_no_problem(bpf_dir, call):
     assert problems(call) == []
     assert re.search("eth1 +standby +detached", once(call))
     pins.publish(to_another_system)
-    assert "eth1: not used: not aggregated: partner " in problems(call)[0]
+    assert "eth1: not used: not aggregated: connected to another switch " in problems(call)[0]
     assert re.search("eth1 +not used +detached", once(call))
     pins.slaves[1].link = X.LINK_DOWN
     assert "eth1: not used: " in problems(call)[0]
