@@ -332,7 +332,7 @@ def test_help_in_any_terminal(bpf_dir, call, size):
         text = " ".join(screen.wait_until(lambda text: "Any key" in text, "the help").split())
         whole = "normal for a backup Any key goes back." in text
         assert whole == (size in ((80, 24), (30, 40)))
-        assert whole or text.endswith("Any key goes back. 'man bondctl' has the rest.")
+        assert whole or text.endswith("Any key goes back. 'man bondctl-top' has the rest.")
         if size != (20, 5):
             assert "show only this bond; again, or Escape: all of them" in text
         assert screen.end("qq") == 0
