@@ -127,13 +127,10 @@ static int policy_follow_programs(struct bond *bond, bool asks, struct err *err)
 	return r;
 }
 
-/*
- * bondctl may load or remove another policy meanwhile. Its own request comes after this one, and
- * makes good what this one has done for the policy of before.
- */
-int policy_follow(struct bond *bond, struct err *err)
+/* asks: whether a policy is loaded */
+static int policy_follow_to(struct bond *bond, bool asks, struct err *err)
 {
-	bool asked = policy_follow_flag(bond), asks = policy_follow_loaded(bond);
+	bool asked = policy_follow_flag(bond);
 	int r = policy_follow_programs(bond, asks, err);
 	const char *unasked;
 
@@ -149,4 +146,20 @@ int policy_follow(struct bond *bond, struct err *err)
 	if (!asked)
 		policy_follow_undo(bond);
 	return policy_follow_refuse(bond, unasked, err);
+}
+
+/*
+ * bondctl may load or remove a policy meanwhile. It makes no request if bondd is so busy that it
+ * seems to be away, and the flag says that policies are asked.
+ */
+int policy_follow(struct bond *bond, struct err *err)
+{
+	bool asks;
+	int r;
+
+	do {
+		asks = policy_follow_loaded(bond);
+		r = policy_follow_to(bond, asks, err);
+	} while (!r && policy_follow_loaded(bond) != asks);
+	return r;
 }

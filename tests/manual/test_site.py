@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of `make html`, and with it the links of all Markdown files: packaging/site/build refuses
-a link to a file or a heading that is not there. Its search and its width are tested in a browser.
+"""The site of `make html`, and with it the links of all Markdown files: packaging/site/build
+refuses a link to a file or a heading that is not there. A browser tests the search and the width.
 """
 import html.parser
 import os
@@ -98,7 +98,8 @@ def test_no_link_is_dead(pages):
             path, _, anchor = link.partition("#")
             target = (page.parent / urllib.parse.unquote(path)).resolve() if path else page
             assert target.is_file(), f"{page}: {link}"
-            assert not anchor or urllib.parse.unquote(anchor) in pages[target].ids, f"{page}: {link}"
+            assert not anchor or urllib.parse.unquote(anchor) in pages[target].ids, \
+                f"{page}: {link}"
 
 
 def test_nothing_is_loaded_from_elsewhere(pages, site):

@@ -200,6 +200,9 @@ class Host(Namespace):
 
     def freeze_bondd(self):
         self.bondd.send_signal(signal.SIGSTOP)
+        self.wait_frozen()
+
+    def wait_frozen(self):
         wait_for(lambda: proc_state(self.bondd.pid) == "T", "bondd to stop")
 
     def thaw_bondd(self):
