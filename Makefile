@@ -61,7 +61,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -77,7 +77,7 @@ deps:
 
 ## deps-test: the same for the tests and benchmarks
 deps-test:
-	$(Q)packaging/deps build test
+	$(Q)packaging/deps build test html
 	$(Q)packaging/deps checks || echo 'make fuzz, tidy and cover will be missing' >&2
 	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
 	$(Q)packaging/deps browser || echo 'the picture of the web page will not be tested' >&2
@@ -290,7 +290,7 @@ test-boots: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/systemd boots
 
-## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/fleets.md)
+## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/operators/fleets.md)
 image: all
 	$(Q)packaging/deps image
 	$(Q)packaging/image/build $(B)
@@ -321,6 +321,12 @@ report:
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
+
+## html: README, docs/, the manual pages and the changelog as a site with a search, build/html/index.html
+html:
+	$(Q)packaging/deps html
+	$(Q)$(MAKE) $(manuals)
+	$(Q)packaging/site/build $(B)/html $(manuals)
 
 ## report-nfs: one file by NFS over two links, in the emulated machine
 report-nfs: deps-test

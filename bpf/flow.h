@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash of a packet under a policy (docs/hash.md). Knows packet memory only: no skb, no
+ * The hash of a packet under a policy (docs/users/hash.md). Knows packet memory only: no skb, no
  * map, so that every hook and user space can use it.
  */
 #ifndef XBOND_BPF_FLOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash of docs/hash.md: how it mixes, and the words that addresses make. Knows packet
+ * The hash of docs/users/hash.md: how it mixes, and the words that addresses make. Knows packet
  * memory only, so that every hook and user space (bondctl explain) compute the same.
  */
 #ifndef XBOND_BPF_FLOW_WORDS_H

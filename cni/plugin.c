@@ -156,7 +156,7 @@ int main(void)
 	if (!call.command) {
 		fprintf(stderr,
 			"xbond %s: a CNI plugin (versions 0.3.0 to 1.1.0), which a container "
-			"runtime starts; see docs/fleets.md\n",
+			"runtime starts; see docs/operators/fleets.md\n",
 			xbond_version);
 		r = err_set(&err, CNI_BAD_ENVIRONMENT, "CNI_COMMAND is missing in the environment");
 	} else if (!strcmp(call.command, "VERSION")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For policies of the user: functions that choose the slave of each packet that a bond sends.
- * docs/policy.md says how to build, load and test one.
+ * docs/developers/policy.md says how to build, load and test one.
  *
  *   #include <xbond/policy.bpf.h>
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For XDP and TC programs of others (load balancers, routers, tunnels): sends a packet out of the
- * slave that a bond of xbond would choose for it, without a bond device in between. docs/select.md
- * says how to use it and what it promises; loader.h gives the maps of a bond to a program.
+ * slave that a bond of xbond would choose for it, without a bond device in between.
+ * docs/developers/select.md says how to use it and what it promises; loader.h gives the maps of a
+ * bond to a program.
  *
  *   #include <linux/bpf.h>
  *   #include <xbond/select.bpf.h>

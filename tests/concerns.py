@@ -118,11 +118,12 @@ view/                       cli/show cli/show_text cli/schema cli/top cli/doctor
 debian/                     packaging
 docs/                       manual report
 docs/json/                  cli/schema cli/show
-docs/hash.md                bpf/model
+docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
 packaging/metrics/          packaging net/metrics_prometheus
+packaging/site/             manual/site
 tests/clock.py              cli/flows cli/top cli/doctor
 tests/screen.py             cli/top
 tests/bench/                layout

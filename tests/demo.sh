@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # A GSO packet of 64 KB must fit in the burst, or the shaper cuts it up and two CPUs are too few
-# (docs/datapath.md).
+# (docs/users/datapath.md).
 shaper=(tbf rate 1gbit burst 128kb latency 5ms)
 links=(eth1 eth2 eth3 eth4)
 beside=eth5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An event as JSON: what bondd hands to its subscribers and writes into the journal, and what
- * bondctl prints (docs/events.md). Called by bondd, and by bondctl for what it tells itself.
+ * bondctl prints (EVENTS in bondctl(8)). Called by bondd, and by bondctl for what it tells itself.
  */
 #ifndef XBOND_VIEW_VIEW_EVENT_H
 #define XBOND_VIEW_VIEW_EVENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The client of bondd's control socket (docs/control.md): one request, one answer.
+ * The client of bondd's control socket (docs/developers/control.md): one request, one answer.
  * Knows nothing of verbs and prints nothing.
  */
 #ifndef XBOND_CLI_BASE_CLIENT_H

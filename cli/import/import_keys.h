@@ -2,7 +2,7 @@
 /*
  * Tables of a tool's keys: which option of xbond each is, or why it is none. A source has one for
  * each kind of place where the tool has keys. 'bondctl import --keys' prints them, and a test holds
- * docs/migration.md against that.
+ * docs/operators/migration.md against that.
  */
 #ifndef XBOND_CLI_IMPORT_IMPORT_KEYS_H
 #define XBOND_CLI_IMPORT_IMPORT_KEYS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The connection to bondd that brings events (the method `monitor` of docs/control.md): opened,
- * lost, and opened again where it ended. Prints nothing.
+ * The connection to bondd that brings events (the method `monitor` of docs/developers/control.md):
+ * opened, lost, and opened again where it ended. Prints nothing.
  */
 #ifndef XBOND_CLI_MONITOR_EVENTS_IN_H
 #define XBOND_CLI_MONITOR_EVENTS_IN_H

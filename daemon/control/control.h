@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control socket: one JSON object per line as a request, one as an answer (docs/control.md).
- * Checks who asks and that the fields are there; requests.c does the rest.
+ * The control socket: one JSON object per line as a request, one as an answer
+ * (docs/developers/control.md). Checks who asks and that the fields are there; requests.c does the
+ * rest.
  */
 #ifndef XBOND_DAEMON_CONTROL_CONTROL_H
 #define XBOND_DAEMON_CONTROL_CONTROL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The requests of users, from the control socket and from configuration files: checks everything,
- * then does the request completely or not at all. docs/control.md describes them.
+ * then does the request completely or not at all. docs/developers/control.md describes them.
  */
 #ifndef XBOND_DAEMON_MANAGE_REQUESTS_H
 #define XBOND_DAEMON_MANAGE_REQUESTS_H

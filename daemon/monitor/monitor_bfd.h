@@ -2,7 +2,7 @@
 /*
  * micro-BFD (RFC 7130) as a link monitor: takes over what the sessions of the BFD thread say of
  * their links. As long as no session of a bond has been up, none has a verdict, because the far end
- * may not speak BFD. docs/bfd.md has the rules.
+ * may not speak BFD. docs/developers/bfd.md has the rules.
  */
 #ifndef XBOND_DAEMON_MONITOR_MONITOR_BFD_H
 #define XBOND_DAEMON_MONITOR_MONITOR_BFD_H

@@ -15,7 +15,7 @@ from waiting import quiet_for, wait_for  # noqa: E402,F401
 
 TOOLS = BUILD / "tools"
 BLAST = TOOLS / "blast"
-# A GSO packet of 64 KB must fit in the burst; see docs/datapath.md.
+# A GSO packet of 64 KB must fit in the burst; see docs/users/datapath.md.
 SHAPER = ("tbf", "rate", "1gbit", "burst", "128kb", "latency", "5ms")
 CPU = 1  # where single-CPU work runs
 PLAIN, PLAIN_NEAR, PLAIN_FAR = "plain0", "10.9.0.1", "10.9.0.2"

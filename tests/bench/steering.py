@@ -2,7 +2,7 @@
 rebalancing of live flows, flowlets of some gaps, and round-robin by bytes. Rate, what was
 retransmitted, and what the receiver had to put in order: of each the median of three repetitions,
 which alternate, and the spread from the least to the most. At the end come the tables of
-docs/steering.md. It takes six minutes. With QUICK=1 it leaves cells out, and takes two.
+docs/users/steering.md. It takes six minutes. With QUICK=1 it leaves cells out, and takes two.
 """
 import statistics
 

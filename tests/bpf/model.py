@@ -1,4 +1,4 @@
-"""What slave a packet takes: docs/hash.md in Python, written from that page and not from the
+"""What slave a packet takes: docs/users/hash.md in Python, written from that page and not from the
 programs. tests/bpf holds the programs against it.
 """
 import dataclasses

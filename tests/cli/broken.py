@@ -2,8 +2,8 @@
 """Configurations that are wrong, each in one way: (what is wrong, the file, words that the message
 must have). A file that is a dictionary is BOND.conf ("") with drop-ins by name.
 
-`python3 tests/cli/broken.py` writes the table of them in docs/configuration.md, with the messages
-that bondctl has now.
+`python3 tests/cli/broken.py` writes the table of them in docs/operators/configuration.md, with the
+messages that bondctl has now.
 """
 import os
 import pathlib
@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BONDCTL = pathlib.Path(os.environ.get("BONDCTL") or
                        ROOT / os.environ.get("XBOND_BUILD", "build") / "bondctl")
-PAGE = ROOT / "docs/configuration.md"
+PAGE = ROOT / "docs/operators/configuration.md"
 BEGIN, END = "<!-- broken configurations: begin -->\n", "<!-- broken configurations: end -->\n"
 
 BROKEN = [

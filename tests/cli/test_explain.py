@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bondctl explain on pinned maps made by hand: the model of docs/hash.md says the same, and bad
-calls get one line.
+"""bondctl explain on pinned maps made by hand: the model of docs/users/hash.md says the same, and
+bad calls get one line.
 """
 
 import ipaddress

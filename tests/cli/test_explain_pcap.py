@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bondctl explain --pcap on pinned maps made by hand: the model of docs/hash.md says the same for
-every packet of a capture, in every format, and what cannot be told is not guessed.
+"""bondctl explain --pcap on pinned maps made by hand: the model of docs/users/hash.md says the same
+for every packet of a capture, in every format, and what cannot be told is not guessed.
 """
 
 import ctypes

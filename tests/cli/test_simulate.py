@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bondctl simulate: shares by weight, what a failure moves, and a bond's own rule. The model of
-docs/hash.md says which slave each packet of a capture takes.
+docs/users/hash.md says which slave each packet of a capture takes.
 """
 import json
 import os

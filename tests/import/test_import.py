@@ -102,8 +102,8 @@ def test_every_key_is_in_a_corpus(keys):
 
 
 def tables_of_the_page():
-    """{tool: {(place, key, what it becomes)}} of docs/migration.md."""
-    page = (ROOT / "docs/migration.md").read_text()
+    """{tool: {(place, key, what it becomes)}} of docs/operators/migration.md."""
+    page = (ROOT / "docs/operators/migration.md").read_text()
     found = {}
     for tool, section in re.findall(r"^## bondctl import ([\w-]+)\n(.*?)(?=^## |\Z)", page,
                                     re.M | re.S):
@@ -120,7 +120,7 @@ def row_of_the_page(row):
 
 
 def test_page_has_every_key(keys):
-    """docs/migration.md says what becomes of every key, in the words of --keys."""
+    """docs/operators/migration.md says what becomes of every key, in the words of --keys."""
     expected = {tool: {row_of_the_page(row) for row in rows} for tool, rows in keys.items()}
     assert tables_of_the_page() == expected
 

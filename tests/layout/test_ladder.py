@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The ladder of folders: who may use whom, by the #include lines and by what the objects call.
 
-A folder uses itself and those below it. docs/architecture.md says what each is for.
+A folder uses itself and those below it. docs/developers/architecture.md says what each is for.
 """
 import pathlib
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The headers of library/ in the files of others: select.bpf.h leaves only names there that
-docs/select.md says, and loader.h is also for C++.
+docs/developers/select.md says, and loader.h is also for C++.
 """
 import json
 import os
@@ -42,7 +42,7 @@ def clang(text, *words):
 
 def ours():
     """Matches a name that may stay."""
-    said = (ROOT / "docs/select.md").read_text().split("* Names that begin with", 1)[1]
+    said = (ROOT / "docs/developers/select.md").read_text().split("* Names that begin with", 1)[1]
     said = said.split("belong to the header", 1)[0]
     beginnings = re.findall(r"`(\w+_)`", said)
     assert "xbond_" in beginnings and len(beginnings) > 10

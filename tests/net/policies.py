@@ -50,7 +50,7 @@ char _license[] SEC("license") = "GPL";
 
 
 def compile_policy(source, made, *words):
-    """As docs/policy.md says; source is a path or C."""
+    """As docs/developers/policy.md says; source is a path or C."""
     include = made.parent / "include"
     include.mkdir(exist_ok=True)
     if not (include / "xbond").exists():

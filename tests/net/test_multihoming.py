@@ -1,4 +1,4 @@
-"""Two hosts as one LACP partner, as docs/multihoming.md has it, and protodown."""
+"""Two hosts as one LACP partner, as docs/operators/multihoming.md has it, and protodown."""
 import re
 
 import pytest
@@ -8,7 +8,7 @@ from lacp import distributing, ports, wait_distributing
 from traffic import Stream, Tally
 from waiting import wait_for
 
-PAGE = ROOT / "docs/multihoming.md"
+PAGE = ROOT / "docs/operators/multihoming.md"
 SYSTEM = "02:00:00:00:00:0e"
 BOTH = ["l0", "l1"]
 
@@ -103,7 +103,7 @@ def refusal(host, dev):
 
 @pytest.mark.parametrize("device", ["veth", "netkit"])
 def test_protodown_of_a_bond_is_refused_by_the_kernel(lone, device):
-    """If this fails, the kernel has learned it, and docs/multihoming.md must say so."""
+    """If this fails, the kernel has learned it, and docs/operators/multihoming.md must say so."""
     host = lone(links=0)
     if host.ctl_try("create", "bond0", "device", device).returncode:
         pytest.skip(f"no {device} here")

@@ -140,7 +140,7 @@ def test_all_maps_are_told():
     example = (ROOT / "packaging/examples/pick.bpf.c").read_text()
     assert dict(re.findall(r"map name ([\w.]+) pinned (\w+)", example)) == \
         {name: pin for name, pin in maps.items() if not name.startswith("xbond_xdp_")}
-    table = (ROOT / "docs/select.md").read_text().split("| map of the object | pin |")[1]
+    table = (ROOT / "docs/developers/select.md").read_text().split("| map of the object | pin |")[1]
     rows = [line.split("|")[1:3] for line in table.split("\n\n")[0].splitlines()[2:]]
     assert maps == {name: pin for row in rows
                     for name, pin in zip(*(re.findall(r"`([\w.]+)`", cell) for cell in row))}
@@ -148,7 +148,8 @@ def test_all_maps_are_told():
 
 def printed(page, title):
     """The programs and calls of a section of a page: its indented blocks."""
-    section = (ROOT / "docs" / page).read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    text = (ROOT / "docs/developers" / page).read_text()
+    section = text.split(f"## {title}\n")[1].split("\n## ")[0]
     blocks = re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", section, re.M)
     return [re.sub(r"^    ", "", block, flags=re.M) for block in blocks]
 
@@ -205,7 +206,7 @@ TAKEN = ("xbond_", "flow_", "flowlet_", "encap_", "select_", "choose_", "netdev_
                                    ("#define XBOND_SELECT_TC", "tc", "__sk_buff")],
                          ids=["xdp", "tc"])
 def test_programs_keep_their_names(headers, tmp_path, words):
-    """What select.bpf.h takes for itself begins as docs/select.md says."""
+    """What select.bpf.h takes for itself begins as docs/developers/select.md says."""
     made = tmp_path / "another.o"
     output("clang", *compile_flags(headers), "-x", "c", "-c", "-", "-o", made, cwd=tmp_path,
            input=ANOTHER % words)

@@ -17,9 +17,9 @@ from . import parse
 NEAR_ADDRESS, FAR_ADDRESS = "10.0.0.1", "10.0.0.2"
 ALONE = "alone0"
 NEAR_ALONE, FAR_ALONE = "10.9.0.1", "10.9.0.2"
-# A GSO packet of 64 KB must fit in the burst (docs/datapath.md); cards of 100 Mbit/s send frames.
-# The burst also lets a link catch up after the machine was elsewhere for some milliseconds. With
-# BARE a message of a few KB does not find an idle link's burst instead of the link.
+# A GSO packet of 64 KB must fit in the burst (docs/users/datapath.md); cards of 100 Mbit/s send
+# frames. The burst also lets a link catch up after the machine was elsewhere for some milliseconds.
+# With BARE a message of a few KB does not find an idle link's burst instead of the link.
 SHAPERS = {100: "tbf rate 100mbit burst 64kb latency 10ms",
            1000: "tbf rate 1gbit burst 128kb latency 5ms"}
 BARE = "tbf rate 100mbit burst 4kb latency 20ms"

@@ -13,10 +13,11 @@ from .figures import Figure
 
 TITLE = "Failover, cost of a packet, balance, unequal links, scale"
 ABOUT = (
-    "From the benchmarks of xbond (docs/datapath.md describes them). A cut sets the far end of a "
-    "link down under 60,000 numbered packets per second, while bondd works, after it was killed, "
-    "and while it is stopped. Costs are ratios to the same packet over a plain device. Balance is "
-    "computed by the datapath's own hash over a million flows, beside the kernel's hash % n.",
+    "From the benchmarks of xbond (docs/users/datapath.md describes them). A cut sets the far end "
+    "of a link down under 60,000 numbered packets per second, while bondd works, after it was "
+    "killed, and while it is stopped. Costs are ratios to the same packet over a plain device. "
+    "Balance is computed by the datapath's own hash over a million flows, beside the kernel's "
+    "hash % n.",
     "The cost beside kernel bonding was measured before, at the date in its rows, in an emulated "
     "machine with Linux 6.12, whose clock follows executed instructions.")
 GUEST = pathlib.Path(__file__).with_name("kernel_bonding.json")

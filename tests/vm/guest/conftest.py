@@ -59,7 +59,7 @@ def pytest_sessionfinish():
 
 @pytest.fixture(scope="session")
 def shows():
-    """with shows(PARTNER, BEHAVIOUR): the block shows it. Goes into docs/interop.md."""
+    """with shows(PARTNER, BEHAVIOUR): the block shows it. Goes into docs/users/interop.md."""
     return record.shows
 
 

@@ -1,4 +1,4 @@
-"""What the tests found out about each partner, for docs/interop.md."""
+"""What the tests found out about each partner, for docs/users/interop.md."""
 import contextlib
 import json
 

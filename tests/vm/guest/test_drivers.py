@@ -1,6 +1,6 @@
 """Slaves with drivers of real NICs: igb (native XDP, SR-IOV), igbvf, e1000e (no XDP), vmxnet3 (LRO;
-XDP in newer kernels). The far ends are virtio's. What they show goes into docs/interop.md, a column
-for each driver.
+XDP in newer kernels). The far ends are virtio's. What they show goes into docs/users/interop.md, a
+column for each driver.
 """
 import pathlib
 

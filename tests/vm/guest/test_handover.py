@@ -305,7 +305,7 @@ def test_what_cannot_be_handed_over(setting):
 @pytest.mark.full
 @pytest.mark.parametrize("mode", ("active-backup", "balance-xor", "802.3ad"))
 def test_ten_interruptions(setting, mode):
-    """docs/takeover.md has the figures."""
+    """docs/operators/takeover.md has the figures."""
     made = setting(2)
     near = made.near
     if mode == "802.3ad":
