@@ -143,9 +143,11 @@ def terminal(title, lines, columns, height, style=""):
     return svg(round(columns * COLUMN) + 32, height * LINE + 24, title,
                "text { font: 12px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; "
                "white-space: pre; }\n.strong { font-weight: 700; }\n"
-               f".all {{ transform: translateY(-{hidden}px); }}\n{style}",
-               '<svg x="0" y="8" width="100%" height="'
-               f'{height * LINE + 8}"><g class="all">\n{body}\n</g></svg>')
+               f".all {{ transform: translateY(-{hidden}px); }}\n"
+               f".cover {{ stroke: none; transform: translateY({len(lines) * LINE}px); }}\n{style}",
+               f'<svg x="1" y="8" width="{round(columns * COLUMN) + 30}" '
+               f'height="{height * LINE + 8}"><g class="all">\n{body}\n<rect class="ground cover" '
+               f'y="{TOP - LINE + 5}" width="100%" height="{height * LINE}"/></g></svg>')
 
 
 def screen_lines(screen):
@@ -166,12 +168,18 @@ def demo():
         lines = ['<tspan class="faint"># make demo</tspan>', *screen_lines(screen)]
     length = time.monotonic() - began + PAUSE
     moments.setdefault(len(lines) - 1, length - PAUSE)
-    steps = "\n".join(f"{100 * moment / length:.0f}% {{ transform: "
-                      f"translateY({(HEIGHT - 1 - shown) * LINE}px); }}"
-                      for shown, moment in moments.items())
-    style = "@media (prefers-reduced-motion: no-preference) { .all { animation: play " \
-            f"{length:.0f}s step-end infinite; }} }}\n@keyframes play {{\n{steps}\n}}"
-    return terminal("A recording of make demo", lines, COLUMNS, HEIGHT, style)
+
+    def play(name, place):
+        """Moves what has this class to place(lines shown)."""
+        steps = "\n".join(f"{100 * moment / length:.0f}% {{ transform: "
+                          f"translateY({place(shown + 1) * LINE}px); }}"
+                          for shown, moment in moments.items())
+        return f"@media (prefers-reduced-motion: no-preference) {{ .{name} {{ animation: {name} " \
+               f"{length:.0f}s step-end infinite; }} }}\n@keyframes {name} {{\n{steps}\n}}\n"
+
+    return terminal("A recording of make demo", lines, COLUMNS, HEIGHT,
+                    play("all", lambda shown: min(HEIGHT - shown, 0)) +
+                    play("cover", lambda shown: shown))
 
 
 LINKS = ("eth1", "eth2", "eth3", "eth4")
