@@ -135,17 +135,17 @@ def terminal_line(cells):
                    for (colour, bold, reverse), data in runs)
 
 
-def terminal(title, lines, columns, height, style=""):
+def terminal(title, lines, height, style=""):
     """lines: of tspans; height: in lines, of which the last ones are seen."""
     body = "\n".join(f'<text x="16" y="{TOP + LINE * number}">{line}</text>'
                      for number, line in enumerate(lines))
     hidden = max(len(lines) - height, 0) * LINE
-    return svg(round(columns * COLUMN) + 32, height * LINE + 24, title,
+    return svg(round(COLUMNS * COLUMN) + 32, height * LINE + 24, title,
                "text { font: 12px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; "
                "white-space: pre; }\n.strong { font-weight: 700; }\n"
                f".all {{ transform: translateY(-{hidden}px); }}\n"
                f".cover {{ stroke: none; transform: translateY({len(lines) * LINE}px); }}\n{style}",
-               f'<svg x="1" y="8" width="{round(columns * COLUMN) + 30}" '
+               f'<svg x="1" y="8" width="{round(COLUMNS * COLUMN) + 30}" '
                f'height="{height * LINE + 8}"><g class="all">\n{body}\n<rect class="ground cover" '
                f'y="{TOP - LINE + 5}" width="100%" height="{height * LINE}"/></g></svg>')
 
@@ -177,7 +177,7 @@ def demo():
         return f"@media (prefers-reduced-motion: no-preference) {{ .{name} {{ animation: {name} " \
                f"{length:.0f}s step-end infinite; }} }}\n@keyframes {name} {{\n{steps}\n}}\n"
 
-    return terminal("A recording of make demo", lines, COLUMNS, HEIGHT,
+    return terminal("A recording of make demo", lines, HEIGHT,
                     play("all", lambda shown: min(HEIGHT - shown, 0)) +
                     play("cover", lambda shown: shown))
 
@@ -205,7 +205,7 @@ def top():
             lines = screen_lines(screen)
         for stream in streams:
             stream.finish()
-    return terminal("bondctl top", lines, COLUMNS, len(lines))
+    return terminal("bondctl top", lines, len(lines))
 
 
 if __name__ == "__main__":
