@@ -56,6 +56,8 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(wildcard tests/tools/*.c))) \
 	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
+# For each page of several verbs, by the line under NAME: the page, and its other names.
+manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
@@ -364,6 +366,8 @@ install: all
 	install -D -m 644 packaging/completions/bondctl.fish $(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+	$(manual_names) | while read page names; do for name in $$names; do \
+		echo ".so man8/$$page" | install -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man8/$$name; done; done
 	[ -n "$(DESTDIR)" ] || getent group xbond >/dev/null || groupadd --system xbond || \
 		echo "make the group xbond: its members may call bondctl show and the like" >&2
 
@@ -391,7 +395,8 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \
 		$(DESTDIR)$(fishcompletiondir)/bondctl.fish
-	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+	for page in $(manuals) $$($(manual_names)); do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## dist: the source as build/dist/xbond-VERSION.tar.gz; the same commit gives the same file
 dist:

@@ -109,7 +109,7 @@ static __always_inline int clients_note_own(const struct xbond_client_key *key, 
  * May this address of bond0 have clients? Not if others may send with its MAC address, and it is
  * none of this host's.
  */
-static __noinline int clients_may_have(const __u8 *own, __u16 family)
+static __always_inline int clients_may_have(const __u8 *own, __u16 family)
 {
 	struct xbond_client_key mark = { .is_mark = 1 };
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prints help, made from the verb table and the option table. Also prints the option table as JSON,
- * which the test of the manual reads. Called by main only.
+ * which the test of the manual reads. `help VERB` opens the manual page where man(1) can show it.
+ * Called by main only.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/flags.h"
@@ -141,7 +144,7 @@ static void help_print_option(const struct option_spec *option)
 	if (!help_is_of_all_modes(option, option_is_of_mode))
 		help_add_modes(text, "; only in mode ", option, option_is_of_mode);
 	else if (!help_is_of_all_modes(option, option_has_effect))
-		help_add_modes(text, "; has an effect only in mode ", option, option_has_effect);
+		help_add_modes(text, "; used only in mode ", option, option_has_effect);
 	printf("\n%*s", FURTHER, "");
 	help_print_words(text, FURTHER, FURTHER);
 	putchar('\n');
@@ -167,6 +170,19 @@ void help_print_verb(const struct verb *verb)
 	help_print_global_flags();
 }
 
+/* On a terminal the verb's manual page takes this program's place. Returns if there is none. */
+static void help_open_manual(const struct verb *verb)
+{
+	char page[64], search[128];
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	snprintf(page, sizeof(page), "bondctl-%s", verb->name);
+	snprintf(search, sizeof(search), "exec man -w 8 %s >/dev/null 2>&1", page);
+	if (!system(search))
+		execlp("man", "man", "8", page, (char *)NULL);
+}
+
 enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	const struct verb *of = argc ? cli_verb(cli, argv[0]) : NULL;
@@ -174,10 +190,12 @@ enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc,
 	(void)verb;
 	if (argc && !of)
 		return habits_refuse_verb(cli, argc, argv);
-	if (of)
+	if (of) {
+		help_open_manual(of);
 		help_print_verb(of);
-	else
+	} else {
 		help_print(cli);
+	}
 	return CLI_DONE;
 }
 

@@ -6,7 +6,7 @@ static const struct event_kind_info event_kinds[EVENT_KINDS] = {
 			 "a slave's link is up, down, going_up or going_down",
 			 { "state", "reason" } },
 	[EVENT_FAILOVER] = { "failover",
-			     "a slave that failed has left the table: how long that took",
+			     "a slave that failed is out of use: how long that took",
 			     { "duration_us" } },
 	[EVENT_ACTIVE] = { "active", "another slave is the active one, or none is", { "before" } },
 	[EVENT_CARRIER] = { "carrier", "the bond has carrier (on), or has lost it", { "state" } },

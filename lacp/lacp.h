@@ -78,7 +78,7 @@ struct lacp_system {
 };
 
 /*
- * Defaults: those of kernel bonding where it has the option, otherwise those of bondctl(8). The
+ * Defaults: those of kernel bonding where it has the option, otherwise those of xbond.conf(5). The
  * address of the system is zero.
  */
 struct lacp_config lacp_config_default(void);

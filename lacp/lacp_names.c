@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of states and flags, as bondctl(8) lists them. For JSON, the log and the simulator. */
+/* Names of states and flags, as xbond-json(5) lists them. For JSON, the log and the simulator. */
 #include "lacp/lacp.h"
 
 #define NAME_OF(table, number) \

@@ -164,9 +164,9 @@ static void why_say_difference(struct why *why, const char *what, uint64_t this,
 
 static void why_say_other_system(struct why *why, const struct lacp_port_state *peer)
 {
-	why_say(why, "partner ");
+	why_say(why, "connected to another switch (");
 	why_say_system(why, why->port->partner.system);
-	why_say(why, " is not the aggregator's ");
+	why_say(why, "); the others reach ");
 	why_say_system(why, peer->partner.system);
 }
 

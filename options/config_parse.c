@@ -137,9 +137,11 @@ static int config_parse_unknown(enum option_scope scope, const char *name, struc
 	if (absent)
 		return err_set(err, EINVAL, "unknown %s option: %s: %s",
 			       scope == OPTION_BOND ? "bond" : "slave", name, absent);
-	return err_set(err, EINVAL, "unknown %s option: %s%s%s%s ('bondctl %s --help' lists them)",
-		       scope == OPTION_BOND ? "bond" : "slave", name,
-		       guess ? "; did you mean " : "", guess ? guess : "", guess ? "?" : "", verb);
+	if (guess)
+		return err_set(err, EINVAL, "unknown %s option: %s; did you mean %s?",
+			       scope == OPTION_BOND ? "bond" : "slave", name, guess);
+	return err_set(err, EINVAL, "unknown %s option: %s ('bondctl %s --help' lists them)",
+		       scope == OPTION_BOND ? "bond" : "slave", name, verb);
 }
 
 static int config_parse_option(struct reading *reading, const char *name, const char *value,

@@ -94,7 +94,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_SETTINGS(path),
 		.names = path_names,
 		.initial = "counted",
-		.help = "counted: the device's own counters are exact; direct: fastest",
+		.help = "exact counters of the device (counted), or the fastest way (direct)",
 	},
 	[OPT_XMIT_HASH_POLICY] = {
 		.id = OPT_XMIT_HASH_POLICY,
@@ -115,7 +115,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_SETTINGS(symmetric),
 		.initial = "off",
 		.effect = MODE_HASH,
-		.help = "on: both directions of a flow hash alike",
+		.help = "both directions of a flow have the same hash",
 	},
 	[OPT_IP6_FLOW_LABEL] = {
 		.id = OPT_IP6_FLOW_LABEL,
@@ -125,7 +125,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_SETTINGS(ip6_flow_label),
 		.initial = "off",
 		.effect = MODE_HASH,
-		.help = "on: the IPv6 flow label counts where ports count",
+		.help = "hash the IPv6 flow label as well, where ports are hashed",
 	},
 	[OPT_PACKETS_PER_SLAVE] = {
 		.id = OPT_PACKETS_PER_SLAVE,
@@ -168,7 +168,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.names = reselect_names,
 		.initial = "always",
 		.effect = MODE_ACTIVE,
-		.help = "when a preferred slave (primary, prio) that is back takes over",
+		.help = "when a preferred slave (primary, prio) takes over from one that works",
 	},
 	[OPT_ACTIVE_SLAVE] = {
 		.id = OPT_ACTIVE_SLAVE,
@@ -431,7 +431,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(rx_hook),
 		.names = rx_hook_names,
 		.initial = "tc",
-		.help = "how slaves receive; auto: through XDP where the driver supports it",
+		.help = "how slaves receive: through TC or XDP; auto: XDP if the driver allows it",
 	},
 	[OPT_RX_BACKLOG] = {
 		.id = OPT_RX_BACKLOG,
@@ -440,7 +440,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_BOOL,
 		IN_BOND(rx_backlog),
 		.initial = "on",
-		.help = "off, with path direct: received packets do not wait in the CPU's backlog queue",
+		.help = "received packets wait in the CPU's backlog (with path direct or xdp_tx)",
 	},
 	[OPT_XDP_TX] = {
 		.id = OPT_XDP_TX,
@@ -459,7 +459,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(mac_policy),
 		.names = mac_policy_names,
 		.initial = "set",
-		.help = "set: slaves get the bond's MAC; filter: they keep theirs and also accept the bond's",
+		.help = "slaves get the bond's MAC (set), or keep theirs and accept it, too (filter)",
 	},
 	[OPT_HASH_SEED] = {
 		.id = OPT_HASH_SEED,
@@ -482,7 +482,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.names = device_names,
 		.initial = "auto",
 		.at_create = true,
-		.help = "at create only: what the bond is made of; auto: netkit, or veth if an option needs XDP",
+		.help = "what the bond is made of, at create only; auto: netkit, or veth if an option needs XDP",
 	},
 	[OPT_UP] = {
 		.id = OPT_UP,
@@ -492,6 +492,6 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.home = OPTION_NOWHERE,
 		.initial = "on",
 		.in_file = true,
-		.help = "brings the bond up when bondd has made it from its file",
+		.help = "bring the bond up when bondd has made it from its file",
 	},
 };

@@ -49,7 +49,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(lacp_active),
 		.initial = "on",
 		.needs = MODE_LACP,
-		.help = "on: speak first; off: speak only when the partner does",
+		.help = "send LACPDUs first, and not only when the partner does",
 	},
 	[OPT_LACP_TX - OPT_LACP_RATE] = {
 		.id = OPT_LACP_TX,
@@ -114,7 +114,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(coupled_control),
 		.initial = "on",
 		.needs = MODE_LACP,
-		.help = "on: collecting and distributing begin together; off: one after the other",
+		.help = "begin to receive and to transmit at the same time, not one after the other",
 	},
 	[OPT_BROADCAST_NEIGHBOR - OPT_LACP_RATE] = {
 		.id = OPT_BROADCAST_NEIGHBOR,
@@ -166,7 +166,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(min_links_lacp),
 		.initial = "off",
 		.needs = MODE_LACP,
-		.help = "on: with fewer ports than min_links, tell the partner that no port is in sync",
+		.help = "with fewer ports than min_links, tell the partner that no port is in sync",
 	},
 	[OPT_LACP_PARTNER - OPT_LACP_RATE] = {
 		.id = OPT_LACP_PARTNER,

@@ -46,7 +46,7 @@ const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INT
 		IN_BOND(tlb_dynamic_lb),
 		.initial = "on",
 		.needs = MODE_OWN_MACS,
-		.help = "balance-tlb and balance-alb move flows by the load of the slaves",
+		.help = "move flows by the load of the slaves",
 	},
 	STEERING(OPT_LP_INTERVAL) = {
 		.id = OPT_LP_INTERVAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bond as a JSON object, as bondctl(8) describes it, from its pinned maps. bondctl makes both
+ * A bond as a JSON object, as xbond-json(5) describes it, from its pinned maps. bondctl makes both
  * outputs from it, for scripts and for people. bondd answers with it to users who may not read the
  * maps.
  */

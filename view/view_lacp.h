@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The objects `lacp` of an 802.3ad bond and of its slaves, as bondctl(8) describes them. */
+/* The objects `lacp` of an 802.3ad bond and of its slaves, as xbond-json(5) describes them. */
 #ifndef XBOND_VIEW_VIEW_LACP_H
 #define XBOND_VIEW_VIEW_LACP_H
 

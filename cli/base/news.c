@@ -226,13 +226,32 @@ static const char *news_no_carrier(const json_t *bond)
 				       : NO_CARRIER ": it has no slaves";
 }
 
+static json_t *news_without_partner(const json_t *bond)
+{
+	const json_t *slaves = json_object_get(bond, "slaves"), *slave, *alone = NULL;
+	const char *fallback = field_text(json_object_get(bond, "options"), "lacp_fallback");
+	unsigned int used = 0;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave)
+		if (field_is_true(slave, "active")) {
+			alone = slave;
+			used++;
+		}
+	if (used == 1)
+		return json_sprintf("no LACP partner: %s carries traffic alone (lacp_fallback %s)",
+				    field_text(alone, "name"), fallback);
+	return json_sprintf("no LACP partner: %u slaves carry traffic (lacp_fallback %s)", used,
+			    fallback);
+}
+
 static void news_add_lacp(json_t *news, const json_t *bond)
 {
 	const json_t *lacp = json_object_get(bond, "lacp");
 
 	if (lacp && field_is_true(bond, "carrier") &&
 	    json_is_null(json_object_get(lacp, "partner_system")))
-		news_add(news, NULL, "no LACP partner: traffic goes as lacp_fallback says");
+		json_array_append_new(news, news_without_partner(bond));
 }
 
 json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)

@@ -54,10 +54,11 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 			verb->name);
 	else if (absent)
 		cli_say("%s: unknown option '%s': %s", verb->name, name, absent);
+	else if (guess)
+		cli_say("%s: unknown option '%s'; did you mean %s?", verb->name, name, guess);
 	else
-		cli_say("%s: unknown option '%s'%s%s%s; 'bondctl %s --help' lists the options",
-			verb->name, name, guess ? "; did you mean " : "", guess ? guess : "",
-			guess ? "?" : "", verb->name);
+		cli_say("%s: unknown option '%s'; 'bondctl %s --help' lists the options",
+			verb->name, name, verb->name);
 	return CLI_USAGE;
 }
 

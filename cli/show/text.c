@@ -93,8 +93,7 @@ static void text_print_going_back(const struct seen *seen)
 	const char *name = field_text(seen->view, "name");
 
 	if (seen->back_in_s)
-		printf("  goes back in %u s to what it was before 'apply'; 'bondctl confirm %s' "
-		       "keeps it\n",
+		printf("  will be rolled back in %u s; 'bondctl confirm %s' keeps it\n",
 		       seen->back_in_s, name);
 }
 

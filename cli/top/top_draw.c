@@ -231,7 +231,7 @@ static void top_draw_help(void)
 	size_t count = json_array_size(lines), room = (size_t)LINES, shown;
 
 	top_draw_wrap(end, count < room ? "Any key goes back."
-					: "Any key goes back. 'man bondctl' has the rest.");
+					: "Any key goes back. 'man bondctl-top' has the rest.");
 	shown = room - top_draw_least(json_array_size(end), room);
 	top_draw_lines(lines, 0, shown, NULL, A_NORMAL);
 	top_draw_lines(end, (int)top_draw_least(count, shown), room, NULL, A_BOLD);

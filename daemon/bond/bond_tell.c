@@ -70,7 +70,7 @@ static void bond_tell_failover(struct bond *bond, unsigned int slot)
 	struct event event = bond_tell_event(bond, EVENT_FAILOVER, LOG_DEBUG, slave);
 
 	event.field[0] = event_number("duration_us", us);
-	event_tell(&event, "%s has left the table, %llu us after its link was lost", slave,
+	event_tell(&event, "%s is out of use, %llu us after its link was lost", slave,
 		   (unsigned long long)us);
 }
 

@@ -5,6 +5,7 @@ stderr.
 
 import json
 import os
+import pty
 import re
 import socket
 import subprocess
@@ -283,6 +284,39 @@ def test_usage_of_bondd(words):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("bondd: ") and done.stderr.endswith("; see bondd --help\n")
     assert done.stderr.count("\n") == 1 and words[0] in done.stderr
+
+
+def help_of(verb, path, on_terminal):
+    """What `help VERB` prints where only the programs in this directory are found."""
+    terminal, out = pty.openpty() if on_terminal else os.pipe()
+    child = subprocess.Popen([BONDCTL, "help", verb], stdin=subprocess.DEVNULL, stdout=out,
+                             env={"PATH": str(path)})
+    os.close(out)
+    printed = b""
+    try:
+        while part := os.read(terminal, 65536):
+            printed += part
+    except OSError:  # a terminal that nobody has open any more
+        pass
+    os.close(terminal)
+    assert child.wait(60) == 0
+    return printed.decode().replace("\r", "")
+
+
+@pytest.mark.parametrize("finds,on_terminal,opens", [
+    ("*", True, True), ("*", False, False), ("bondctl-list", True, False), (None, True, False)])
+def test_help_opens_the_manual_page(tmp_path, finds, on_terminal, opens):
+    """A verb may be abbreviated. None: there is no man at all."""
+    if finds:
+        (tmp_path / "man").write_text(
+            f'#!/bin/sh\n[ "$1" != -w ] || case $3 in {finds}) exit 0;; *) exit 16;; esac\n'
+            'echo "man $*"\n')
+        (tmp_path / "man").chmod(0o755)
+    printed = help_of("sho", tmp_path, on_terminal)
+    if opens:
+        assert printed == "man 8 bondctl-show\n"
+    else:
+        assert printed == call(tmp_path, "show", "--help").stdout
 
 
 def test_help_of_bondd_takes_80_columns():

@@ -589,8 +589,8 @@ def test_managers(plain, doctor, file, text, severities):
 
 def test_the_manual_has_the_checks(doctor):
     """All of them, in the order of the table, and in its words."""
-    page = (ROOT / "man/bondctl.8.scd").read_text()
-    section = page.split("# CHECKS OF DOCTOR", 1)[1].split("\n# ", 1)[0]
+    page = (ROOT / "man/bondctl-doctor.8.scd").read_text()
+    section = page.split("# CHECKS", 1)[1].split("\n# ", 1)[0]
     told = {name: " ".join(text.split()).rstrip(".")
             for name, text in re.findall(r"^\*(\S+)\*\n((?:\t.*\n)+)", section, re.M)}
     checks = json.loads(doctor.call("-j", "--list").stdout)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The options of the kernel's bonding driver: bondctl has them by its names, with its values and
-defaults, in the modes where it takes them. What is different is listed here, and in bondctl(8). And
-the options beside them, whose values and defaults do not change either.
+defaults, in the modes where it takes them. What is different is listed here, and in xbond.conf(5).
+And the options beside them, whose values and defaults do not change either.
 """
 import json
 import subprocess

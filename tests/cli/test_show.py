@@ -16,7 +16,7 @@ from test_calls import BONDCTL, OK, FakeBondd
 
 import abi  # of tests/bpf
 
-# As bondctl(8) lists them.
+# As xbond-json(5) lists them.
 BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",
              "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
 SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_key", "actor_state",
@@ -514,7 +514,7 @@ def test_drops_of_a_bond_of_before(pins, stats):
 
 def test_the_manual_has_every_reason(pins, stats):
     reasons = set(stats()["drops"]) | set(stats()["slaves"][0]["drops"])
-    man = (ROOT / "man/bondctl.8.scd").read_text()
+    man = (ROOT / "man/bondctl-stats.8.scd").read_text()
     assert len(reasons) == X.DROPS and all(f"*{reason}*" in man for reason in reasons)
 
 

@@ -162,7 +162,7 @@ def test_standby_is_no_problem(bpf_dir, call):
     assert problems(call) == []
     assert re.search("eth1 +standby +detached", once(call))
     pins.publish(to_another_system)
-    assert "eth1: not used: not aggregated: partner " in problems(call)[0]
+    assert "eth1: not used: not aggregated: connected to another switch " in problems(call)[0]
     assert re.search("eth1 +not used +detached", once(call))
     pins.slaves[1].link = X.LINK_DOWN
     assert "eth1: not used: " in problems(call)[0]
@@ -332,7 +332,7 @@ def test_help_in_any_terminal(bpf_dir, call, size):
         text = " ".join(screen.wait_until(lambda text: "Any key" in text, "the help").split())
         whole = "normal for a backup Any key goes back." in text
         assert whole == (size in ((80, 24), (30, 40)))
-        assert whole or text.endswith("Any key goes back. 'man bondctl' has the rest.")
+        assert whole or text.endswith("Any key goes back. 'man bondctl-top' has the rest.")
         if size != (20, 5):
             assert "show only this bond; again, or Escape: all of them" in text
         assert screen.end("qq") == 0

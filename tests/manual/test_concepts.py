@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds xbond(7) against the maps' layout and against the reasons that xbond prints."""
+"""Holds xbond-maps(5) against the maps' layout, and xbond(7) against the reasons that xbond
+prints.
+"""
 import re
 import sys
 
@@ -10,7 +12,6 @@ from built import ROOT
 sys.path.insert(0, str(ROOT / "tests/bpf"))
 import abi  # noqa: E402
 
-PAGE = (ROOT / "man/xbond.7.scd").read_text()
 OPTIONS = set(re.findall(r'\.name = "(\w+)"', "".join(
     path.read_text() for path in (ROOT / "options").glob("option_table_*.c"))))
 STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbond_buckets",
@@ -21,9 +22,9 @@ STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbo
 REASONS = ("view/view_why.c", "common/monitor.c", "lacp/why.c", "view/view_problem.c")
 
 
-def section(title):
-    return re.split(r"^# ", PAGE, flags=re.M)[
-        re.findall(r"^# (.*)$", PAGE, re.M).index(title) + 1].replace("\\_", "_")
+def section(manual, title):
+    page = (ROOT / f"man/{manual}.scd").read_text()
+    return page.split(f"\n# {title}\n")[1].split("\n# ")[0].replace("\\_", "_")
 
 
 def entries(text):
@@ -43,7 +44,7 @@ def maps():
 
 
 def test_every_map_and_no_other():
-    assert set(entries(section("MAPS"))) | {"losses"} == maps()
+    assert set(entries(section("xbond-maps.5", "MAPS"))) | {"losses"} == maps()
 
 
 @pytest.mark.parametrize("name", STRUCTS)
@@ -51,7 +52,7 @@ def test_fields_of_a_map(name):
     """Every field is there. Options of the bond are there by being options."""
     fields = {field for field, _ in abi.btf().struct(STRUCTS[name])._fields_}
     fields = {field for field in fields if not re.match(r"pad\d|unnamed\d", field)}
-    described = set(re.findall(r"\*(\w+)\*", entries(section("MAPS"))[name]))
+    described = set(re.findall(r"\*(\w+)\*", entries(section("xbond-maps.5", "MAPS"))[name]))
     of_options = {field for field in fields if name == "bond" and
                   {field, re.sub("_[mu]?s$", "", field)} & OPTIONS} | {"num_peer_notif"}
     assert fields - described - of_options == set()
@@ -62,9 +63,9 @@ def test_reasons_are_printed_like_this():
     """What is quoted is in the sources, where a string may go on in the next line."""
     text = "".join((ROOT / name).read_text() for name in REASONS)
     text = re.sub(r'"\s*\n\s*"', "", text)
+    page = section("xbond.7", "TROUBLESHOOTING").split("## Why is there no traffic")[0]
     quoted = re.findall(r"\*([^*\n]+)\*", "".join(
-        line for line in section("TROUBLESHOOTING").split("## Why is there no traffic")[0]
-        .splitlines(keepends=True) if line.startswith("*")))
+        line for line in page.splitlines(keepends=True) if line.startswith("*")))
     assert len(quoted) > 15
     for reason in quoted:
         if not reason.startswith("bondctl "):

@@ -17,12 +17,7 @@ BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
          "balance-alb"]
 
-# Which options each manual describes.
-NOT_DESCRIBED = {
-    "bondctl.8": {"up"},
-    "xbond.conf.5": {"active_slave", "force"},
-}
-MANUALS = ["bondctl.8", "bondd.8", "xbond.conf.5", "xbond.7"]
+MANUALS = sorted(path.stem for path in (ROOT / "man").glob("*.scd"))
 HEADING = re.compile(r"^\*([a-z0-9_]+)\* (\S+)$")
 
 
@@ -41,19 +36,31 @@ def source(manual):
     return (ROOT / "man" / f"{manual}.scd").read_text()
 
 
-def entries(manual):
-    """{option: (values, the paragraph below)}, for entries in sections about options."""
-    lines = source(manual).splitlines()
+def section(manual, title):
+    return source(manual).split(f"\n# {title}\n")[1].split("\n# ")[0]
+
+
+def names_of(manual):
+    """What stands under NAME before the dash."""
+    return section(manual, "NAME").split(" - ")[0].strip().split(", ")
+
+
+PAGE_OF = {name.removeprefix("bondctl-"): manual for manual in MANUALS
+           for name in names_of(manual) if name.startswith("bondctl-")}
+VERBS = re.findall(r"^  ([a-z-]+) ", bondctl("--help").split("Flags")[0], re.M)
+
+
+def entries():
+    """{option: (values, paragraphs below)} of the sections about options."""
     found = {}
-    section = ""
-    for at, line in enumerate(lines):
-        if line.startswith("# "):
-            section = line[2:]
-        match = HEADING.match(line)
-        if match and re.search("OPTIONS|SECTION", section):
-            assert match[1] not in found, f"{match[1]} is described twice"
-            below = itertools.takewhile(str.strip, lines[at + 1:])
-            found[match[1]] = (match[2], " ".join(map(str.strip, below)))
+    for title in ("OPTIONS OF A BOND", "OPTIONS OF A SLAVE"):
+        lines = section("xbond.conf.5", title).splitlines()
+        for at, line in enumerate(lines):
+            if match := HEADING.match(line):
+                assert match[1] not in found, f"{match[1]} is described twice"
+                below = itertools.takewhile(lambda text: text[:1] in ("", "\t"), lines[at + 1:])
+                paragraphs = "\n".join(below).strip().split("\n\n")
+                found[match[1]] = (match[2], [" ".join(text.split()) for text in paragraphs])
     return found
 
 
@@ -64,27 +71,38 @@ def modes_text(option):
     if option["modes"] != MODES:
         return f"Only in {named(option['modes'])}."
     if option["effect_modes"] != MODES:
-        return f"Effect only in {named(option['effect_modes'])}."
+        return f"Used only in {named(option['effect_modes'])}."
     return "All modes."
 
 
-@pytest.mark.parametrize("manual", NOT_DESCRIBED)
-def test_every_option_is_described_and_no_other(manual, table):
-    assert set(entries(manual)) == set(table) - NOT_DESCRIBED[manual]
+def test_every_option_is_described_and_no_other(table):
+    assert set(entries()) == set(table)
 
 
-@pytest.mark.parametrize("manual", NOT_DESCRIBED)
-def test_values_default_and_modes(manual, table):
-    for name, (values, below) in entries(manual).items():
+def test_short_line_default_and_modes(table):
+    """The short line has the words of the help."""
+    for name, (values, (short, default, *_)) in entries().items():
         option = table[name]
         assert values == option["values"], name
-        assert below == f"Default *{option['default']}*. {modes_text(option)}", name
+        assert short == f"{option['help'][0].upper()}{option['help'][1:]}.", name
+        assert default == f"Default *{option['default']}*. {modes_text(option)}", name
 
 
-def test_bondd_describes_no_option(table):
-    assert entries("bondd.8") == {}
-    described = re.findall(r"^\*([a-z0-9_]+)\*", source("bondd.8"), re.M)
-    assert not set(described) & set(table)
+def test_table_of_the_options():
+    """It has each group with its options, in the order in which they are described."""
+    head, *groups = re.split(r"^## (.*)$", section("xbond.conf.5", "OPTIONS OF A BOND"), flags=re.M)
+    rows = re.findall(r"^\|. (.*)\n:. (.*)$", head.replace("\n   ", " "), re.M)
+    assert [title for title, _ in rows] == groups[::2]
+    for (_, names), text in zip(rows, groups[1::2]):
+        described = [match[1] for match in map(HEADING.match, text.splitlines()) if match]
+        assert names == ", ".join(f"*{name}*" for name in described)
+
+
+@pytest.mark.parametrize("manual", sorted(set(MANUALS) - {"xbond.conf.5"}))
+def test_each_option_is_described_once(manual, table):
+    """Elsewhere are no headings of options, but fields of JSON and of maps may have such names."""
+    described = {match[1] for match in map(HEADING.match, source(manual).splitlines()) if match}
+    assert not described & set(table)
 
 
 @pytest.mark.parametrize("manual", MANUALS)
@@ -98,48 +116,79 @@ def test_scdoc_takes_it(manual):
 def test_groff_takes_it(manual):
     page = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True,
                           timeout=30).stdout
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True,
+    done = subprocess.run(["groff", "-t", "-man", "-Tutf8", "-ww"], input=page, capture_output=True,
                           text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == ""
 
 
-def test_bondctl_verbs_and_flags():
-    text = bondctl("--help")
-    verbs = re.findall(r"^  ([a-z-]+) ", text.split("Flags")[0], re.M)
-    flags = set(re.findall(r"--[a-z-]+", text.split("Flags")[1]))
-    page = source("bondctl.8")
-    assert set(re.findall(r"^\*bondctl\* \[_FLAG_\]... \*([a-z-]+)\*", page, re.M)) == set(verbs)
-    for verb in verbs:
-        assert f"*bondctl* [_FLAG_]... *{verb}*" in page
-        assert re.search(rf"^\*{verb}\*", page, re.M)
-    assert set(re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", page, re.M)) == flags
+def test_verbs():
+    """The tables of bondctl(8) have every verb, in the words of its help; each has a page."""
+    rows = re.findall(r"^\|. \*([a-z-]+)\*\n:. (.*)$", section("bondctl.8", "VERBS"), re.M)
+    assert sorted(verb for verb, _ in rows) == sorted(VERBS) == sorted(PAGE_OF)
+    for verb, text in rows:
+        assert text == bondctl(verb, "--help").split("\n\n")[1].replace("\n", " "), verb
 
 
-@pytest.mark.parametrize("words", [(), *((verb,) for verb in re.findall(
-    r"^  ([a-z-]+) ", bondctl("--help").split("Flags")[0], re.M))])
+def test_global_flags():
+    rows = section("bondctl.8", "FLAGS")
+    described = re.findall(r"^\|. (?:\*-\w\*, )?\*(--[a-z-]*)\*", rows, re.M)
+    listed = re.findall(r"^  (?:-\w, )?(--[a-z-]*)", bondctl("--help").split("Flags")[1], re.M)
+    assert described == listed
+
+
+@pytest.mark.parametrize("manual", sorted(set(PAGE_OF.values())))
+def test_examples_come_first(manual):
+    """And each is in the synopsis by which its page is found."""
+    assert re.findall(r"^# (.*)$", source(manual), re.M)[:3] == ["NAME", "SYNOPSIS", "EXAMPLES"]
+    assert names_of(manual)[0] == manual.removesuffix(".8")
+
+
+@pytest.mark.parametrize("manual", MANUALS)
+def test_pages_name_what_there_is(manual):
+    """Verbs after bondctl, and other pages of xbond."""
+    text = re.sub(r"\s+", " ", source(manual))
+    assert set(re.findall(r"\*bondctl (?:-j )?([a-z-]+)", text)) - {"-w", "-j"} <= set(VERBS)
+    assert set(re.findall(r"^[#$] bondctl (?:-j )?([a-z-]+)", source(manual), re.M)) <= set(VERBS)
+    pages = {f"{name}.{page[-1]}" for page in MANUALS for name in names_of(page)}
+    named = {f"{name}.{number}" for name, number in
+             re.findall(r"\*((?:bondctl|bondd|xbond)[a-z.-]*)\*\((\d)\)", text)}
+    assert named <= pages
+
+
+def test_cheat_sheet():
+    """The right column has calls of bondctl."""
+    blocks = re.findall(r"```\n(.*?)```", section("xbond.7", "CHEAT SHEET"), re.S)
+    calls = [line[40:].split() for block in blocks for line in block.splitlines()
+             if line[40:].strip()]
+    assert len(calls) > 20
+    assert {call[1] if call[0] == "-j" else call[0] for call in calls} <= set(VERBS)
+
+
+@pytest.mark.parametrize("words", [(), *((verb,) for verb in VERBS)])
 def test_help_takes_80_columns(words):
     assert [line for line in bondctl(*words, "--help").splitlines() if len(line) > 80] == []
 
 
-def test_flags_of_verbs():
-    """Each verb's part of the manual has the flags of its help; the synopsis has no others."""
-    page = source("bondctl.8")
-    parts = re.split(r"^\*([a-z-]+)\*", page.split("# VERBS\n")[1].split("\n# ")[0],
-                     flags=re.M)[1:]
-    for verb in set(re.findall(r"^\*bondctl\* \[_FLAG_\]... \*([a-z-]+)\*", page, re.M)):
-        listed = bondctl(verb, "--help").partition("Flags of this verb:\n")[2].split("\n\n")[0]
-        names = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", listed, re.M))
-        letters = set(re.findall(r"^  (-\w),", listed, re.M))
-        text = "".join(part for name, part in zip(parts[::2], parts[1::2]) if name == verb)
-        assert names | letters <= set(re.findall(r"\*(--?[a-z-]+)\*", text)), verb
-        synopsis = " ".join(re.findall(rf"^\*bondctl\* \[_FLAG_\]... \*{verb}\*(.*)", page, re.M))
-        assert set(re.findall(r"\*(--?[a-z-]+)\*", synopsis)) <= names | letters | {"--"}, verb
+@pytest.mark.parametrize("verb", VERBS)
+def test_flags_of_verbs(verb):
+    """The verb's page describes the flags of its help; the synopsis has these and no others."""
+    page = source(PAGE_OF[verb])
+    listed = bondctl(verb, "--help").partition("Flags of this verb:\n")[2].split("\n\n")[0]
+    names = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", listed, re.M))
+    letters = set(re.findall(r"^  (-\w),", listed, re.M))
+    flags = page.partition("\n# FLAGS\n")[2].split("\n# ")[0]
+    assert names | letters <= set(re.findall(r"\*(--?[a-z-]+)\*(?=,|\n| _)", flags))
+    synopsis = " ".join(re.findall(rf"^\*bondctl {verb}\b(?!-)((?:.*\n\\\[)?.*)",
+                                   section(PAGE_OF[verb], "SYNOPSIS"), re.M))
+    assert synopsis
+    shown = set(re.findall(r"\*(--?[a-z-]+)\*", synopsis))
+    assert shown <= names | letters | {"--"}
+    assert names <= shown | {"--details", "--write"}  # which are there by their letters
 
 
 def test_exit_status():
     """The help has every status of the manual."""
-    section = source("bondctl.8").split("# EXIT STATUS\n")[1].split("\n# ")[0]
-    described = re.findall(r"^\*(\d)\*$", section, re.M)
+    described = re.findall(r"^\|. \*(\d)\*$", section("bondctl.8", "EXIT STATUS"), re.M)
     line = bondctl("--help").split("Exit status:")[1]
     assert re.findall(r"\b(\d) ", line) == described == list("0123456")
 
@@ -148,8 +197,8 @@ def test_events():
     """The section EVENTS has every kind of event with its fields, and no other."""
     listed = json.loads(bondctl("-j", "monitor", "--kinds"))
     kinds = {kind["kind"]: kind["fields"] for kind in listed}
-    section = source("bondctl.8").split("# EVENTS\n")[1].split("\n# ")[0]
-    entries_of = re.split(r"^\*(\w+)\*$", section.split("\nUnder systemd")[0], flags=re.M)[1:]
+    text = section("bondctl-monitor.8", "EVENTS").split("\nUnder systemd")[0]
+    entries_of = re.split(r"^\*(\w+)\*$", text, flags=re.M)[1:]
     described = dict(zip(entries_of[::2], entries_of[1::2]))
     assert list(described) == list(kinds)
     for kind, fields in kinds.items():

@@ -234,7 +234,7 @@ def test_it_goes_back(bonds):
         assert bonds.state() == before, ending
         assert host.ctl_try("confirm", "bond0").returncode == 1
     host.ctl("apply", "--confirm", "60")
-    assert 30 < int(re.search(r"goes back in (\d+) s", host.ctl("show"))[1]) <= 60
+    assert 30 < int(re.search(r"will be rolled back in (\d+) s", host.ctl("show"))[1]) <= 60
     assert host.ctl("confirm") == "bond0: confirmed\n" and "goes back" not in host.ctl("show")
     assert not bonds.rollback_file().exists() and bonds.apply() == []
     assert host.ctl_try("rollback").returncode == 1

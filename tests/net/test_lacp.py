@@ -162,7 +162,7 @@ def test_link_moved_to_another_partner(made, lab):
 
     def known():
         assert not mixed()
-        return "is not the aggregator's" in why(pair.near, "l2")
+        return "connected to another switch" in why(pair.near, "l2")
     wait_for(known, "the other partner to be named", 6)
     for _ in moments(2, 0.05):
         assert not mixed()

@@ -316,7 +316,7 @@ def test_the_journal(journal):
     host.wait_slaves("l1")
     entry, = journal.entries("EVENT=failover", "BOND=bond0", "SLAVE=l0")
     assert int(entry["XBOND_DURATION_US"]) == json.loads(entry["XBOND_EVENT"])["duration_us"]
-    assert entry["MESSAGE"].startswith("bond0: l0 has left the table")
+    assert entry["MESSAGE"].startswith("bond0: l0 is out of use")
     entry, = journal.entries("EVENT=link", "SLAVE=l0", "XBOND_STATE=down")
     assert (entry["PRIORITY"], entry["MESSAGE"]) == ("5", "bond0: l0 is down: no carrier")
     assert entry["SYSLOG_IDENTIFIER"] == "bondd"

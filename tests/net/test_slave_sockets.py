@@ -129,6 +129,7 @@ def test_a_slave_of_a_bond_in_another_namespace(pair, path):  # noqa: F811
     made = pair("balance-xor", links=2, path=path)
     other = made.lab.namespace("c")
     with moved_away(made, other), Ears(made.near, ["l0"]) as below, Ears(other, ["bond0"]) as above:
+        wait_for(lambda: "moved to another namespace" in made.near.log(), "bondd to see it")
         other.wait_ping("10.0.0.2")
         check(below, made.far, "l0", FOR_THE_LINK, {"l0": FOR_THE_LINK})
         last = frame(NEAREST, LLDP, b"last")

@@ -2,6 +2,7 @@
 """`make install` into a directory of its own: which files, and a unit that systemd understands."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -63,6 +64,20 @@ def test_files(installed):
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
+
+
+def test_every_verb_has_a_manual_page(installed):
+    """A page of several verbs is found by the name of each."""
+    pages = installed / "usr/share/man"
+    verbs = re.findall(r"^  ([a-z-]+) ", subprocess.run(
+        [installed / "usr/sbin/bondctl", "help"], capture_output=True, text=True,
+        check=True).stdout.split("Flags")[0], re.M)
+    assert len(verbs) > 20
+    for verb in verbs:
+        page = pages / f"man8/bondctl-{verb}.8"
+        if page.read_text().startswith(".so "):
+            page = pages / page.read_text().split()[1]
+        assert re.search(rf"^\\fBbondctl {verb}\b", page.read_text(), re.M), verb
 
 
 def test_programs_run(installed):

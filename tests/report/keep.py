@@ -55,7 +55,7 @@ def markdown(report):
     rows = "".join(f"{row['number']}. {row['title']}\n" for row in report["rows"])
     machine = "".join(f"* {what}: {value}\n" for what, value in report["machine"].items())
     table = TOP + "".join(line(row, figure) for row, figure in figures)
-    return f"\n{sum(held)} of {len(held)} bars were held. The rows:\n\n{rows}\n" \
+    return f"\n{sum(held)} of {len(held)} targets were met. The rows:\n\n{rows}\n" \
            f"The machine:\n\n{machine}\n{table}"
 
 

@@ -207,7 +207,7 @@ def test_kept(tmp_path):
     (target / "README.md").write_text(f"By hand.\n{keep.HEADING}\nOld figures.\n")
     keep.keep(source, target)
     made = (target / "README.md").read_text()
-    assert made.startswith("By hand.\n\n## Figures\n\n1 of 2 bars were held.")
+    assert made.startswith("By hand.\n\n## Figures\n\n1 of 2 targets were met.")
     assert "Old" not in made and "\n* kernel: Linux 6\n" in made
     assert "\n| 1 | lost | 90 Mbit/s | 0.300 | 280 (0.930) | ≥ 0.930 | **missed** |\n" in made
     assert "\n| 1 | only to read | 12346 ns |  |  |  |  |\n" in made
@@ -225,7 +225,7 @@ def test_what_is_in_the_tree():
     assert {len(row) for row in rows} == {7}
     verdicts = [row[-1].strip(" |") for row in rows[1:]]
     held, missed = verdicts.count("held"), verdicts.count("**missed**")
-    assert f"\n{held} of {held + missed} bars were held." in text
+    assert f"\n{held} of {held + missed} targets were met." in text
 
 
 def started_with(mark):

@@ -31,6 +31,7 @@ static bool system_holds(struct scenario *scenario, const struct system *system,
 	return false;
 }
 
+/* A sentence that begins with these words. */
 static bool why_is(const struct system *system, unsigned int slot, char **words, int count)
 {
 	char said[LACP_WHY_SIZE], expected[LACP_WHY_SIZE] = "";
@@ -41,7 +42,7 @@ static bool why_is(const struct system *system, unsigned int slot, char **words,
 			strncat(expected, " ", sizeof(expected) - strlen(expected) - 1);
 	}
 	lacp_why(&system->lacp, slot, system->world->now_ns, NULL, NULL, said);
-	return !strcmp(said, expected);
+	return !strncmp(said, expected, strlen(expected));
 }
 
 static bool port_holds(struct scenario *scenario, const struct system *system, unsigned int slot,

@@ -724,8 +724,8 @@ static void sentences(void **state)
 	assert_why(0, T0, "collecting and distributing");
 	hear(1, 0x99, 7, T0 + 3 * LACP_SECOND);
 	assert_why(1, T0,
-		   "not aggregated: partner 02:00:00:00:00:99 is not the aggregator's "
-		   "02:00:00:00:00:42");
+		   "not aggregated: connected to another switch (02:00:00:00:00:99); the others "
+		   "reach 02:00:00:00:00:42");
 	set_link(1, 0, T0 + 4 * LACP_SECOND);
 	assert_why(1, T0, "link down");
 	port(1)->config.link = 1;

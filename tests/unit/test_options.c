@@ -389,7 +389,7 @@ static void test_at_create(void **state)
 	assert_modes(OPT_DEVICE, "eeeeeee");
 }
 
-/* Names, the kernel's numbers, limits and defaults (bonding.rst; for xbond's own: bondctl(8)). */
+/* Names, the kernel's numbers, limits, defaults (bonding.rst; for xbond's own: xbond.conf(5)). */
 static void test_lacp(void **state)
 {
 	static const struct {
