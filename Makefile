@@ -63,7 +63,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -323,6 +323,12 @@ report:
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
+
+## pictures: measures as bench-vm does, and draws the pictures of README.md anew: docs/pictures (root; ten minutes)
+pictures: deps-test
+	$(Q)$(MAKE) all $(tools)
+	$(Q)VM_KERNELS=6.12 QUICK=1 ONLY=send,receive,active-backup,balance-xor tests/vm/bench
+	$(Q)$(PYTHON) -m tests.pictures
 
 ## html: README, docs/, the manual pages and the changelog as a site with a search, build/html/index.html
 html:

@@ -8,6 +8,7 @@ receiving is measured with its sending and compared as a whole, less what a plai
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from ...bench.failover import receive_by_napi
 from ...bench.rows import Row, alternate, chosen, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
-from namespace import run  # pylint: disable=wrong-import-order
+from namespace import end, run  # pylint: disable=wrong-import-order
 from waiting import wait_for  # pylint: disable=wrong-import-order
 from .machine import Nics
 
@@ -28,6 +29,7 @@ QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 SUBJECTS = ("send", "receive", "cut", "xdp")  # and names of modes, of which alone cuts are measured
 RATE = 2000
+AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 LINKS = 2
 bed.CPU = 0  # the only one: nothing else moves the clock
 HASH = ("xmit_hash_policy", "layer3+4")
@@ -43,10 +45,13 @@ class Aggregate:
         for index, link in enumerate(self.links):
             made.link(near, far, link, 100 + 10 * number + index, same_index=same_index)
         bring_up(far, self.links)
-        make(near, self.dev, self.links)
+        self.teamd = make(near, self.dev, self.links)
         near.ip("link", "set", self.dev, "up")
         near.ip("addr", "add", f"{self.subnet}.1/24", "dev", self.dev)
         self.near, self.far = near, far
+
+    def sent_by_links(self):
+        return {link: self.near.sent(link)["packets"] for link in self.links}
 
     def mac(self):
         return self.near.link(self.dev)["address"]
@@ -85,16 +90,29 @@ def bonding(mode, *options, miimon=100):
     return make
 
 
+class Teamd:
+    """The daemon that the kernel's team needs."""
+
+    def __init__(self, host, dev, config):
+        self.host, self.dev, self.config = host, dev, json.dumps(config)
+        self.start()
+
+    def start(self):
+        self.process = self.host.spawn("teamd", "--take-over", "-U", "-c", self.config,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(lambda: self.host.exists(self.dev), "teamd's device")
+
+    def kill(self):
+        end(self.process, signal.SIGKILL)
+
+
 def team(**runner):
-    """The kernel's team, with the daemon that it needs."""
+    """The kernel's team with its daemon, which is returned."""
     def make(host, dev, links):
-        config = {"device": dev, "runner": runner, "link_watch": {"name": "ethtool"},
-                  "ports": {link: {} for link in links}}
         for link in links:
             host.ip("link", "set", link, "down")
-        host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-        wait_for(lambda: host.exists(dev), "teamd's device")
+        return Teamd(host, dev, {"device": dev, "runner": runner, "link_watch": {"name": "ethtool"},
+                                 "ports": {link: {} for link in links}})
     return make
 
 
@@ -130,8 +148,8 @@ NETKIT_AT_ONCE = "xbond netkit direct, rx_backlog off"
 ONLY_RECEIVE = {AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "rx_backlog", "off"),
                 NETKIT_AT_ONCE: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path",
                                       "direct", "rx_backlog", "off")}
-RECEIVE = ("xbond direct", "xbond counted", NETKIT, TEAM, TEAM_COUNTED, "bonding xor",
-           *ONLY_RECEIVE)
+RECEIVE = ("xbond direct", "xbond counted", NETKIT, NETKIT_DIRECT, TEAM, TEAM_COUNTED,
+           "bonding xor", "team loadbalance", *ONLY_RECEIVE)
 
 
 def has_netkit(host):
@@ -230,51 +248,61 @@ def receive_rows():
                   "ratio", bound)
 
 
-def disturb(near, state):
-    if state == "killed":
-        near.kill_bondd()
-    elif state == "stopped":
-        near.freeze_bondd()
+def disturb(each, state):
+    if state == "stopped":
+        each.near.freeze_bondd()
+    elif state == "killed":
+        (each.teamd.kill if each.teamd else each.near.kill_bondd)()
 
 
-def settle(near, state):
-    if state == "killed":
-        near.start_bondd()
-    elif state == "stopped":
-        near.thaw_bondd()
+def settle(each, state):
+    if state == "stopped":
+        each.near.thaw_bondd()
+    elif state == "killed":
+        (each.teamd.start if each.teamd else each.near.start_bondd)()
 
 
-def lost_at_a_cut(each, link, state):
+def lost_at_a_cut(each, state):
+    """Of the link that carries most, which in active-backup is the active one."""
+    before = each.sent_by_links()
     stream = Stream(each.near, each.far, to=f"{each.subnet}.2", rate=RATE, flows=32, early=0)
     stream.flow_on(RATE // 5)
-    disturb(each.near, state)
+    disturb(each, state)
+    after = each.sent_by_links()
+    link = max(each.links, key=lambda link: after[link] - before[link])
     each.far.ip("link", "set", link, "down")
-    stream.flow_on(RATE // 2)
+    each.near.run("sleep", AFTER_CUT)
     lost = stream.finish()["lost"]
     each.far.ip("link", "set", link, "up")
-    settle(each.near, state)
+    settle(each, state)
     return lost
 
 
 def ways_to_cut(mode):
-    """Each by its name, with the states of bondd to measure it in."""
+    """Each by its name. xbond is of the device that this kernel gives it."""
     options, runner = CUT[mode]
     runs_on = {"lacp": "loadbalance"}.get(runner["name"], runner["name"])
-    return {"xbond": xbond("mode", mode, *options),
+    return {"xbond": xbond("mode", mode, *options, "device", "auto"),
             "bonding, miimon 100": bonding(mode, *options),
             "bonding, miimon 10": bonding(mode, *options, miimon=10),
             f"team {runs_on}": team(**runner)}
 
 
 def cuts(each, mode, state):
-    """In active-backup the link that is cut is the active one: it goes there at each cut."""
     losses = []
-    for number in range(CUTS):
+    for _ in range(CUTS):
         each.near.wait_ping(f"{each.subnet}.2", 20)
-        losses.append(lost_at_a_cut(each, each.links[number % LINKS], state))
+        losses.append(lost_at_a_cut(each, state))
         # both see the link again; bonding needs its miimon, LACP two seconds to aggregate
         each.near.run("sleep", "3" if mode == "802.3ad" else "0.5")
     return losses
+
+
+def daemon_of(each):
+    """Its name, and the states of it to measure in."""
+    if each.name == "xbond":
+        return "bondd", STATES
+    return ("teamd", STATES[:2]) if each.teamd else ("", STATES[:1])
 
 
 def cut_rows_of(mode, same_index):
@@ -283,9 +311,10 @@ def cut_rows_of(mode, same_index):
         near, far = made.host("a"), made.namespace("b")
         for each in aggregates(made, near, far, ways_to_cut(mode), far_mode=mode,
                                same_index=same_index):
-            for state in STATES if each.name == "xbond" else STATES[:1]:
+            daemon, states = daemon_of(each)
+            for state in states:
                 losses = cuts(each, mode, state)
-                name = f"{each.name}, bondd {state}" if each.name == "xbond" else each.name
+                name = f"{each.name}, {daemon} {state}" if daemon else each.name
                 what = f"cut at {RATE} packets/s, {mode}, {indexes} ifindexes, {name}: lost"
                 bounds = (0, 5) if each.name == "xbond" else (None, None)
                 yield Row(f"{what}, median of {CUTS}", statistics.median(losses), "packets",
@@ -328,11 +357,25 @@ def sent_by(host, devices):
                for device in devices)
 
 
+def read_ahead():
+    """Makes bonds of all kinds, which may fail: the guest's clock jumps while it waits for files of
+    the host, such as modules, and then bondctl waits in vain. So nothing is read for the first time
+    later.
+    """
+    with lab() as made:
+        near = made.host("a")
+        for device in ("veth", "netkit", "team"):
+            near.ctl_try("create", "bond0", "device", device)
+            wait_for(lambda: near.ctl_try("delete", "bond0") and not near.ctl_json("list"),
+                     "no bond to be left", 30)
+
+
 def main():
     kernel, path = sys.argv[1:]
     rows = []
     names = chosen(os.environ.get("ONLY", ""), [*SUBJECTS, *CUT])
     modes = [mode for mode in CUT if mode in names]
+    read_ahead()
     for name, measure in (("send", send_rows), ("receive", receive_rows),
                           ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
