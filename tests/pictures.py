@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """python3 -m tests.pictures: draws the pictures of README.md, as `make pictures` does. beside.svg
 is made of the rows that tests/vm/bench has left in build/bench-vm.json; demo.svg and top.svg are
-what `make demo` and `bondctl top` show on a terminal. Each is legible on a light page and on a dark one.
+what `make demo` and `bondctl top` show on a terminal. Each is legible on light and dark pages.
 """
 import html
 import json
