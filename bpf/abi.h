@@ -4,7 +4,7 @@
  * abi_load.h, abi_drops.h and abi_monitors.h are parts of it. Every bond has a directory of pins,
  * BPF_DIR/BOND/, with one file for each map, named as the XBOND_PIN_ macros say. Each struct names
  * its one writer; everybody else only reads. A change of any size or meaning here raises
- * XBOND_ABI_VERSION and adds a step to migrate_steps.c. A new map needs no step.
+ * XBOND_ABI_VERSION and adds a step to daemon/dataplane/migrate.c. A new map needs no step.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lines of one configuration file. Called by config_file.c for a file and for each drop-in.
- * Knows nothing of other files; config_check.c looks at the whole.
+ * Knows nothing of other files; config_file.c looks at the whole.
  */
 #ifndef XBOND_OPTIONS_CONFIG_PARSE_H
 #define XBOND_OPTIONS_CONFIG_PARSE_H

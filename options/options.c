@@ -5,6 +5,7 @@
  */
 #include "options/options.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,39 @@
 #include "common/mac.h"
 #include "options/names.h"
 #include "options/option_address.h"
-#include "options/option_host.h"
 #include "options/option_table.h"
+
+#define OPTION_HOST_VALUES "IPV4|IPV6|none"
+
+/* Values that are one IP address, of either family. */
+
+/* "none" clears. Returns -EINVAL, with a line in err, for what is no address of a host. */
+static int option_host_parse(const struct option_spec *option, const char *text,
+			     struct xbond_address *ret_host, struct err *err)
+{
+	int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	const char *why;
+
+	if (!strcmp(text, "none"))
+		return 0;
+	if (inet_pton(family, text, ret_host->bytes) != 1)
+		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name,
+			       text, OPTION_HOST_VALUES);
+	why = option_address_why_not(family, ret_host->bytes);
+	if (why)
+		return err_set(err, EINVAL, "%s: %s is %s; allowed: %s", option->name, text, why,
+			       OPTION_HOST_VALUES);
+	ret_host->family = (__u32)family;
+	return 0;
+}
+
+static void option_host_format(const struct xbond_address *host, char *ret_text, size_t size)
+{
+	bool known = host->family == AF_INET || host->family == AF_INET6;
+
+	if (!known || !inet_ntop((int)host->family, host->bytes, ret_text, (socklen_t)size))
+		snprintf(ret_text, size, "none");
+}
 
 const struct option_spec *option_at(enum option_id id)
 {

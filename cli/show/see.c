@@ -2,19 +2,42 @@
 #include "cli/show/see.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/base/fields.h"
 #include "cli/base/picture.h"
-#include "cli/show/going_back.h"
+#include "common/clock.h"
 #include "common/mac.h"
+#include "common/paths.h"
 #include "common/set_down.h"
 #include "view/view_bond.h"
 
 #define LOOKS 4
 #define LOOK_AGAIN_MS 50
+
+/* A bond that waits for `bondctl confirm`. The maps do not have that; bondd has a file of it. */
+
+/* Seconds until the bond goes back, rounded up; 0: it does not, or nobody may know. */
+static unsigned int going_back_s(const struct paths *paths, const char *bond)
+{
+	char path[PATH_MAX];
+	json_t *json;
+	uint64_t at_us, now_us = clock_boot_us();
+
+	snprintf(path, sizeof(path), "%s/%s.rollback", paths->run_dir, bond);
+	json = json_load_file(path, 0, NULL);
+	if (!json)
+		return 0;
+	at_us = (uint64_t)json_integer_value(json_object_get(json, "at_us"));
+	json_decref(json);
+	return at_us > now_us ? (unsigned int)((at_us - now_us + US_PER_S - 1) / US_PER_S) : 0;
+}
 
 /* The figures of bondd's main loop, in *room; NULL if they are not known. */
 static const struct loop_figures *see_loop(const struct cli *cli, const struct pins *pins,

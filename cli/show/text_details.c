@@ -5,16 +5,254 @@
  */
 #include "cli/show/text_details.h"
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
-#include "cli/show/text_lacp.h"
-#include "cli/show/text_monitors.h"
+#include "cli/base/text_units.h"
 #include "cli/show/text_options.h"
 #include "common/mode.h"
 #include "common/set_down.h"
 #include "view/view_problem.h"
+
+/*
+ * Prints the `lacp` objects for people. The line about what the port does, and
+ * why it does no more, comes first. Knows nothing of maps and machines.
+ */
+
+static void text_lacp_print_value(const json_t *value)
+{
+	if (json_is_integer(value))
+		printf("%lld", json_integer_value(value));
+	else
+		printf("%s", json_is_string(value) ? json_string_value(value) : "unknown");
+}
+
+static void text_lacp_begin_line(const char *label)
+{
+	printf("    %-20s ", label);
+}
+
+/* Prints "WORDSvalue", where WORDS is everything between this value and the one before. */
+static void text_lacp_print_field(const json_t *lacp, const char *words, const char *key)
+{
+	fputs(words, stdout);
+	text_lacp_print_value(json_object_get(lacp, key));
+}
+
+static bool text_lacp_is_known(const json_t *lacp, const char *key)
+{
+	return !json_is_null(json_object_get(lacp, key));
+}
+
+static void text_lacp_print_flags(const json_t *lacp, const char *label, const char *key)
+{
+	const json_t *flags = json_object_get(lacp, key), *flag;
+	size_t at;
+
+	text_lacp_begin_line(label);
+	json_array_foreach (flags, at, flag)
+		printf("%s%s", at ? ", " : "", json_string_value(flag));
+	puts(json_array_size(flags) ? "" : "none");
+}
+
+static void text_lacp_print_aggregator(const json_t *lacp)
+{
+	text_lacp_begin_line("aggregator");
+	if (text_lacp_is_known(lacp, "active_aggregator")) {
+		text_lacp_print_field(lacp, "", "active_aggregator");
+		text_lacp_print_field(lacp, ", selected ports: ", "num_ports");
+	} else {
+		fputs("none", stdout);
+	}
+	putchar('\n');
+}
+
+static bool text_lacp_same(const json_t *lacp, const char *key, const char *other)
+{
+	return json_equal(json_object_get(lacp, key), json_object_get(lacp, other));
+}
+
+static void text_lacp_bond(const json_t *lacp)
+{
+	if (!lacp)
+		return;
+	text_lacp_print_aggregator(lacp);
+	text_lacp_begin_line("actor");
+	text_lacp_print_field(lacp, "system ", "actor_system");
+	text_lacp_print_field(lacp, ", priority ", "actor_sys_prio");
+	text_lacp_print_field(lacp, ", key ", "actor_key");
+	putchar('\n');
+	text_lacp_begin_line("partner");
+	text_lacp_print_field(lacp, text_lacp_is_known(lacp, "partner_system") ? "system " : "",
+			      "partner_system");
+	if (text_lacp_is_known(lacp, "partner_system")) {
+		text_lacp_print_field(lacp, ", priority ", "partner_sys_prio");
+		text_lacp_print_field(lacp, ", key ", "partner_key");
+	}
+	putchar('\n');
+	text_lacp_begin_line("rate in force");
+	text_lacp_print_field(lacp, "", "rate_effective");
+	puts(text_lacp_same(lacp, "rate", "rate_effective")
+		     ? ""
+		     : "   (asked for by lacp_hold, because the partner does)");
+}
+
+static void text_lacp_print_port(const json_t *lacp)
+{
+	text_lacp_begin_line("port");
+	text_lacp_print_field(lacp, "number ", "port_number");
+	text_lacp_print_field(lacp, ", priority ", "port_prio");
+	if (text_lacp_is_known(lacp, "aggregator_id"))
+		text_lacp_print_field(lacp, ", aggregator ", "aggregator_id");
+	text_lacp_print_field(lacp, ", ", "selected");
+	putchar('\n');
+	text_lacp_begin_line("machines");
+	text_lacp_print_field(lacp, "receive ", "rx_state");
+	text_lacp_print_field(lacp, ", mux ", "mux_state");
+	putchar('\n');
+}
+
+static void text_lacp_print_partner(const json_t *lacp)
+{
+	if (!text_lacp_is_known(lacp, "partner_system"))
+		return;
+	text_lacp_begin_line("partner");
+	text_lacp_print_field(lacp, "system ", "partner_system");
+	text_lacp_print_field(lacp, ", port ", "partner_port");
+	text_lacp_print_field(lacp, ", key ", "partner_key");
+	putchar('\n');
+	text_lacp_print_flags(lacp, "partner state", "partner_state");
+}
+
+/* Prints only counters that show a problem. */
+static void text_lacp_print_churn(const json_t *lacp, const char *key, const char *line)
+{
+	const char *state = json_string_value(json_object_get(lacp, key));
+
+	if (state && !strcmp(state, "churned"))
+		printf("    %-20s %s\n", "churn", line);
+}
+
+static void text_lacp_print_strangers(const json_t *lacp)
+{
+	if (!json_integer_value(json_object_get(lacp, "stranger_rx")))
+		return;
+	text_lacp_begin_line("strangers");
+	text_lacp_print_field(lacp, "", "stranger_rx");
+	puts(" LACPDUs ignored, which were not from lacp_partner");
+}
+
+static void text_lacp_slave(const json_t *lacp)
+{
+	if (!lacp)
+		return;
+	text_lacp_begin_line("lacp");
+	puts(field_text(lacp, "why"));
+	text_lacp_print_port(lacp);
+	text_lacp_print_flags(lacp, "actor state", "actor_state");
+	text_lacp_print_partner(lacp);
+	text_lacp_print_churn(lacp, "churn_actor", "this port has not got in sync for a minute");
+	text_lacp_print_churn(lacp, "churn_partner",
+			      "the partner's port has not got in sync for a minute");
+	text_lacp_begin_line("lacpdus");
+	text_lacp_print_field(lacp, "", "lacpdu_rx");
+	text_lacp_print_field(lacp, " received, ", "lacpdu_tx");
+	text_lacp_print_field(lacp, " sent, ", "illegal_rx");
+	puts(" illegal");
+	text_lacp_begin_line("markers");
+	text_lacp_print_field(lacp, "", "marker_rx");
+	text_lacp_print_field(lacp, " received, ", "marker_tx");
+	puts(" sent");
+	text_lacp_print_strangers(lacp);
+}
+
+/* Prints the `monitors` object of a slave for people. */
+
+static const char *text_monitors_words(long long number, const char *one, const char *many)
+{
+	return number == 1 ? one : many;
+}
+
+/* "10.0.0.9 heard 3 s ago", or "10.0.0.9 never heard" */
+static void text_monitors_target(const json_t *target)
+{
+	const json_t *last_ms = json_object_get(target, "last_rx_ms");
+	char ago[UNITS_SIZE];
+
+	printf("; %s ", field_text(target, "address"));
+	if (json_is_integer(last_ms))
+		printf("heard %s ago", units_duration(json_integer_value(last_ms), ago));
+	else
+		printf("never heard");
+}
+
+static void text_monitors_bfd(const json_t *bfd)
+{
+	long long lost = field_number(bfd, "lost"), detection_ms;
+
+	printf("; session %s, far end %s", field_text(bfd, "session"),
+	       field_text(bfd, "remote_session"));
+	printf("; sends every %lld ms", field_number(bfd, "tx_interval_ms"));
+	detection_ms = field_number(bfd, "detection_time_ms");
+	if (detection_ms)
+		printf(", detects in %lld ms", detection_ms);
+	if (lost)
+		printf(", lost %lld time%s", lost, text_monitors_words(lost, "", "s"));
+}
+
+/* What a monitor of quality goes by. */
+static void text_monitors_quality(const json_t *monitor)
+{
+	const json_t *flaps = json_object_get(monitor, "flaps");
+	const json_t *heard_ms = json_object_get(monitor, "heard_ms");
+	const json_t *errors = json_object_get(monitor, "errors_per_million");
+	long long until_ms = field_number(monitor, "until_ms");
+	char text[UNITS_SIZE];
+
+	if (json_is_integer(flaps))
+		printf("; %lld flap%s in the last minute", json_integer_value(flaps),
+		       text_monitors_words(json_integer_value(flaps), "", "s"));
+	if (json_is_integer(heard_ms))
+		printf("; the last frame came %s ago",
+		       units_duration(json_integer_value(heard_ms), text));
+	if (json_is_integer(errors))
+		printf("; %lld of a million frames broken", json_integer_value(errors));
+	if (until_ms)
+		printf("; held down for another %s", units_duration(until_ms, text));
+}
+
+static void text_monitors_one(const json_t *monitor)
+{
+	const json_t *target;
+	char since[UNITS_SIZE];
+	size_t at;
+
+	printf("%s for %s", field_text(monitor, "state"),
+	       units_duration(field_number(monitor, "since_ms"), since));
+	json_array_foreach (json_object_get(monitor, "targets"), at, target)
+		text_monitors_target(target);
+	if (json_object_get(monitor, "session"))
+		text_monitors_bfd(monitor);
+	text_monitors_quality(monitor);
+}
+
+static void text_monitors(const json_t *monitors)
+{
+	const json_t *monitor;
+	const char *name;
+	char label[32];
+
+	json_object_foreach ((json_t *)monitors, name, monitor) {
+		snprintf(label, sizeof(label), "monitor %s", name);
+		printf("    %-20s ", label);
+		text_monitors_one(monitor);
+		putchar('\n');
+	}
+}
 
 static void text_details_speed(const json_t *object)
 {

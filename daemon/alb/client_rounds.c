@@ -1,26 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/alb/client_rounds.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/atomic.h"
+#include "common/client_table.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
-#include "daemon/alb/client_tell.h"
 #include "daemon/alb/gone_addresses.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/latency.h"
+#include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
 
 #define STEP 256 /* entries that are written and sent at once */
 #define STEP_PAUSE_NS (50 * NS_PER_MS)
+#define BURST 2
+
+/* Tells a client of balance-alb which slave's address it is to send to. */
+
+/*
+ * IPv6 clients get a solicitation, which also has the sender's address. An advertisement would have
+ * to say whether bond0 is a router, and they would believe it.
+ */
+static void client_tell(struct bond *bond, unsigned int slot, const struct client_entry *entry)
+{
+	const struct arp_tag tag = { ntohs(entry->key.vlan_protocol), entry->key.vlan };
+	uint8_t told[XBOND_MAC_SIZE], to[XBOND_MAC_SIZE], frame[ARP_FRAME_SIZE];
+	const struct arp_probe probe = {
+		.source = entry->key.own,
+		.target = entry->key.peer,
+		.mac = told,
+		.to = to,
+		.tags = &tag,
+		.tag_count = tag.protocol != 0,
+	};
+	size_t size;
+
+	memcpy(told, &entry->client.told, sizeof(told));
+	memcpy(to, &entry->client.mac, sizeof(to));
+	size = entry->key.family == AF_INET ? arp_frame_reply(&probe, frame)
+					    : arp_frame_solicitation(&probe, frame);
+	for (int i = 0; i < BURST; i++)
+		arp_sender_add(bond->daemon->arp_sender, (int)bond_slave(bond, slot)->ifindex,
+			       frame, size);
+}
+
 /* As the kernel's driver. Linux heeds no second reply within a second. */
 #define TELL_AGAIN_NS (2 * NS_PER_S)
 /* A broadcast of bond0's address is made good this often in a full table. */

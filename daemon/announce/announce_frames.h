@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The frames by which a host announces where its MAC address is now: ARP, RARP and neighbour
- * advertisements. announce_groups.h has the reports of multicast groups.
+ * advertisements. announce_round.c has the reports of multicast groups.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_FRAMES_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_FRAMES_H

@@ -1,23 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/base/event.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/paths.h"
-#include "daemon/base/event_author.h"
 #include "daemon/base/journal.h"
 #include "daemon/base/log.h"
 
 #define EVENT_RING_BYTES (1024 * 1024)
 #define EVENT_RING_LINES 4096
 #define JOURNAL_FIELDS (EVENT_FIELDS_MAX + 5)
+#define NO_LOGIN UINT32_MAX
+
+struct event_author {
+	int pid;	  /* 0: nobody */
+	char program[32]; /* as the process calls itself; "": unknown */
+	/* Who has logged in, whoever they have become since. */
+	bool has_login;
+	uint32_t login_uid;
+};
+
+/* Who has sent a request, by what /proc says of the process while it waits for the answer. */
+
+/* Up to the end of the first line. Returns false if there is nothing. */
+static bool event_author_read(int pid, const char *file, char *ret_text, size_t size)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, ret_text, size - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	ret_text[got] = '\0';
+	ret_text[strcspn(ret_text, "\n")] = '\0';
+	return true;
+}
+
+static void event_author_find(int pid, struct event_author *ret_author)
+{
+	char text[16];
+
+	*ret_author = (struct event_author){ .pid = pid };
+	if (pid <= 0)
+		return;
+	event_author_read(pid, "comm", ret_author->program, sizeof(ret_author->program));
+	if (!event_author_read(pid, "loginuid", text, sizeof(text)))
+		return;
+	ret_author->login_uid = (uint32_t)strtoul(text, NULL, 10);
+	ret_author->has_login = ret_author->login_uid != NO_LOGIN;
+}
 
 static struct {
 	struct event_ring ring;

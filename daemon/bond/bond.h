@@ -196,7 +196,7 @@ struct bond {
 	char handed_over[XBOND_NAME_SIZE];
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
-	struct bond_told told; /* bond_tell.c */
+	struct bond_told told; /* evaluate.c */
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;
@@ -216,7 +216,7 @@ struct bond {
 	struct {
 		bool known; /* the map is as in mask */
 		uint64_t mask;
-	} devmap; /* xdp_devmap.c */
+	} devmap; /* publish.c */
 	struct {
 		uint64_t next_ns;
 	} poll;			 /* poll.c */
@@ -253,7 +253,7 @@ struct bond {
 		uint8_t above[BOND_ABOVE][XBOND_MAC_SIZE];
 		unsigned int above_count;
 		uint64_t above_ns;
-		/* Taught once at each active slave, by steps: learning_bridged.c. */
+		/* Taught once at each active slave, by steps: learning.c. */
 		struct bond_bridged bridged[BOND_BRIDGED];
 		unsigned int bridged_count, bridged_at;
 		unsigned int bridged_for; /* this slot + 1; 0: to be read */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which buckets have moved from which slave to which, as an event. Called by bond_tell.c and
+ * Which buckets have moved from which slave to which, as an event. Called by evaluate.c and
  * bond_rebalance.c.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_TELL_MOVES_H

@@ -1,17 +1,247 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/evaluate.h"
 
+#include <stdio.h>
+
 #include "common/mode.h"
+#include "common/monitor.h"
+#include "common/slots.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bond_rebalance.h"
-#include "daemon/bond/bond_tell.h"
+#include "daemon/bond/bond_tell_moves.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "options/values.h"
+#include "view/json_value.h"
 
 #define GROUP_DELAY_MS 200 /* as kernel bonding has it */
+
+/*
+ * Tells what an evaluation has found and changed, as events, after the decision has been put in
+ * force.
+ */
+
+static const char *const bond_tell_link_words[] = {
+	[XBOND_LINK_DOWN] = "down",
+	[XBOND_LINK_UP] = "up",
+	[XBOND_LINK_GOING_UP] = "going up",
+	[XBOND_LINK_GOING_DOWN] = "going down",
+};
+/* As in JSON, which has them of `show`, too. */
+static const char *const bond_tell_link_names[] = {
+	[XBOND_LINK_DOWN] = "down",
+	[XBOND_LINK_UP] = "up",
+	[XBOND_LINK_GOING_UP] = "going_up",
+	[XBOND_LINK_GOING_DOWN] = "going_down",
+};
+
+static struct event bond_tell_event(struct bond *bond, enum event_kind kind, int priority,
+				    const char *slave)
+{
+	return (struct event){
+		.kind = kind, .priority = priority, .bond = bond_pin(bond)->name, .slave = slave
+	};
+}
+
+static void bond_tell_monitor(struct bond *bond, unsigned int slot, enum xbond_monitor monitor)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	const char *slave = bond_slave(bond, slot)->name, *name = monitor_name(monitor);
+	bool speaks = verdict->spoken >> monitor & 1, works = verdict->works >> monitor & 1;
+	struct event event = bond_tell_event(bond, EVENT_MONITOR, LOG_DEBUG, slave);
+
+	event.field[0] = event_text("monitor", name);
+	event.field[1] = event_text("state", !speaks ? "none" : works ? "works" : "fails");
+	if (!speaks)
+		event_tell(&event, "%s: monitor %s no longer has a verdict", slave, name);
+	else if (works)
+		event_tell(&event, "%s: monitor %s: the link works", slave, name);
+	else
+		event_tell(&event, "%s: monitor %s: %s", slave, name, monitor_finding(monitor));
+}
+
+static void bond_tell_monitors(struct bond *bond, unsigned int slot)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	struct bond_told *told = &bond->told;
+	uint32_t changed =
+		(verdict->spoken ^ told->spoken[slot]) | (verdict->works ^ told->works[slot]);
+
+	for (unsigned int monitor = 0; changed && monitor < XBOND_MONITORS; monitor++)
+		if (changed >> monitor & 1)
+			bond_tell_monitor(bond, slot, (enum xbond_monitor)monitor);
+	told->spoken[slot] = verdict->spoken;
+	told->works[slot] = verdict->works;
+}
+
+static void bond_tell_failover(struct bond *bond, unsigned int slot)
+{
+	uint64_t us = bond->members[slot].failover.took_ns / 1000;
+	const char *slave = bond_slave(bond, slot)->name;
+	struct event event = bond_tell_event(bond, EVENT_FAILOVER, LOG_DEBUG, slave);
+
+	event.field[0] = event_number("duration_us", us);
+	event_tell(&event, "%s is out of use, %llu us after its link was lost", slave,
+		   (unsigned long long)us);
+}
+
+static void bond_tell_link(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const char *why = bond_link_why(bond, slot), *words = bond_tell_link_words[slave->link];
+	bool is_used = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
+	struct event event = bond_tell_event(bond, EVENT_LINK, LOG_NOTICE, slave->name);
+
+	event.field[0] = event_text("state", bond_tell_link_names[slave->link]);
+	event.field[1] = event_text("reason", is_used ? NULL : why);
+	if (is_used && why)
+		event_tell(&event, "%s is %s although %s: %s", slave->name, words, why,
+			   monitor_why_used(bond_pin(bond)->min_links));
+	else
+		event_tell(&event, "%s is %s%s%s", slave->name, words, why ? ": " : "",
+			   why ? why : "");
+}
+
+/* The name of a slot that may have been left. */
+static const char *bond_tell_name(struct bond *bond, unsigned int slot)
+{
+	if (slot >= XBOND_MAX_SLAVES)
+		return NULL;
+	return bond_is_member(bond, slot) ? bond_slave(bond, slot)->name : bond->told.name[slot];
+}
+
+static void bond_tell_active(struct bond *bond, const struct decision *decision)
+{
+	const char *active = bond_tell_name(bond, decision->plan.active_slot);
+	struct event event = bond_tell_event(bond, EVENT_ACTIVE, LOG_NOTICE, active);
+
+	event.field[0] = event_text("before", bond_tell_name(bond, decision->active_before));
+	event_tell(&event, "active slave is %s", active ? active : "none");
+}
+
+static void bond_tell_carrier(struct bond *bond, bool carrier)
+{
+	struct event event = bond_tell_event(bond, EVENT_CARRIER, LOG_NOTICE, NULL);
+
+	event.field[0] = event_text("state", carrier ? "on" : "off");
+	event_tell(&event, "carrier %s", carrier ? "on" : "off");
+}
+
+static void bond_tell_setting(struct bond *bond, const struct option_spec *option,
+			      unsigned int slot, const struct option_value *value)
+{
+	const char *slave = option->scope == OPTION_SLAVE ? bond_slave(bond, slot)->name : NULL;
+	struct event event = bond_tell_event(bond, EVENT_CONFIG, LOG_INFO, slave);
+	char text[OPTION_TEXT_SIZE];
+
+	option_format(option, value, text, sizeof(text));
+	event.field[0] = event_text("action", slave ? "set-slave" : "set");
+	event.field[1] =
+		event_json("options", json_pack("{s:o}", option->name, json_value_text(text)));
+	event_tell(&event, "%s%sset %s %s", slave ? slave : "", slave ? ": " : "", option->name,
+		   text);
+}
+
+static void bond_tell_if_set(struct bond *bond, const struct option_spec *option, unsigned int slot)
+{
+	struct pins pins = bond->dataplane.pins;
+	char before[OPTION_TEXT_SIZE], after[OPTION_TEXT_SIZE];
+	struct option_value value;
+
+	pins.settings = &bond->told.settings;
+	values_read(&pins, option, slot, &value);
+	option_format(option, &value, before, sizeof(before));
+	pins.settings = &bond->evaluation.seen;
+	values_read(&pins, option, slot, &value);
+	option_format(option, &value, after, sizeof(after));
+	if (strcmp(before, after))
+		bond_tell_setting(bond, option, slot, &value);
+}
+
+/* Of a slave that is no member, and never was one, nothing can be told. */
+static void bond_tell_active_request(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_tell_name(bond, slot);
+	struct option_value value = { 0 };
+
+	if (!name || !*name)
+		return;
+	snprintf(value.name, sizeof(value.name), "%s", name);
+	bond_tell_setting(bond, option_at(OPT_ACTIVE_SLAVE), 0, &value);
+}
+
+/* What bondctl has written into the map by itself. */
+static void bond_tell_settings(struct bond *bond)
+{
+	const struct xbond_settings *now = &bond->evaluation.seen, *told = &bond->told.settings;
+
+	if (!memcmp(now, told, sizeof(*now)))
+		return;
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+
+		if (option->home != OPTION_IN_SETTINGS || option->is_alias)
+			continue;
+		if (option->scope == OPTION_BOND)
+			bond_tell_if_set(bond, option, 0);
+		else
+			bond_for_each_member (bond, slot)
+				if (slots_have(bond->told.members, slot))
+					bond_tell_if_set(bond, option, slot);
+	}
+	if (now->active_request != told->active_request)
+		bond_tell_active_request(bond, now->active_slot);
+}
+
+/* What has been decided may not be in force yet (publish.c). */
+static void bond_tell_remember(struct bond *bond)
+{
+	struct bond_told *told = &bond->told;
+
+	told->members = 0;
+	bond_for_each_member (bond, slot) {
+		told->members |= slots_bit(slot);
+		memcpy(told->name[slot], bond_slave(bond, slot)->name, XBOND_NAME_SIZE);
+	}
+	told->settings = bond->evaluation.seen;
+	told->copy = bond->dataplane.pins.table->active;
+	told->selection = bond->evaluation.plan.selection;
+	told->began = true;
+}
+
+/* A slot that another slave has taken, or none, begins anew. */
+static void bond_tell_forget(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (!bond_is_member(bond, slot) || !slots_have(bond->told.members, slot))
+			bond->told.spoken[slot] = bond->told.works[slot] = 0;
+}
+
+static void bond_tell(struct bond *bond, const struct decision *decision)
+{
+	if (bond->told.began)
+		bond_tell_settings(bond);
+	bond_tell_forget(bond);
+	bond_for_each_member (bond, slot) {
+		bond_tell_monitors(bond, slot);
+		if (bond_slave(bond, slot)->link != decision->before[slot])
+			bond_tell_link(bond, slot);
+		if (bond->members[slot].failover.took_ns)
+			bond_tell_failover(bond, slot);
+	}
+	if (mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
+	    decision->plan.active_slot != decision->active_before)
+		bond_tell_active(bond, decision);
+	if (bond->told.began)
+		bond_tell_moves(bond, bond->evaluation.plan.selection);
+	if (decision->carrier != decision->carrier_before)
+		bond_tell_carrier(bond, decision->carrier);
+	bond_tell_remember(bond);
+}
 
 static bool evaluate_has_failed_over(const struct xbond_bond *bond, const struct decision *decision)
 {

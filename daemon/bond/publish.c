@@ -3,15 +3,19 @@
  * Puts a decision in force: writes the maps that the programs read, and sets bond0's carrier.
  * Called by evaluate.c.
  */
+#include <bpf/bpf.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "bpf/drain.h"
 #include "common/mode.h"
+#include "common/pin.h"
 #include "common/slots.h"
 #include "daemon/base/event.h"
+#include "daemon/bond/bond.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bond_rebalance.h"
@@ -20,8 +24,39 @@
 #include "daemon/bond/failover.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond/publish_alb.h"
-#include "daemon/bond/xdp_devmap.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+
+/*
+ * The devmap by which XDP programs broadcast: the bond's own, and those of others. The other one,
+ * which says what device a slot is, follows dataplane_set_device().
+ */
+
+static void xdp_devmap_point(struct bond *bond, int fd, uint32_t slot, bool sends)
+{
+	if (sends)
+		bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
+	else
+		bpf_map_delete_elem(fd, &slot);
+}
+
+/* mask: the slots by which a broadcast leaves. */
+static void xdp_devmap_publish(struct bond *bond, uint64_t mask)
+{
+	uint64_t changed = bond->devmap.known ? bond->devmap.mask ^ mask : UINT64_MAX;
+	int fd;
+
+	if (!changed)
+		return;
+	fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_XDP_ALL);
+	bond->devmap.known = fd >= 0;
+	bond->devmap.mask = mask;
+	if (fd < 0)
+		return;
+	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (changed & slots_bit(slot))
+			xdp_devmap_point(bond, fd, slot, mask & slots_bit(slot));
+	close(fd);
+}
 
 /*
  * Straight into bond0 in its own namespace, which is the cheapest way. Linux counts such packets on

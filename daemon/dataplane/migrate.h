@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Migration: converts maps of an older ABI to those of this build, step by step (migrate_steps.c).
+ * Migration: converts maps of an older ABI to those of this build, step by step.
  * A map that no step touches stays the same map, with everything that is written into it meanwhile.
  * A map that a step touches becomes a new map with a copy. A new directory with this build's
  * programs replaces the old one by one rename. Then the attached programs are replaced, as after

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Copies of a bond's maps in memory, which the steps of a migration change. Called by migrate.c and
- * migrate_steps.c.
+ * Copies of a bond's maps in memory, which the steps of a migration change. Called by migrate.c.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_MIGRATE_MAPS_H
 #define XBOND_DAEMON_DATAPLANE_MIGRATE_MAPS_H

@@ -51,7 +51,7 @@ struct handover {
 	struct netconf conf; /* of the old devices */
 	json_t *notes;	     /* borrowed; NULL: nobody reads them */
 	const struct handover_side *old_side, *new_side;
-	/* How far it is: handover_run.c */
+	/* How far it is: handover.c */
 	unsigned int stage;
 	size_t next_slave;	/* of those that the stage moves */
 	uint64_t wait_until_ns; /* for the next slave, which has been moved; 0: it has not */

@@ -7,10 +7,23 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "daemon/metrics/metrics_collect.h"
-#include "daemon/metrics/metrics_page.h"
 
 #define FRESH_NS (200 * NS_PER_MS)	    /* how long an answer is good for other readers */
 #define MAX_HELD ((size_t)32 * 1024 * 1024) /* bytes in memory because readers are slow */
+#define METRICS_PAGE_FILE(symbol, file)                      \
+	__asm__(".pushsection .rodata\n"                     \
+		".global " #symbol "\n" #symbol ":\n"        \
+		".incbin \"daemon/metrics/page/" file "\"\n" \
+		".byte 0\n"                                  \
+		".popsection\n")
+
+extern const char metrics_page_html[], metrics_page_style[], metrics_page_script[];
+
+/* The assembler takes the files into the program. The Makefile knows that it does. */
+
+METRICS_PAGE_FILE(metrics_page_html, "page.html");
+METRICS_PAGE_FILE(metrics_page_style, "page.css");
+METRICS_PAGE_FILE(metrics_page_script, "page.js");
 
 /* The page may use its own script and style, and ask this server; nothing else. */
 #define POLICY                                                                          \

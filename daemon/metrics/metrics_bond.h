@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the metrics tell about a bond, as numbers, from its pinned maps. NAN is unknown.
- * metrics_families.c names them and says what they mean.
+ * metrics_collect.c names them and says what they mean.
  */
 #ifndef XBOND_DAEMON_METRICS_METRICS_BOND_H
 #define XBOND_DAEMON_METRICS_METRICS_BOND_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The monitors of a link's quality: flap_limit, rx_silence and error_limit. A thread reads the
- * devices' counters (sampler.h) while one of these options is on; the rules are in rules/. What has
- * been found is pinned, so that hold-downs go on under the next bondd. Their no counts only while
- * another slave works (bond_link_works()).
+ * devices' counters while one of these options is on; the rules are in rules/. What has been found
+ * is pinned, so that hold-downs go on under the next bondd. Their no counts only while another slave
+ * works (bond_link_works()).
  */
 #ifndef XBOND_DAEMON_MONITOR_QUALITY_H
 #define XBOND_DAEMON_MONITOR_QUALITY_H

@@ -49,8 +49,8 @@ def newer_abi(tree):
     for path in ("common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
                  "view/view_bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
-    steps = "daemon/dataplane/migrate_steps.c"
-    change(tree, steps, r"^const struct migrate_step migrate_steps\[\] = \{\n", STEP)
+    steps = "daemon/dataplane/migrate.c"
+    change(tree, steps, r"^static const struct migrate_step migrate_steps\[\] = \{\n", STEP)
     change(tree, steps, r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
     change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
