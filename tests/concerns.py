@@ -63,9 +63,10 @@ daemon/bond/bond_bfd        net/bfd
 daemon/bond/bond_lacp       net/lacp net/lacp_hold
 daemon/bond/bond_rebalance  net/rebalance
 daemon/bond/bond_tell       net/monitor net/rebalance
+daemon/bond/evaluate        net/modes net/failover net/restart net/reselect net/monitor
 daemon/bond/bypass          net/bypass
 daemon/bond/rx_turn         net/rx_hook net/xdp
-daemon/bond/xdp             net/rx_hook net/xdp
+daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/xdp
 daemon/control/             net/errors net/group net/monitor cli/calls
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
 daemon/dataplane/migrate    net/upgrade
