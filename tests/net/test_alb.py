@@ -506,7 +506,8 @@ def test_a_machine_behind_a_bridge_claims_nothing(shared):
     assert refused(made) == 0
     assert not [each for each in keys(made)[0] if each["own"][:3] == ["0xc0", "0x00", "0x02"]]
     made.ask()
-    assert all(made.clients().values()), made.clients()  # by 10.0.0.1, and by others of the bridge
+    wait_for(lambda: all(made.clients().values()),
+             lambda: f"clients of 10.0.0.1, and of others of the bridge: {made.clients()}")
     # without a bridge, everything that has bond0's address is bond0's own again
     near.ip("link", "set", "bond0", "nomaster")
     wait_for(lambda: not keys(made)[1], "the marks to go")
