@@ -63,7 +63,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -291,6 +291,12 @@ test-boots: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/systemd boots
+
+## test-recipes: what docs/recipes.md says, tried in an emulated machine with systemd (root; an hour)
+test-recipes: deps-test
+	$(Q)packaging/deps vm-full
+	$(Q)$(MAKE) all $(tools)
+	$(Q)VM_KERNELS=$${VM_KERNELS:-6.12} tests/vm/systemd recipes
 
 ## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/operators/fleets.md)
 image: all
