@@ -121,6 +121,13 @@ def test_groff_takes_it(manual):
     assert done.returncode == 0 and done.stderr == ""
 
 
+@pytest.mark.parametrize("manual", MANUALS)
+def test_headings_are_in_capitals(manual):
+    """A line of a paragraph that begins with # is no text, but a heading."""
+    text = re.sub(r"^```\n.*?^```$", "", source(manual), flags=re.M | re.S)
+    assert all(map(str.isupper, re.findall(r"^#(?!#) ?(.*)$", text, re.M)))
+
+
 def test_verbs():
     """The tables of bondctl(8) have every verb, in the words of its help; each has a page."""
     rows = re.findall(r"^\|. \*([a-z-]+)\*\n:. (.*)$", section("bondctl.8", "VERBS"), re.M)
