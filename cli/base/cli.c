@@ -71,15 +71,17 @@ enum cli_exit cli_wrong(const struct err *err)
 enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 {
 	char text[512];
+	const char *see;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	see = text[0] && text[strlen(text) - 1] == '?' ? " See" : "; see";
 	if (verb)
-		cli_say("%s: %s; see 'bondctl %s --help'", verb->name, text, verb->name);
+		cli_say("%s: %s%s 'bondctl %s --help'", verb->name, text, see, verb->name);
 	else
-		cli_say("%s; see 'bondctl --help'", text);
+		cli_say("%s%s 'bondctl --help'", text, see);
 	return CLI_USAGE;
 }
 

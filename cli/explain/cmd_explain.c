@@ -293,7 +293,7 @@ static void explain_print_unsure(const json_t *unsure)
 	size_t i;
 	json_t *name;
 
-	printf("; what follows is not foretold: it depends on whether the partner lets");
+	printf(" at once; what follows depends on whether the partner lets");
 	json_array_foreach (unsure, i, name)
 		printf("%s %s", i ? " or" : "",
 		       json_is_string(name) ? json_string_value(name) : "none");
@@ -304,15 +304,18 @@ static void explain_print_unsure(const json_t *unsure)
 static void explain_print_failed(const json_t *json, const char *then)
 {
 	const json_t *failed = json_object_get(json, "if_failed");
+	const char *at_once = explain_text_at(failed, "at_once"),
+		   *settled = explain_text_at(failed, "settled");
 
 	if (json_is_null(json_object_get(json, "slave")) || json_is_null(failed))
 		return;
-	printf("if %s failed: %s at once", explain_text_at(json, "slave"),
-	       explain_text_at(failed, "at_once"));
+	printf("if %s failed: %s", explain_text_at(json, "slave"), at_once);
 	if (json_array_size(json_object_get(failed, "unsure")))
 		explain_print_unsure(json_object_get(failed, "unsure"));
+	else if (strcmp(at_once, settled) != 0)
+		printf(" at once, %s when bondd has %s\n", settled, then);
 	else
-		printf(", %s when bondd has %s\n", explain_text_at(failed, "settled"), then);
+		printf("\n");
 }
 
 /* Did a policy choose the slave itself? */

@@ -2,8 +2,8 @@
 /*
  * The monitors of a link's quality: flap_limit, rx_silence and error_limit. A thread reads the
  * devices' counters while one of these options is on; the rules are in rules/. What has been found
- * is pinned, so that hold-downs go on under the next bondd. Their no counts only while another slave
- * works (bond_link_works()).
+ * is pinned, so that hold-downs go on under the next bondd. Their no counts only while another
+ * slave works (bond_link_works()).
  */
 #ifndef XBOND_DAEMON_MONITOR_QUALITY_H
 #define XBOND_DAEMON_MONITOR_QUALITY_H
