@@ -237,7 +237,7 @@ def test_beginnings_of_verbs(tmp_path):
 
 
 @pytest.mark.parametrize("words, part", [
-    ("staus", "did you mean 'stats'?"), ("status bond0", "did you mean 'show'?"),
+    ("staus", "did you mean 'stats'? See '"), ("status bond0", "did you mean 'show'?"),
     ("status -d bond0", "did you mean 'show'?"), ("dleete b", "did you mean 'delete'?"),
     ("del bond0", "'del-slave', which releases slaves"), ("bond0 show", "'bondctl show bond0'"),
     ("bond0 sh eth1", "'bondctl show bond0 ...'"), ("change-active b e0", "'set BOND active_slave"),

@@ -240,6 +240,7 @@ def test_the_next_active_slave(bond):
         bond.buckets.bucket[0][bucket] = 2
     words = ("src", "10.0.0.1", "dst", "10.0.0.2")
     assert explain(bond, *words)["if_failed"] == failing("eth0", "eth0")
+    assert "if eth2 failed: eth0\n" in call(bond, "bond0", *words).stdout
     fill(bond.bond.primary, b"eth3")
     assert explain(bond, *words)["if_failed"] == failing("eth0", "eth3")
     text = call(bond, "bond0", *words).stdout

@@ -159,7 +159,7 @@ def test_another_failover_begins_again(pair):
         wait_for(is_begun, "the first announcement")
         first.frames()
         fail_over(near, "l0")
-        wait_for(is_over, "both series to end", 15)
+        wait_for(is_over, "both series to end", 30)
         assert count(back, is_announcement) == 4
         assert count([*seen, *second.frames()], is_announcement) < 4
 
