@@ -15,6 +15,7 @@
 
 #define TRAFFIC_FEW 3	  /* fewer conversations prove nothing */
 #define TRAFFIC_FRAMES 10 /* fewer frames, likewise */
+#define TRAFFIC_PASS 20	  /* of a program that takes nearly all: fewer than one in so many */
 #define TRAFFIC_ALONE_MIN 5
 
 static void traffic_add(struct talk_sums *sums, const struct talk_sums *more)
@@ -193,15 +194,18 @@ static const char *traffic_name_program(uint32_t id, char ret_name[BPF_OBJ_NAME_
 	return ret_name;
 }
 
-/* A filter or a balancer of the user is none of our business, unless it takes everything. */
+/*
+ * A filter or a balancer of the user is none of our business, unless it takes nearly everything:
+ * ARP may pass.
+ */
 void doctor_check_other_xdp(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
 	doctor_for_each_slave (slave, bond) {
 		const struct link_info *link = slave->device.link;
 		const struct doctor_seen *seen = &slave->seen;
-		bool takes_all = seen->is_known && !seen->received && !seen->dropped &&
-				 seen->at_device >= TRAFFIC_FRAMES;
+		bool takes_all = seen->is_known && seen->at_device >= TRAFFIC_FRAMES &&
+				 (seen->received + seen->dropped) * TRAFFIC_PASS < seen->at_device;
 		uint32_t id = link && slave->pin->rx_hook != XBOND_RX_XDP ? link->xdp_id : 0;
 		char name[BPF_OBJ_NAME_LEN], counts[96] = "";
 
