@@ -125,6 +125,7 @@ packaging/                  packaging net/service
 packaging/completions/      cli/completions
 packaging/metrics/          packaging net/metrics_prometheus
 packaging/site/             manual/site
+tests/browser.py            manual/site net/metrics_page
 tests/clock.py              cli/flows cli/top cli/doctor
 tests/screen.py             cli/top
 tests/bench/                layout

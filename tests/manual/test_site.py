@@ -11,9 +11,9 @@ import urllib.parse
 
 import pytest
 
+import browser
 from built import BUILD, ROOT
 
-BROWSER = shutil.which("chromium")
 SITE = "packaging/site"
 NARROW = 360
 # The pages one after another, in a frame as narrow as a telephone, which no window of a browser is.
@@ -167,15 +167,12 @@ def test_a_dead_link_is_told(small, mistake):
 
 def browse(directory, address, *words):
     """The page as it is after its scripts have run."""
-    return subprocess.run(
-        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-dev-shm-usage", "--disable-background-networking",
-         f"--user-data-dir={directory}/profile", *words, "--dump-dom", address],
-        env={**os.environ, "HOME": str(directory)}, capture_output=True, text=True, check=True,
-        timeout=120).stdout
+    return subprocess.run(browser.command(directory, address, *words, "--dump-dom"),
+                          env=browser.environment(directory), capture_output=True, text=True,
+                          check=True, timeout=120).stdout
 
 
-@pytest.mark.skipif(not BROWSER, reason="chromium is not installed")
+@browser.needs_browser
 def test_search(site, tmp_path):
     """From the files. The manual's entry of an option comes before pages that only use the word."""
     found = re.findall(r'<li><a href="([^"]*)"',
@@ -186,7 +183,7 @@ def test_search(site, tmp_path):
         tmp_path, f"{(site / 'search.html').as_uri()}?q=flowlet_gap+noSuchWord")
 
 
-@pytest.mark.skipif(not BROWSER, reason="chromium is not installed")
+@browser.needs_browser
 def test_no_page_is_wider_than_a_telephone(pages, tmp_path):
     frame = tmp_path / "frame.html"
     frame.write_text(MEASURE % (NARROW, [page.as_uri() for page in pages], NARROW))

@@ -6,21 +6,20 @@ import http.server
 import itertools
 import os
 import re
-import shutil
 import threading
 
 import pytest
 
+import browser
 from traffic import Stream
 from waiting import quiet_for, wait_for
 from webclient import Server
 
 BONDD = ("127.0.0.1", 9976)
 EVIL = "<b>x&\"'"
-BROWSER = shutil.which("chromium")
 PICTURE = os.environ.get("XBOND_SCREENSHOT")
 
-pytestmark = pytest.mark.skipif(not BROWSER, reason="chromium is not installed")
+pytestmark = browser.needs_browser
 
 
 # What it is as wide as, with what must be scrolled to.
@@ -73,18 +72,15 @@ def begin_metrics(host):
     wait_for(Server(host, BONDD).answers, "an answer")
 
 
-def browser(directory, *words, size=(1100, 760), path="/"):
-    """A chromium of its own."""
-    return [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-dev-shm-usage", "--disable-background-networking",
-            f"--window-size={size[0]},{size[1]}", f"--user-data-dir={directory}/profile", *words,
-            f"http://127.0.0.1:9977{path}"]
+def command(directory, *words, size=(1100, 760), path="/"):
+    return browser.command(directory, f"http://127.0.0.1:9977{path}",
+                           f"--window-size={size[0]},{size[1]}", *words)
 
 
 def browse(host, directory, **options):
     """The page as it is after three seconds of its own time."""
-    words = browser(directory, "--virtual-time-budget=3000", "--dump-dom", **options)
-    return host.run(*words, env={**os.environ, "HOME": str(directory)}).stdout
+    words = command(directory, "--virtual-time-budget=3000", "--dump-dom", **options)
+    return host.run(*words, env=browser.environment(directory)).stdout
 
 
 def take_picture(pair, directory):
@@ -94,8 +90,8 @@ def take_picture(pair, directory):
     begin_metrics(host)
     made.far.ip("link", "set", "l2", "down")
     front = Front(host, late_s=PICTURE_S)
-    child = host.spawn(*browser(directory, f"--screenshot={PICTURE}", size=(1000, 420)),
-                       env={**os.environ, "HOME": str(directory)})
+    child = host.spawn(*command(directory, f"--screenshot={PICTURE}", size=(1000, 420)),
+                       env=browser.environment(directory))
     rates = itertools.cycle((3000, 9000, 5000, 12000, 7000))
     while child.poll() is None:
         streams = [Stream(made.near, made.far, flows=16, rate=next(rates), size=1000),
