@@ -247,8 +247,7 @@ static void dataplane_unpin(const char *bpf_dir, const char *name)
 	pins_path(dir, sizeof(dir), bpf_dir, name);
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, name);
 	pin_dirs_remove(staging);
-	if (rename(dir, staging) == 0)
-		pin_dirs_remove(staging);
+	pin_dirs_remove(rename(dir, staging) < 0 ? dir : staging);
 }
 
 int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,

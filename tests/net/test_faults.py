@@ -2,9 +2,10 @@
 """The matrix of faults: each system call of each verb fails once, of bondd and of bondctl, by
 tests/tools/faults.so.c. After each: bondd lives, what is there is what was before or what was
 wanted, so `show` agrees with the devices, and a second try or a restart of bondd brings what was
-wanted. The calls are counted at each run; a share has every SHARES-th of them. Of those that are
-made from one place, as libbpf makes hundreds, the first and the last fail.
+wanted. A call is known by its stack. The shares divide the stacks among them, each build anew. Of
+the calls that are made from one place, as libbpf makes hundreds, the first and the last fail.
 """
+import collections
 import contextlib
 import ctypes
 import dataclasses
@@ -57,8 +58,9 @@ queue_id = 2
 
 class Faults(ctypes.Structure):
     """As in tests/tools/faults.so.c."""
-    _fields_ = [("fail_at", ctypes.c_uint32), ("count", ctypes.c_uint32),
-                ("is_recording", ctypes.c_uint32), ("failed", ctypes.c_char * 20),
+    _fields_ = [("fail_stack", ctypes.c_uint64), ("fail_nth", ctypes.c_uint32),
+                ("seen", ctypes.c_uint32), ("count", ctypes.c_uint32),
+                ("is_recording", ctypes.c_uint32), ("failed", ctypes.c_char * 24),
                 ("stack", ctypes.c_uint64 * 8192)]
 
 
@@ -73,19 +75,23 @@ class Injector:
         self.environment = {"LD_PRELOAD": str(INJECTOR), "XBOND_TEST_FAULTS": str(path)}
 
     @contextlib.contextmanager
-    def armed(self, number):
-        """The call of this number fails in the block; 0: none, they are counted only."""
-        self.shared.failed, self.shared.is_recording = b"", not number
-        self.shared.count, self.shared.fail_at = 0, number
+    def recording(self):
+        self.shared.fail_stack, self.shared.count, self.shared.is_recording = 0, 0, 1
         yield
-        self.shared.fail_at = self.shared.is_recording = 0
+        self.shared.is_recording = 0
 
-    def numbers(self):
-        """Of calls that were made from the same place the first and the last."""
-        stacks = list(self.shared.stack[:self.shared.count + 1])
-        last = {stack: number for number, stack in enumerate(stacks) if number}
-        first = {stack: number for number, stack in reversed(list(enumerate(stacks))) if number}
-        return sorted({*first.values(), *last.values()})
+    @contextlib.contextmanager
+    def armed(self, stack, nth):
+        """The nth call of that stack fails in the block."""
+        self.shared.failed, self.shared.seen = b"", 0
+        self.shared.fail_nth, self.shared.fail_stack = nth, stack
+        yield
+        self.shared.fail_stack = 0
+
+    def calls(self):
+        """(stack, nth) of the first and of the last call of each stack that was recorded."""
+        times = collections.Counter(self.shared.stack[:self.shared.count])
+        return [(stack, nth) for stack in sorted(times) for nth in sorted({1, times[stack]})]
 
     @property
     def failed(self):
@@ -244,10 +250,10 @@ class Case:
         return [f"left over: {line}" for line in differences(self.wait_state(self.before),
                                                              self.before)]
 
-    def check(self, armed, number):
-        """Lets call number of one program fail. Returns what was wrong, as lines."""
+    def check(self, armed, call):
+        """Lets a call of one program fail. Returns what was wrong, as lines."""
         log_size = len(self.host.log())
-        with armed.armed(number):
+        with armed.armed(*call):
             done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
@@ -267,7 +273,7 @@ class Case:
             self.make()
         else:
             self.go_back()
-        return [f"call {number}, {armed.failed}: {done.stderr.strip()}", *found,
+        return [f"call {call[1]} of its kind, {armed.failed}: {done.stderr.strip()}", *found,
                 *stack(log)] if found and not is_known(stack(log)) else []
 
 
@@ -277,7 +283,7 @@ def is_known(lines):
 
 def stack(log):
     """Who made the call that failed, by what the injector wrote."""
-    lines = log.partition("faults: call ")[2].splitlines()[1:]
+    lines = log.partition("faults: ")[2].splitlines()[1:]
     frames = [found for found in (re.search(r"/(bondd|bondctl)\(\+(0x[0-9a-f]+)\)", line)
                                   for line in lines) if found]
     if not frames:
@@ -351,15 +357,15 @@ def verb_name(request):
     return request.param
 
 
-def numbers(case, armed, share):
+def calls(case, armed, share):
     """What to let fail."""
-    with armed.armed(0):
+    with armed.recording():
         assert case.do(case.verb.do, armed.environment).returncode == case.verb.is_refused
-    chosen = armed.numbers()
-    assert chosen, "no call was counted"
+    found = armed.calls()
+    assert found, "no call was recorded"
     case.wait_state(case.after)
     case.go_back()
-    return chosen[share::SHARES]
+    return [(stack, nth) for stack, nth in found if stack % SHARES == share]
 
 
 @pytest.mark.variants(len(VERBS))
@@ -372,8 +378,7 @@ def test_each_call_fails_once(tmp_path, policy, program, name, share):
     case = Case(VERBS[name], bondd, policy)
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
-        found = [line for number in numbers(case, armed, share)
-                 for line in case.check(armed, number)]
+        found = [line for call in calls(case, armed, share) for line in case.check(armed, call)]
         found += case.leftovers()
     finally:
         case.lab.close()

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A library for LD_PRELOAD that lets one system call of the program's first thread fail. A test
- * writes into the file XBOND_TEST_FAULTS which one (`struct faults`), and reads there how many
- * there were. The failing call and who made it are written to stderr. A call fails as the kernel
- * lets it fail on a host that is short of something; calls that cannot fail so are left alone, and
- * so are those of a thread for itself (epoll_wait, futex), which would end any program.
+ * writes into the file XBOND_TEST_FAULTS which one (`struct faults`), and reads there which there
+ * were. A call is known by the stack of those who made it, which the next run has too, and not by
+ * its number, which a timer changes. The failing call and its stack are written to stderr. A call
+ * fails as the kernel lets it fail on a host that is short of something; calls that cannot fail so
+ * are left alone, and so are those of a thread for itself (epoll_wait, futex), which would end any
+ * program.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,12 +41,13 @@
 #define CALLS 8192
 
 struct faults {
-	uint32_t fail_at;      /* this call fails, counted from 1; 0: none */
-	uint32_t count;	       /* calls since the test set it to 0 */
-	uint32_t is_recording; /* the stack of each call */
-	char failed[20];       /* the function that failed */
-	uint64_t stack[CALLS]; /* of the call of this number: the same if it was made from the same
-				*/
+	uint64_t fail_stack; /* of the calls of this stack, one fails; 0: none does */
+	uint32_t fail_nth;   /* which of them, from 1 */
+	uint32_t seen;	     /* calls of that stack since the test set it to 0 */
+	uint32_t count;	     /* calls of all stacks since the test set it to 0, if they are recorded */
+	uint32_t is_recording;
+	char failed[24];       /* the function that failed */
+	uint64_t stack[CALLS]; /* of each call that was recorded */
 };
 
 static struct faults *faults;
@@ -65,31 +68,39 @@ __attribute__((constructor)) static void faults_init(void)
 		faults = map;
 }
 
-/* FNV-1a. */
-static uint64_t faults_hash(void *const *frames, int count)
+/* FNV-1a of where the callers are in their objects, so that it is the same after a restart. */
+static uint64_t faults_stack(void *const *frames, int count)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (int i = 0; i < count; i++)
-		hash = (hash ^ (uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
+	for (int i = 0; i < count; i++) {
+		uintptr_t at = (uintptr_t)frames[i];
+		struct dl_find_object object;
+
+		if (!_dl_find_object(frames[i], &object))
+			at -= (uintptr_t)object.dlfo_map_start;
+		hash = (hash ^ at) * UINT64_C(0x100000001b3);
+	}
 	return hash;
 }
 
 static int faults_is_due(const char *function, int error)
 {
 	void *frames[FRAMES];
+	uint64_t stack;
+	int depth;
 
-	if (!faults || gettid() != getpid())
+	if (!faults || (!faults->is_recording && !faults->fail_stack) || gettid() != getpid())
 		return 0;
-	faults->count++;
+	depth = backtrace(frames, FRAMES);
+	stack = faults_stack(frames, depth);
 	if (faults->is_recording && faults->count < CALLS)
-		faults->stack[faults->count] = faults_hash(frames, backtrace(frames, FRAMES));
-	if (faults->count != faults->fail_at)
+		faults->stack[faults->count++] = stack;
+	if (stack != faults->fail_stack || ++faults->seen != faults->fail_nth)
 		return 0;
 	snprintf(faults->failed, sizeof(faults->failed), "%s", function);
-	dprintf(STDERR_FILENO, "faults: call %u, %s: %s\n", faults->count, function,
-		strerror(error));
-	backtrace_symbols_fd(frames, backtrace(frames, FRAMES), STDERR_FILENO);
+	dprintf(STDERR_FILENO, "faults: %s: %s\n", function, strerror(error));
+	backtrace_symbols_fd(frames, depth, STDERR_FILENO);
 	errno = error;
 	return 1;
 }
