@@ -3,11 +3,266 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "bpf/abi.h"
 #include "common/clock.h"
 #include "common/memory.h"
-#include "daemon/announce/announce_round.h"
+#include "daemon/announce/announce_survey.h"
 #include "daemon/base/worker.h"
+#include "network/namespaces.h"
+#include "network/packet.h"
+
+#define SLICE_NS (2 * NS_PER_MS)	/* time of sending without a pause */
+#define REST_NS ((long)(1 * NS_PER_MS)) /* pause after it, for everybody else */
+
+/* What is announced several times, and when it is due again. */
+struct announce_series {
+	unsigned int left;
+	uint64_t delay_ns, next_ns;
+	bool is_due; /* in this round */
+};
+
+struct announcement {
+	struct announcement *next;
+	int port_ifindex; /* the port side of the bond */
+	struct announce_series addresses, groups;
+	bool dropped; /* atomic: stops what is not sent yet */
+	int *reached; /* devices of bondd's namespace that belong to it */
+	size_t reached_count;
+};
+
+/*
+ * One round: finds out what to announce, and sends it with pauses. It begins in bondd's own
+ * namespace and goes on to others that have devices on the bonds.
+ */
+
+/* One run of the thread: what all its announcements share. */
+struct round {
+	struct announcement *announcements;
+	struct announce_survey survey; /* of the namespace that is being worked on */
+	size_t *places;		       /* room for one entry per device */
+	int fd;			       /* a packet socket there */
+	uint64_t slice_ns;	       /* when the present slice began */
+};
+
+static bool announce_is_dropped(const struct announcement *announcement)
+{
+	return __atomic_load_n(&announcement->dropped, __ATOMIC_RELAXED);
+}
+
+static void announce_pace(struct round *round)
+{
+	static const struct timespec rest = { .tv_nsec = REST_NS };
+
+	if (clock_now_ns() - round->slice_ns < SLICE_NS)
+		return;
+	nanosleep(&rest, NULL);
+	round->slice_ns = clock_now_ns();
+}
+
+/* The device's own addresses that are the sources of its reports. */
+struct sources {
+	uint8_t ipv4[4];
+	uint8_t ipv6[16];
+};
+
+static void announce_note_source(const struct announce_item *item, struct sources *sources)
+{
+	if (item->what == ANNOUNCE_IPV4)
+		memcpy(sources->ipv4, item->bytes, sizeof(sources->ipv4));
+	else if (item->what == ANNOUNCE_IPV6 && item->is_link_local && !item->is_optimistic)
+		memcpy(sources->ipv6, item->bytes, sizeof(sources->ipv6));
+}
+
+static bool announce_is_group(const struct announce_item *item)
+{
+	return item->what == ANNOUNCE_GROUP_IPV4 || item->what == ANNOUNCE_GROUP_IPV6;
+}
+
+static void announce_group(const struct announce_sender *sender, const struct announce_item *item,
+			   const struct sources *sources)
+{
+	if (item->what == ANNOUNCE_GROUP_IPV4)
+		announce_group_ipv4(sender, sources->ipv4, item->bytes);
+	else
+		announce_group_ipv6(sender, sources->ipv6, item->bytes);
+}
+
+/*
+ * Returns false if this address does not tell the switches. Unless another one does, they still
+ * need a RARP.
+ */
+static bool announce_address(const struct round *round, const struct announce_device *device,
+			     const struct announce_sender *sender, const struct announce_item *item)
+{
+	int flags = (device->is_router ? ANNOUNCE_ROUTER : 0) |
+		    (item->is_optimistic ? 0 : ANNOUNCE_OVERRIDE);
+
+	if (item->what == ANNOUNCE_IPV4) {
+		if (device->has_arp)
+			announce_arp(sender, item->bytes);
+		return device->has_arp;
+	}
+	if (round->survey.knows_routers)
+		announce_advertisement(sender, item->bytes, flags);
+	return round->survey.knows_routers && !item->is_link_local;
+}
+
+static void announce_device(struct round *round, const struct announcement *announcement,
+			    const struct announce_device *device)
+{
+	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
+	const struct announce_item *items;
+	struct sources sources = { 0 };
+	bool said = !announcement->addresses.is_due;
+	size_t count;
+
+	items = announce_survey_items(&round->survey, device->ifindex, &count);
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
+		announce_pace(round);
+		announce_note_source(&items[i], &sources);
+		if (announce_is_group(&items[i])) {
+			if (announcement->groups.is_due)
+				announce_group(&sender, &items[i], &sources);
+		} else if (announcement->addresses.is_due) {
+			said |= announce_address(round, device, &sender, &items[i]);
+		}
+	}
+	announce_pace(round);
+	if (!said && !announce_is_dropped(announcement))
+		announce_rarp(&sender);
+}
+
+static void announce_reach(struct announcement *announcement, int ifindex)
+{
+	int *grown = memory_need(reallocarray(announcement->reached,
+					      announcement->reached_count + 1, sizeof(*grown)));
+
+	announcement->reached = grown;
+	grown[announcement->reached_count++] = ifindex;
+}
+
+static bool announce_has_reached(const struct announcement *announcement, int ifindex)
+{
+	for (size_t i = 0; i < announcement->reached_count; i++)
+		if (announcement->reached[i] == ifindex)
+			return true;
+	return false;
+}
+
+/* Marks that device and the devices above it. Devices in other namespaces may be above those. */
+static void announce_from(struct round *round, struct announcement *announcement, int ifindex,
+			  bool is_home)
+{
+	size_t count = announce_survey_above(&round->survey, ifindex, round->places);
+
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
+		const struct announce_device *device = &round->survey.devices[round->places[i]];
+
+		announce_device(round, announcement, device);
+		if (is_home)
+			announce_reach(announcement, device->ifindex);
+	}
+}
+
+/* Returns false if nothing can be sent from here. */
+static bool announce_get_ready(struct round *round)
+{
+	round->fd = packet_open();
+	round->places = memory_need(calloc(round->survey.device_count + 1, sizeof(*round->places)));
+	round->slice_ns = clock_now_ns();
+	return round->fd >= 0;
+}
+
+static void announce_clear(struct round *round)
+{
+	if (round->fd >= 0)
+		close(round->fd);
+	free(round->places);
+	announce_survey_free(&round->survey);
+}
+
+static void announce_home(struct round *round, struct nl *nl)
+{
+	announce_survey_read_devices(nl, &round->survey);
+	announce_survey_read_items(nl, &round->survey);
+	if (announce_get_ready(round))
+		for (struct announcement *each = round->announcements; each; each = each->next) {
+			each->reached_count = 0;
+			/* bond0 may be in another namespace */
+			announce_reach(each, each->port_ifindex);
+			announce_from(round, each,
+				      announce_survey_peer(&round->survey, each->port_ifindex),
+				      true);
+		}
+	announce_clear(round);
+}
+
+/*
+ * home: the number that bondd's namespace has here. Returns NULL if that device is on none of ours.
+ */
+static struct announcement *announce_whose(const struct round *round,
+					   const struct announce_device *device, int home)
+{
+	struct announcement *each = round->announcements;
+
+	if (!device->lower || device->lower_nsid < 0 || device->lower_nsid != home)
+		return NULL;
+	while (each && (announce_is_dropped(each) || !announce_has_reached(each, device->lower)))
+		each = each->next;
+	return each;
+}
+
+static bool announce_concerns(const struct round *round, int home)
+{
+	for (size_t i = 0; i < round->survey.device_count; i++)
+		if (announce_whose(round, &round->survey.devices[i], home))
+			return true;
+	return false;
+}
+
+static void announce_in_other_netns(int home_fd, void *arg)
+{
+	struct round round = { .announcements = arg, .fd = -1 };
+	struct nl nl;
+	int home;
+
+	if (nl_init(&nl))
+		return;
+	announce_survey_read_devices(&nl, &round.survey);
+	/* It has been in the list since the devices on it were announced, if not longer. */
+	home = namespaces_number(&nl, home_fd);
+	if (announce_concerns(&round, home) && announce_get_ready(&round)) {
+		announce_survey_read_items(&nl, &round.survey);
+		for (size_t i = 0; i < round.survey.device_count; i++) {
+			const struct announce_device *device = &round.survey.devices[i];
+			struct announcement *announcement = announce_whose(&round, device, home);
+
+			if (announcement)
+				announce_from(&round, announcement, device->ifindex, false);
+		}
+	}
+	announce_clear(&round);
+	nl_done(&nl);
+}
+
+static void announce_round(struct nl *nl, struct announcement *announcements)
+{
+	struct round round = { .announcements = announcements, .fd = -1 };
+
+	announce_home(&round, nl);
+	namespaces_visit(announce_in_other_netns, announcements);
+}
+
+static void announcement_free(struct announcement *announcement)
+{
+	free(announcement->reached);
+	free(announcement);
+}
+
+/* Orders, and the thread that takes them. */
 
 struct announcer {
 	struct worker worker;

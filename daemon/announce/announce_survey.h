@@ -2,7 +2,7 @@
 /*
  * What must be announced after a failover: the devices of a namespace, which device is on which,
  * their addresses and multicast groups. Each list is read from the kernel once, however many bonds
- * and devices there are. Sends nothing.
+ * and devices there are. Reading sends nothing.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_SURVEY_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_SURVEY_H
@@ -69,5 +69,34 @@ int announce_survey_peer(const struct announce_survey *survey, int ifindex);
  * for survey->device_count.
  */
 size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places);
+
+/* announce_frames.c: the frames by which a host announces where its MAC address is now. */
+
+struct announce_sender {
+	int fd; /* a packet socket */
+	int ifindex;
+	const uint8_t *mac;
+};
+
+/* An ARP request of the IPv4 address for itself (RFC 5227, 3). */
+void announce_arp(const struct announce_sender *sender, const uint8_t address[4]);
+/* For a device without addresses: at least the switches learn. */
+void announce_rarp(const struct announce_sender *sender);
+
+enum { ANNOUNCE_ROUTER = 1, ANNOUNCE_OVERRIDE = 2 };
+/* An unsolicited neighbour advertisement (RFC 4861, 7.2.6) to all nodes. */
+void announce_advertisement(const struct announce_sender *sender, const uint8_t address[16],
+			    int flags);
+
+/*
+ * The report of a multicast group that a device has joined, by IGMPv2 (RFC 2236) or MLDv1
+ * (RFC 2710): switches that snoop then forward the group to the new port before the next query.
+ * source: an address of the device, or zero; of IPv6 one that is link-local, or unspecified, which
+ * only snooping switches accept (RFC 3590).
+ */
+void announce_group_ipv4(const struct announce_sender *sender, const uint8_t source[4],
+			 const uint8_t group[4]);
+void announce_group_ipv6(const struct announce_sender *sender, const uint8_t source[16],
+			 const uint8_t group[16]);
 
 #endif

@@ -11,11 +11,7 @@
 #include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
-#include "daemon/handover/handover_journal.h"
 #include "daemon/handover/handover_plan.h"
-#include "daemon/handover/handover_side.h"
-#include "daemon/handover/handover_step.h"
-#include "daemon/handover/handover_survey.h"
 #include "options/names.h"
 
 #define LOOK_US 5000

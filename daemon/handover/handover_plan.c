@@ -2,11 +2,16 @@
 #include "daemon/handover/handover_plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/mac.h"
 #include "common/memory.h"
-#include "daemon/handover/handover_side.h"
 #include "options/names.h"
 
 struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes)
@@ -80,4 +85,232 @@ struct netconf_device *handover_pairs(const struct handover *plan, bool back)
 		pairs[i] = (struct netconf_device){ device->old, back ? device->old : device->new };
 	}
 	return pairs;
+}
+
+static void journal_path(const struct daemon *daemon, const char *name, char ret_path[PATH_MAX])
+{
+	snprintf(ret_path, PATH_MAX, "%s/" HANDOVER_DIRECTORY "/%s" HANDOVER_SUFFIX,
+		 daemon->paths.run_dir, name);
+}
+
+static json_t *journal_hex(const struct nlmsghdr *request)
+{
+	const unsigned char *bytes = (const unsigned char *)request;
+	char *text = memory_need(malloc(2 * (size_t)request->nlmsg_len + 1));
+	json_t *json;
+
+	for (size_t i = 0; i < request->nlmsg_len; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	json = json_string(text);
+	free(text);
+	return json;
+}
+
+static json_t *journal_slaves(const struct handover *plan)
+{
+	json_t *slaves = json_array();
+
+	for (size_t i = 0; i < plan->slave_count; i++) {
+		const struct handover_slave *slave = &plan->slaves[i];
+
+		json_array_append_new(
+			slaves, json_pack("{s:o, s:i, s:i, s:b, s:b, s:O}", "name",
+					  name_to_json(slave->name), "ifindex", slave->ifindex,
+					  "port", (int)slave->port, "has_link", slave->has_link,
+					  "is_first", slave->is_first, "options", slave->options));
+	}
+	return slaves;
+}
+
+static json_t *journal_devices(const struct handover *plan)
+{
+	json_t *devices = json_array();
+
+	for (size_t i = 0; i < plan->device_count; i++) {
+		const struct handover_device *device = &plan->devices[i];
+
+		json_array_append_new(
+			devices, json_pack("{s:s, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}", "kind",
+					   device->kind, "name", name_to_json(device->name),
+					   "new_name", name_to_json(device->new_name), "old_name",
+					   name_to_json(device->old_name), "old", device->old,
+					   "new", device->new, "lower", device->lower, "is_up",
+					   device->is_up, "has_master", device->has_master));
+	}
+	return devices;
+}
+
+static json_t *journal_pack(const struct handover *plan)
+{
+	char mac[MAC_FORMAT_SIZE];
+	json_t *conf = json_array();
+
+	for (size_t i = 0; i < plan->conf.count; i++)
+		json_array_append_new(conf, journal_hex(plan->conf.request[i]));
+	return json_pack("{s:b, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "is_back", plan->is_back,
+			 "is_ending", plan->is_ending, "old_kind", plan->old_kind, "mac",
+			 mac_format(plan->mac, mac), "mtu", (int)plan->mtu, "slaves",
+			 journal_slaves(plan), "devices", journal_devices(plan), "conf", conf);
+}
+
+int handover_journal_write(const struct handover *plan, struct err *err)
+{
+	char path[PATH_MAX], next[PATH_MAX + 8];
+	json_t *journal = journal_pack(plan);
+	int r = -EIO;
+
+	snprintf(path, sizeof(path), "%s/" HANDOVER_DIRECTORY, plan->daemon->paths.run_dir);
+	paths_make_dir(path, 0700);
+	journal_path(plan->daemon, handover_name(plan), path);
+	snprintf(next, sizeof(next), "%s.new", path);
+	if (!json_dump_file(journal, next, JSON_INDENT(1)) && !rename(next, path))
+		r = 0;
+	if (r)
+		err_set(err, -r, "the journal %s cannot be written; is there room?", path);
+	json_decref(journal);
+	return r;
+}
+
+void handover_journal_remove(const struct handover *plan)
+{
+	char path[PATH_MAX];
+
+	journal_path(plan->daemon, handover_name(plan), path);
+	unlink(path);
+}
+
+static bool journal_take_name(const json_t *object, const char *key, char ret_name[XBOND_NAME_SIZE])
+{
+	return name_from_json(json_object_get(object, key), ret_name) && *ret_name;
+}
+
+static int journal_number(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+static bool journal_flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+static bool journal_take_devices(const json_t *devices, struct handover *plan)
+{
+	json_t *json;
+	size_t i;
+
+	if (!json_array_size(devices) || json_array_size(devices) > HANDOVER_DEVICES_MAX)
+		return false;
+	json_array_foreach (devices, i, json) {
+		struct handover_device *device = &plan->devices[i];
+
+		if (!journal_take_name(json, "kind", device->kind) ||
+		    !journal_take_name(json, "name", device->name) ||
+		    !journal_take_name(json, "new_name", device->new_name) ||
+		    !journal_take_name(json, "old_name", device->old_name))
+			return false;
+		device->old = journal_number(json, "old");
+		device->new = journal_number(json, "new");
+		device->lower = journal_number(json, "lower");
+		device->is_up = journal_flag(json, "is_up");
+		device->has_master = journal_flag(json, "has_master");
+		plan->device_count = i + 1;
+	}
+	return true;
+}
+
+static bool journal_take_slaves(const json_t *slaves, struct handover *plan)
+{
+	json_t *json;
+	size_t i;
+
+	if (json_array_size(slaves) > XBOND_MAX_SLAVES)
+		return false;
+	json_array_foreach (slaves, i, json) {
+		struct handover_slave *slave = &plan->slaves[i];
+
+		if (!journal_take_name(json, "name", slave->name))
+			return false;
+		slave->ifindex = journal_number(json, "ifindex");
+		slave->port = (unsigned int)journal_number(json, "port");
+		slave->has_link = journal_flag(json, "has_link");
+		slave->is_first = journal_flag(json, "is_first");
+		slave->options = json_incref(json_object_get(json, "options"));
+		plan->slave_count = i + 1;
+	}
+	return true;
+}
+
+static bool journal_take_request(const char *text, struct netconf *conf)
+{
+	size_t size = text ? strlen(text) / 2 : 0;
+	unsigned char *bytes = memory_need(malloc(size + 1));
+	bool taken = size > 0;
+
+	for (size_t i = 0; taken && i < size; i++)
+		taken = sscanf(text + 2 * i, "%2hhx", &bytes[i]) == 1;
+	taken = taken && netconf_add(conf, bytes, size);
+	free(bytes);
+	return taken;
+}
+
+static bool journal_take(const json_t *journal, const char *name, struct handover *plan)
+{
+	const char *mac = json_string_value(json_object_get(journal, "mac"));
+	const char *kind = json_string_value(json_object_get(journal, "old_kind"));
+	json_t *request;
+	size_t i;
+
+	if (!mac || mac_parse(mac, plan->mac) || !kind || strlen(kind) >= sizeof(plan->old_kind))
+		return false;
+	memcpy(plan->old_kind, kind, strlen(kind) + 1);
+	plan->mtu = (uint32_t)journal_number(journal, "mtu");
+	plan->is_ending = journal_flag(journal, "is_ending");
+	json_array_foreach (json_object_get(journal, "conf"), i, request)
+		if (!journal_take_request(json_string_value(request), &plan->conf))
+			return false;
+	return journal_take_devices(json_object_get(journal, "devices"), plan) &&
+	       !strcmp(handover_name(plan), name) &&
+	       journal_take_slaves(json_object_get(journal, "slaves"), plan);
+}
+
+/* A pipe would keep bondd waiting. */
+static json_t *journal_load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	json_t *journal = NULL;
+	struct stat about;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid())
+		journal = json_loadfd(fd, 0, NULL);
+	close(fd);
+	return journal;
+}
+
+int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
+			  struct err *err)
+{
+	char path[PATH_MAX];
+	struct handover *plan;
+	json_t *journal;
+	bool taken;
+
+	journal_path(daemon, name, path);
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -ENOENT;
+	journal = journal_load(path);
+	plan = handover_new(daemon, journal_flag(journal, "is_back"), NULL);
+	taken = journal_take(journal, name, plan);
+	json_decref(journal);
+	if (taken) {
+		*ret_plan = plan;
+		return 0;
+	}
+	handover_free(plan);
+	return err_set(err, EPROTO,
+		       "the journal %s of an unfinished takeover cannot be read; put things right "
+		       "by hand and remove it",
+		       path);
 }

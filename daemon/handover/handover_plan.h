@@ -78,4 +78,67 @@ json_t *handover_options(const struct option_set *set);
  */
 struct netconf_device *handover_pairs(const struct handover *plan, bool back);
 
+/*
+ * The two kinds of bond between which slaves move: xbond's and the kernel's. Each function says in
+ * err what it could not do. ifindex: of the bond.
+ */
+
+struct handover_side {
+	const char *whose; /* "xbond's" */
+	/* Makes the bond of the plan under this name, up, without IPv6 and without slaves. */
+	int (*create)(struct handover *plan, const char *name, struct err *err);
+	/* Adds the slave, which has no master. */
+	int (*add)(struct handover *plan, int ifindex, const struct handover_slave *slave,
+		   struct err *err);
+	/* Frees the slave. */
+	int (*release)(struct handover *plan, int ifindex, const struct handover_slave *slave,
+		       struct err *err);
+	bool (*has)(struct handover *plan, int ifindex, const struct handover_slave *slave);
+	/* The slave carries traffic, as far as its link and LACP allow. */
+	bool (*uses)(struct handover *plan, int ifindex, const struct handover_slave *slave);
+	/* Its name, MTU, address or state was changed. */
+	void (*follow)(struct handover *plan, int ifindex);
+	/* Frees all slaves and removes the bond with what is on it. */
+	int (*remove)(struct handover *plan, int ifindex, struct err *err);
+};
+
+extern const struct handover_side handover_side_kernel, handover_side_xbond;
+
+/* The journal of a handover: the plan as a file. It is replaced as a whole, by a rename. */
+
+#define HANDOVER_DIRECTORY "handover"
+#define HANDOVER_SUFFIX ".json"
+
+int handover_journal_write(const struct handover *plan, struct err *err);
+void handover_journal_remove(const struct handover *plan);
+/* name: of the bond. -ENOENT: there is none; -EPROTO: it cannot be read, and err says why. */
+int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
+			  struct err *err);
+
+/* Finds out what is to be handed over, and refuses what cannot be. Changes nothing. */
+
+/* given: options that the user wants otherwise, {NAME: TEXT}; NULL: none. */
+int handover_survey(struct handover *plan, const char *name, const json_t *given, struct err *err);
+
+/* The steps of a handover. Each says in err what it could not do. */
+
+/* The new bond and what is on it, asleep, under their meanwhile names. */
+int handover_prepare(struct handover *plan, struct err *err);
+/* Names, masters, addresses, routes: from the old devices to the new ones. */
+int handover_switch(struct handover *plan, struct err *err);
+/* Moves a slave from the old bond to the new one. */
+int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err);
+/* Does the new bond use the slave, if that has a link? */
+bool handover_is_used(struct handover *plan, const struct handover_slave *slave);
+/* Removes the old bond, which has nothing any more. */
+int handover_end(struct handover *plan, struct err *err);
+/*
+ * Everything is with the old bond again, whatever was done. Goes on after what it cannot do.
+ * -ESTALE: another attempt cannot do more.
+ */
+int handover_undo(struct handover *plan, struct err *err);
+
+/* Tests let a step fail here (XBOND_TEST_FAIL_AT=STEP), or let bondd die. */
+int handover_passed(const char *step, struct err *err);
+
 #endif

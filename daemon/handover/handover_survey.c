@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/handover/handover_survey.h"
 
 #include <errno.h>
 #include <net/if.h>

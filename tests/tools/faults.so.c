@@ -44,7 +44,7 @@ struct faults {
 	uint64_t fail_stack; /* of the calls of this stack, one fails; 0: none does */
 	uint32_t fail_nth;   /* which of them, from 1 */
 	uint32_t seen;	     /* calls of that stack since the test set it to 0 */
-	uint32_t count;	     /* calls of all stacks since the test set it to 0, if they are recorded */
+	uint32_t count;	     /* calls that were recorded */
 	uint32_t is_recording;
 	char failed[24];       /* the function that failed */
 	uint64_t stack[CALLS]; /* of each call that was recorded */
