@@ -31,7 +31,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/team_ports.h"
-#include "daemon/manage/unfinished.h"
+#include "daemon/manage/snapshot.h"
 #include "daemon/meanwhile.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/monitor/arp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RUN_DIR/NAME: a JSON object that the next bondd reads, with the boot in which it was written. For
- * rollback_file.c and unfinished.c.
+ * rollback_file.c and snapshot.c.
  */
 #ifndef XBOND_DAEMON_BASE_RUN_FILE_H
 #define XBOND_DAEMON_BASE_RUN_FILE_H

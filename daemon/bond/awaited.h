@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Awaited slaves: the list of slaves that the configuration names but that are not members now.
- * config_wait.c adds them to their bonds when their device appears.
+ * manage/config.c adds them to their bonds when their device appears.
  */
 #ifndef XBOND_DAEMON_BOND_AWAITED_H
 #define XBOND_DAEMON_BOND_AWAITED_H
@@ -12,7 +12,7 @@
 #include "options/config_file.h"
 
 /*
- * A slave of the configuration, under the name it has there. manage/config_wait.c tries to add it.
+ * A slave of the configuration, under the name it has there. manage/config.c tries to add it.
  */
 struct awaited {
 	struct awaited *next;

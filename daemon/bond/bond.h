@@ -232,7 +232,7 @@ struct bond {
 	struct {
 		uint64_t next_ns;
 	} quality;		       /* quality.c */
-	struct team_refusal *refusals; /* team_refusal.c */
+	struct team_refusal *refusals; /* manage/team_ports.c */
 	struct {
 		uint64_t kept_ns; /* when it last told the team */
 		uint64_t refused; /* slots whose port the team does not use as it should */

@@ -6,7 +6,7 @@
 #include "daemon/base/log.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/rollback.h"
-#include "daemon/manage/unfinished.h"
+#include "daemon/manage/snapshot.h"
 #include "options/config_dir.h"
 #include "view/json_value.h"
 

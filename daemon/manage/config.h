@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CONFIG_DIR/BOND.conf (xbond.conf(5)) at start and for `load`: makes the bonds that do not exist.
- * Slaves that a file names but that are not there yet are added when they appear. apply.h changes
- * bonds that run.
+ * Slaves that a file names but that are not there yet are added when they appear; which device a
+ * section means is found out here, too. apply.h changes bonds that run.
  */
 #ifndef XBOND_DAEMON_MANAGE_CONFIG_H
 #define XBOND_DAEMON_MANAGE_CONFIG_H
@@ -24,5 +24,50 @@ int config_read(struct daemon *daemon, const char *bond, struct config_file *ret
  */
 int config_create(struct daemon *daemon, const char *name, const struct config_file *file,
 		  struct err *err);
+
+/*
+ * Adds awaited slaves (bond/awaited.h) when their device appears: under the name in the
+ * configuration, or under another name if the NIC is the same by its permanent MAC address. A slave
+ * that is refused is tried again when there is news of it.
+ */
+
+/* A device has appeared: adds it if it is awaited under this name. */
+void config_link_appeared(struct daemon *daemon, const char *name);
+/* Tries every awaited slave whose device is there: at start, and after messages were lost. */
+void config_look_again(struct daemon *daemon);
+/*
+ * Called twice a second: adds NICs that came back under another name, after udev has had the time
+ * to rename them.
+ */
+void config_wait_tick(struct daemon *daemon);
+
+/*
+ * The device that a section of the configuration means: by its name, by an alternative name, or by
+ * its permanent MAC address.
+ */
+
+/*
+ * The device with this permanent MAC address. or_present: if there is none, the one device without
+ * a permanent address (veth, tap) that has it now and belongs to no bond, or else the slave that
+ * had it before. Returns 0, -ENODEV, or -ENOTUNIQ if there are several.
+ */
+int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
+		      struct link_info *ret_link);
+/*
+ * The device of a section. One with a name and a MAC address is a slave that was there before: by
+ * name, or else by its address. -ENODEV: it is not there. -ENOTUNIQ: slave_find_is_unclear() says
+ * so.
+ */
+int slave_find(struct bond *bond, const struct config_slave *slave, struct link_info *ret_link);
+/* Returns -ENOTUNIQ, with a line in err. */
+int slave_find_is_unclear(const struct config_slave *slave, struct err *err);
+/* The same before there is a bond. */
+int slave_find_new(struct daemon *daemon, const struct config_slave *slave,
+		   struct link_info *ret_link);
+/*
+ * Does it have the name that it will keep? Where udev runs, it renames new devices, and some
+ * kernels do not let it once they are up.
+ */
+bool slave_find_has_name(const struct link_info *link);
 
 #endif

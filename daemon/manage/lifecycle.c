@@ -33,7 +33,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/policy_follow.h"
-#include "daemon/manage/team_refusal.h"
+#include "daemon/manage/team_ports.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What must be done to make a running bond what a configuration says: as few steps as possible, in
- * the order that interrupts traffic least. Changes nothing; plan_run.h does the steps.
+ * the order that interrupts traffic least. A plan changes nothing until
+ * plan_run() does its steps.
  *
  * The order: the bond's options; options of slaves that stay; new slaves; slaves that leave. So no
  * slave leaves before its successor is there. min_links rises after new slaves have come. A
@@ -13,7 +14,37 @@
 #include <jansson.h>
 
 #include "daemon/bond/daemon.h"
-#include "daemon/manage/plan_step.h"
+#include "options/config_model.h"
+
+enum plan_action {
+	PLAN_CREATE,
+	PLAN_SET,
+	PLAN_SET_SLAVE,
+	PLAN_ADD_SLAVE,
+	PLAN_DEL_SLAVE,
+	PLAN_AWAIT,  /* a slave whose device is not there */
+	PLAN_FORGET, /* to await a slave */
+};
+
+struct plan_step {
+	enum plan_action action;
+	struct option_set options;
+	struct config_slave slave; /* PLAN_AWAIT */
+	/* Names of devices; those awaited as config_slave_name() names them. */
+	char slaves[XBOND_MAX_SLAVES][MAC_FORMAT_SIZE];
+	size_t slave_count;
+};
+
+struct plan {
+	struct plan_step *steps;
+	size_t count;
+};
+
+/* A new step behind the others. */
+struct plan_step *plan_add(struct plan *plan, enum plan_action action);
+/* {"action", "slaves", "options", "text"}; the text is as for bondctl. A new reference. */
+json_t *plan_step_json(const struct plan_step *step, const char *bond);
+void plan_free(struct plan *plan);
 
 struct plan_wish {
 	const struct config_file *file;
@@ -42,5 +73,57 @@ int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_
 /* Those that config_create() does. */
 int plan_make_new(struct daemon *daemon, const struct config_file *file, struct plan *ret_plan,
 		  struct err *err);
+
+/*
+ * Does the steps, one after another, by the requests that users make. Ends at the first step that
+ * is refused, with its reason in err, or goes on and returns the first reason. A bondd that dies
+ * between two steps leaves a bond that is complete and works; the rest of the way is what a new
+ * plan contains. notes: as of request_add_slaves().
+ */
+int plan_run(struct daemon *daemon, const char *bond, const struct plan *plan, bool goes_on,
+	     json_t *notes, struct err *err);
+
+/*
+ * The part of a plan that is about slaves: which stay, come, leave and are awaited. For plan.c
+ * alone.
+ */
+
+struct plan_slave {
+	const struct config_slave *config;
+	bool is_there;
+	struct link_info link;
+	int slot; /* negative: it is no member */
+};
+
+struct plan_slaves {
+	struct plan_slave list[XBOND_MAX_SLAVES]; /* as the file has them */
+	size_t count;
+	uint64_t stay;	  /* slots */
+	uint64_t leave;	  /* slots */
+	size_t new_count; /* that are there and no members */
+};
+
+/* Refuses two sections that mean one device. */
+int plan_slaves_find(struct bond *bond, const struct config_file *file,
+		     struct plan_slaves *ret_slaves, struct err *err);
+/* Refuses, if the device of a new slave is in use. leaving: see struct plan_wish. */
+int plan_slaves_check(struct bond *bond, const struct plan_slaves *slaves, const json_t *leaving,
+		      struct err *err);
+
+/* mode: the one that the bond has then. again: those that stay are added anew. */
+void plan_slaves_set(struct bond *bond, const struct plan_slaves *slaves, uint32_t mode,
+		     struct plan *plan);
+/*
+ * A queue_id that one slave has now and another shall have is given up first. gone: slots of slaves
+ * that have left before.
+ */
+void plan_slaves_free_queue_ids(struct bond *bond, const struct plan_slaves *slaves, uint64_t gone,
+				struct plan *plan);
+void plan_slaves_add(struct bond *bond, const struct plan_slaves *slaves, uint32_t mode, bool again,
+		     struct plan *plan);
+void plan_slaves_del(struct bond *bond, uint64_t slots, struct plan *plan);
+/* Those that are not there are awaited, and no others. */
+void plan_slaves_await(struct bond *bond, const struct plan_slaves *slaves, uint32_t mode,
+		       struct plan *plan);
 
 #endif

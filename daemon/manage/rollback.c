@@ -12,7 +12,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/rollback_file.h"
 #include "daemon/manage/snapshot.h"
 #include "options/names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/manage/rollback_file.h"
+#include "daemon/manage/rollback.h"
 
 #include <dirent.h>
 #include <limits.h>
