@@ -155,10 +155,9 @@ bool attach_tcx_works(int program_fd, int ifindex)
 {
 	int link_fd = bpf_link_create(program_fd, ifindex, (enum bpf_attach_type)TCX_EGRESS, NULL);
 
-	if (link_fd < 0)
-		return false;
-	close(link_fd);
-	return true;
+	if (link_fd >= 0)
+		close(link_fd);
+	return link_fd != -EINVAL; /* another error says nothing about the kernel */
 }
 
 int attach_link_create(const struct attach_point *point, int program_fd, bool before_all)
