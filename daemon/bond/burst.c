@@ -7,7 +7,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/dataplane/settle.h"
+#include "daemon/dataplane/dataplane.h"
 
 static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
 {

@@ -3,7 +3,7 @@
  * Bursts. What the main loop does on its own (messages, polls, timers) must not wait until the
  * programs have let go of a bond's idle buckets. Within a burst, a plan that would have to wait is
  * put off (bond->plan_due). It is published when a thread reports that the programs have let go
- * (settle.h). Slaves that fail still leave at once. Requests wait.
+ * (dataplane.h). Slaves that fail still leave at once. Requests wait.
  */
 #ifndef XBOND_DAEMON_BOND_BURST_H
 #define XBOND_DAEMON_BOND_BURST_H

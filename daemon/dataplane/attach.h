@@ -8,6 +8,7 @@
 #define XBOND_DAEMON_DATAPLANE_ATTACH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "bpf/abi.h"
 #include "common/err.h"
@@ -97,5 +98,28 @@ int attach_link_create(const struct attach_point *point, int program_fd, bool be
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
 /* Does the device's TCX hook have a program whose name begins so? */
 bool attach_has_program(int ifindex, bool egress, const char *begin);
+
+/*
+ * The order of programs at a device's TCX ingress: which run before ours and which after, and how
+ * ours changes its place without a gap. Knows no bonds.
+ */
+
+struct tcx_order {
+	bool is_there;		    /* the program of the pinned link */
+	unsigned int before, after; /* those of others; without ours, all count as before */
+	uint32_t others;	    /* changes when those of others change */
+};
+
+enum tcx_end { TCX_FIRST, TCX_LAST };
+
+/* Reports nothing if the kernel has no TCX. */
+struct tcx_order tcx_look(const struct attach_point *point);
+/*
+ * Puts the program at one end of the order by a new link, then removes the old link. For a moment,
+ * frames that they let pass meet both.
+ */
+int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end, struct err *err);
+/* Cleans up after a tcx_move() of this program that was interrupted. */
+void tcx_tidy(const struct attach_point *point, int program_fd);
 
 #endif

@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/slots.h"
+#include "daemon/base/worker.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
 
@@ -278,4 +279,111 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	store_release(table->selection, (uint32_t)plan->selection);
 	dataplane->settled = false;
 	dataplane->ticket = 0;
+}
+
+/* Tickets; the worker's lock protects `asked` and `served`. */
+struct settler {
+	struct worker worker;
+	uint64_t asked, served;
+	uint64_t serving; /* the thread's */
+};
+
+static bool settler_begin(void *context)
+{
+	struct settler *settler = context;
+
+	settler->serving = settler->asked;
+	return settler->serving != settler->served;
+}
+
+static void settler_work(void *context)
+{
+	(void)context;
+	dataplane_quiesce();
+}
+
+static void settler_end(void *context)
+{
+	struct settler *settler = context;
+
+	settler->served = settler->serving;
+}
+
+static const struct worker_kind settler_kind = {
+	.name = "settle",
+	.begin = settler_begin,
+	.work = settler_work,
+	.end = settler_end,
+};
+
+struct settler *settler_new(struct err *err)
+{
+	struct settler *settler = memory_need(calloc(1, sizeof(*settler)));
+	int r = worker_start(&settler->worker, &settler_kind, settler);
+
+	if (!r)
+		return settler;
+	free(settler);
+	err_set(err, -r, "cannot start the thread that waits for programs: %s", strerror(-r));
+	return NULL;
+}
+
+void settler_free(struct settler *settler)
+{
+	if (!settler)
+		return;
+	worker_stop(&settler->worker);
+	free(settler);
+}
+
+uint64_t settler_ask(struct settler *settler)
+{
+	uint64_t ticket;
+
+	worker_lock(&settler->worker);
+	ticket = ++settler->asked;
+	worker_unlock_and_wake(&settler->worker);
+	return ticket;
+}
+
+int settler_fd(const struct settler *settler)
+{
+	return worker_fd(&settler->worker);
+}
+
+uint64_t settler_served(struct settler *settler)
+{
+	uint64_t served;
+
+	worker_has_ended_turn(&settler->worker);
+	worker_lock(&settler->worker);
+	served = settler->served;
+	worker_unlock(&settler->worker);
+	return served;
+}
+
+/* What the programs know of the slaves' carriers, and when they tell. */
+
+bool dataplane_look(struct dataplane *dataplane, uint64_t *ret_up, uint64_t *ret_lost)
+{
+	static const unsigned char frame[64]; /* the kernel wants one */
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = sizeof(frame));
+	const struct xbond_wake *wake = dataplane->pins.wake;
+
+	if (dataplane->look_fd < 0 || !wake || dataplane->devices_fd < 0 ||
+	    bpf_prog_test_run_opts(dataplane->look_fd, &options) < 0 || !options.retval)
+		return false;
+	*ret_up = __atomic_load_n(&wake->up, __ATOMIC_RELAXED);
+	*ret_lost = __atomic_load_n(&wake->lost, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool dataplane_listen_for(struct dataplane *dataplane, uint64_t slots)
+{
+	struct xbond_wake *wake = dataplane->pins.wake;
+	uint64_t told = wake ? __atomic_load_n(&wake->told, __ATOMIC_RELAXED) : 0;
+
+	if (told & slots)
+		told = __atomic_and_fetch(&wake->told, ~slots, __ATOMIC_RELEASE);
+	return !told;
 }

@@ -119,4 +119,26 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 /* Waits until every program that began before this call has ended: up to some 10 ms. */
 void dataplane_quiesce(void);
 
+/*
+ * A thread that waits until every BPF program that began before has ended (dataplane_quiesce()).
+ * That takes some 10 ms, and the main loop must not wait for it. Knows no bonds; callers hold
+ * tickets.
+ */
+
+struct settler;
+
+/* Signals must be blocked. Returns NULL on failure, with a line in err. */
+struct settler *settler_new(struct err *err);
+void settler_free(struct settler *settler);
+
+/* A ticket, never 0, for a wait that begins now or later. */
+uint64_t settler_ask(struct settler *settler);
+/* Readable when tickets are due. */
+int settler_fd(const struct settler *settler);
+/*
+ * Returns the last ticket that is due, with all tickets before it: the programs have ended. Makes
+ * the descriptor unreadable.
+ */
+uint64_t settler_served(struct settler *settler);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/dataplane/migrate.h"
+#include "daemon/dataplane/upgrade.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,9 +22,157 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/dataplane/dataplane.h"
-#include "daemon/dataplane/migrate_maps.h"
 #include "daemon/dataplane/objects.h"
 #include "daemon/dataplane/pin_dirs.h"
+
+/* Copies of the old bond's maps in memory, which the steps of a migration change. */
+
+/* One of the old bond's maps in memory. */
+struct migrate_image {
+	const char *pin;
+	bool changed;
+	/* Copies: of each value, one, or one for each CPU. */
+	uint32_t value_size, max_entries, copies;
+	/* Each is a multiple of 8 bytes, as in the kernel. */
+	uint8_t *values;
+};
+
+struct migrate {
+	char dir[PATH_MAX];
+	uint32_t from;
+	struct xbond_bpf *skeleton;
+	struct object objects[OBJECTS_MAX];
+	size_t count;
+	/* The map of the object with the same index; without values if it cannot be read. */
+	struct migrate_image images[OBJECTS_MAX];
+};
+
+static size_t migrate_maps_stride(uint32_t value_size)
+{
+	return (value_size + 7) & ~(size_t)7;
+}
+
+static size_t migrate_maps_image_size(const struct migrate_image *image)
+{
+	return migrate_maps_stride(image->value_size) * image->copies * image->max_entries;
+}
+
+/* One element; of a per-CPU map the CPUs' copies follow each other. */
+static uint8_t *migrate_maps_value(const struct migrate_image *image, uint32_t index)
+{
+	return image->values + migrate_maps_stride(image->value_size) * image->copies * index;
+}
+
+/* NULL: there is none, or none that can be read. */
+static struct migrate_image *migrate_maps_find(struct migrate *migrate, const char *pin)
+{
+	for (size_t i = 0; i < migrate->count; i++)
+		if (!strcmp(migrate->objects[i].pin, pin) && migrate->images[i].values)
+			return &migrate->images[i];
+	return NULL;
+}
+
+/*
+ * For steps: the value of a map (named by its pin) at index, for reading and writing; the map
+ * becomes a new one. In a per-CPU map the copies of the CPUs follow each other. NULL: no such map
+ * or index.
+ */
+static void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index)
+{
+	struct migrate_image *image = migrate_maps_find(migrate, pin);
+
+	if (!image || index >= image->max_entries)
+		return NULL;
+	image->changed = true;
+	return migrate_maps_value(image, index);
+}
+
+/* Changes the sizes; the new part is zero. Returns 0, or -ENOENT if there is no such map. */
+static int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
+			  uint32_t max_entries)
+{
+	struct migrate_image *image = migrate_maps_find(migrate, pin), grown;
+	size_t old, new, kept;
+
+	if (!image)
+		return -ENOENT;
+	grown = *image;
+	grown.value_size = value_size;
+	grown.max_entries = max_entries;
+	grown.changed = true;
+	grown.values = memory_need(calloc(1, migrate_maps_image_size(&grown)));
+	old = migrate_maps_stride(image->value_size);
+	new = migrate_maps_stride(value_size);
+	kept = image->value_size < value_size ? image->value_size : value_size;
+	for (uint32_t i = 0;
+	     i <
+	     image->copies * (max_entries < image->max_entries ? max_entries : image->max_entries);
+	     i++)
+		memcpy(grown.values + new *i, image->values + old * i, kept);
+	free(image->values);
+	*image = grown;
+	return 0;
+}
+
+/* The contents of ring buffers and timers cannot be read. Such maps are shared, or new. */
+static bool migrate_maps_is_readable(const struct bpf_map_info *info, const struct object *object)
+{
+	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
+	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) &&
+	       strcmp(object->pin, XBOND_PIN_WATCHDOG);
+}
+
+static int migrate_maps_read_image(struct migrate_image *image, int fd, const struct object *object)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	int cpus = libbpf_num_possible_cpus(), r = bpf_obj_get_info_by_fd(fd, &info, &length);
+
+	if (r || cpus < 0 || !migrate_maps_is_readable(&info, object))
+		return r ? r : cpus < 0 ? cpus : 0;
+	*image = (struct migrate_image){
+		.value_size = info.value_size,
+		.max_entries = info.max_entries,
+		.copies = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? (uint32_t)cpus : 1,
+	};
+	image->values = memory_need(calloc(1, migrate_maps_image_size(image)));
+	for (uint32_t i = 0; !r && i < info.max_entries; i++)
+		r = bpf_map_lookup_elem(fd, &i, migrate_maps_value(image, i));
+	return r;
+}
+
+static int migrate_maps_read(struct migrate *migrate, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < migrate->count && !r; i++) {
+		const char *pin = migrate->objects[i].pin;
+		int fd;
+
+		free(migrate->images[i].values);
+		migrate->images[i].values = NULL;
+		fd = migrate->objects[i].map ? pin_open(migrate->dir, pin) : -ENOENT;
+		if (fd < 0) /* the older ABI did not have it */
+			continue;
+		r = migrate_maps_read_image(&migrate->images[i], fd, &migrate->objects[i]);
+		close(fd);
+		if (r)
+			err_set(err, -r, "cannot read %s/%s: %s", migrate->dir, pin, strerror(-r));
+	}
+	return r;
+}
+
+static void migrate_maps_free(struct migrate *migrate)
+{
+	for (size_t i = 0; i < migrate->count; i++)
+		free(migrate->images[i].values);
+}
+
+/*
+ * The steps from each ABI version to the next, in order. A change of bpf/abi.h that raises the
+ * version adds a row here. Steps use numbers of their own, because the structs are those of the
+ * newest version. A new map needs no step: objects.c marks it `added`.
+ */
 
 #define HOLD_SLOTS 64
 #define HOLD_6 488		/* bytes of a slot in version 6 */
@@ -52,13 +200,6 @@ struct migrate_step {
 	uint32_t from;
 	int (*run)(struct migrate *migrate, struct err *err);
 };
-
-/* The last entry does nothing. */
-/*
- * The steps from each ABI version to the next, in order. A change of bpf/abi.h that raises the
- * version adds a row here. Steps use numbers of their own, because the structs are those of the
- * newest version. A new map needs no step: objects.c marks it `added`.
- */
 
 /* Goes backwards, because each slot moves to a higher place. */
 static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
@@ -122,6 +263,7 @@ static int bond_learns_steering_options(struct migrate *migrate, struct err *err
 	return 0;
 }
 
+/* The last entry does nothing. */
 static const struct migrate_step migrate_steps[] = {
 	{ 6, hold_learns_what_was_missed },
 	{ 7, bond_learns_failover_options },

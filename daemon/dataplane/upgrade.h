@@ -7,6 +7,7 @@
 #ifndef XBOND_DAEMON_DATAPLANE_UPGRADE_H
 #define XBOND_DAEMON_DATAPLANE_UPGRADE_H
 
+#include "common/err.h"
 #include "daemon/dataplane/dataplane.h"
 
 /*
@@ -19,5 +20,20 @@ int upgrade_pins(struct dataplane *dataplane, struct err *err);
 int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err);
 /* As if no policy were loaded: the programs that ask one could not be attached. */
 int upgrade_without_policy(struct dataplane *dataplane, struct err *err);
+
+/*
+ * Migration: converts maps of an older ABI to those of this build, step by step.
+ * A map that no step touches stays the same map, with everything that is written into it meanwhile.
+ * A map that a step touches becomes a new map with a copy. A new directory with this build's
+ * programs replaces the old one by one rename. Then the attached programs are replaced, as after
+ * any upgrade.
+ */
+
+/*
+ * Called before a bond is opened. Returns 0 if the bond has this build's ABI, or has it now.
+ * -EPROTO with a line in err: it has another ABI, and no steps lead from it to ours; nothing was
+ * changed.
+ */
+int migrate(const char *bpf_dir, const char *name, struct err *err);
 
 #endif

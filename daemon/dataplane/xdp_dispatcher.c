@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/dataplane/xdp_dispatcher.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -12,8 +16,72 @@
 
 #include "common/clock.h"
 #include "daemon/base/child.h"
-#include "daemon/dataplane/xdp_gate.h"
+#include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
+
+#define MAPS_MAX 32	    /* of a program; more than ours use */
+#define MAP_NAME "xdp_port" /* of bpf/xdp.bpf.c */
+
+/* Returns a descriptor if it is the devmap, otherwise -ENOENT. */
+static int gate_try_map(uint32_t id)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_map_get_fd_by_id(id);
+
+	if (fd < 0)
+		return fd;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_MAP_TYPE_DEVMAP &&
+	    !strcmp(info.name, MAP_NAME))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static int gate_find(int program_fd)
+{
+	uint32_t ids[MAPS_MAX] = { 0 }, size = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
+	int r = bpf_obj_get_info_by_fd(program_fd, &info, &size), fd = -ENOENT;
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX && fd < 0; i++)
+		fd = gate_try_map(ids[i]);
+	return fd;
+}
+
+int xdp_gate_open(int program_fd, uint32_t port_ifindex)
+{
+	const uint32_t key = 0;
+	int fd = gate_find(program_fd), r;
+
+	if (fd < 0)
+		return fd;
+	r = bpf_map_update_elem(fd, &key, &port_ifindex, BPF_ANY);
+	close(fd);
+	return r;
+}
+
+int xdp_gate_open_link(const char *pin, uint32_t port_ifindex)
+{
+	struct bpf_link_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int link_fd = bpf_obj_get(pin), program_fd, r;
+
+	if (link_fd < 0)
+		return link_fd;
+	r = bpf_obj_get_info_by_fd(link_fd, &info, &size);
+	close(link_fd);
+	if (r < 0)
+		return r;
+	program_fd = bpf_prog_get_fd_by_id(info.prog_id);
+	if (program_fd < 0)
+		return program_fd;
+	r = xdp_gate_open(program_fd, port_ifindex);
+	close(program_fd);
+	return r;
+}
 
 #define LIBXDP_DIR "/sys/fs/bpf/xdp" /* the directory that libxdp locks */
 #define LOCK_LIMIT_MS 1000
@@ -319,4 +387,61 @@ int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifind
 	int r = xdp_dispatcher_in_child(&call);
 
 	return r ? xdp_dispatcher_refused(r, err) : 0;
+}
+
+static uint32_t xdp_dispatcher_pins_map_id(int fd)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}
+
+static bool xdp_dispatcher_pins_uses_map(const char *program_pin, uint32_t id)
+{
+	uint32_t ids[MAPS_MAX] = { 0 };
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
+	uint32_t size = sizeof(info);
+	int fd = bpf_obj_get(program_pin);
+	bool uses = false;
+
+	if (fd < 0)
+		return false;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &size))
+		for (size_t i = 0; i < MAPS_MAX; i++)
+			uses |= id && ids[i] == id;
+	close(fd);
+	return uses;
+}
+
+/*
+ * Removes progN-prog and progN-link, and the directory if they were the last. Returns true if they
+ * were.
+ */
+static bool xdp_dispatcher_pins_unlink_program(char *pin)
+{
+	char *tail = strrchr(pin, '-');
+
+	unlink(pin);
+	memcpy(tail, "-link", sizeof("-link"));
+	unlink(pin);
+	*strrchr(pin, '/') = '\0';
+	return !rmdir(pin);
+}
+
+bool xdp_dispatcher_pins_remove(int ifindex, int map_fd)
+{
+	uint32_t id = xdp_dispatcher_pins_map_id(map_fd);
+	char pattern[PATH_MAX];
+	bool emptied = false;
+	glob_t programs;
+
+	snprintf(pattern, sizeof(pattern), "/sys/fs/bpf/xdp/dispatch-%d-*/prog*-prog", ifindex);
+	if (glob(pattern, 0, NULL, &programs))
+		return false;
+	for (size_t i = 0; i < programs.gl_pathc; i++)
+		if (xdp_dispatcher_pins_uses_map(programs.gl_pathv[i], id))
+			emptied |= xdp_dispatcher_pins_unlink_program(programs.gl_pathv[i]);
+	globfree(&programs);
+	return emptied;
 }

@@ -29,7 +29,7 @@ enum xdp_role xdp_role_tx(const char *pin_dir);
 /*
  * Opens one program over the bond's maps, without loading it; the code that attaches it decides how
  * it is loaded. pin_dir: the bond's. ifindex: for XDP_ROLE_RX_TAGS. port_ifindex: where
- * XDP_ROLE_RX* send frames; 0: set later (xdp_gate.h).
+ * XDP_ROLE_RX* send frames; 0: set later (xdp_dispatcher.h).
  */
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
 		    int ifindex, uint32_t port_ifindex, struct err *err);

@@ -26,7 +26,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/pins_keep.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/dataplane/migrate.h"
 #include "daemon/dataplane/pin_dirs.h"
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"

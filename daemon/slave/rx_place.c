@@ -4,7 +4,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/dataplane/tcx.h"
 #include "daemon/slave/slave_rx.h"
 
 /* The places where it can be. */

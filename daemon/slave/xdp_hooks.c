@@ -15,8 +15,6 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/xdp_dispatcher.h"
-#include "daemon/dataplane/xdp_dispatcher_pins.h"
-#include "daemon/dataplane/xdp_gate.h"
 #include "daemon/dataplane/xdp_load.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/rx_place.h"
@@ -68,7 +66,7 @@ static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *p
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* port_ifindex 0: it is set later (xdp_gate.h). */
+/* port_ifindex 0: it is set later (xdp_dispatcher.h). */
 static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    uint32_t port_ifindex, struct err *err)
 {
