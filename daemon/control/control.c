@@ -61,7 +61,7 @@ static int control_do_delete(struct request *request, struct err *err)
 {
 	int r = request_delete(request->daemon, request->bond, err);
 
-	if (!r)
+	if (!daemon_find_bond(request->daemon, request->bond))
 		rollback_forget(request->daemon, request->bond);
 	return r;
 }

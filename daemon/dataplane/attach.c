@@ -108,10 +108,13 @@ int attach_add(const struct attach_point *point, int program_fd, struct err *err
 	return attach_add_link(point, program_fd, err);
 }
 
-void attach_remove_clsact(struct nl *nl, int ifindex)
+int attach_remove_clsact(struct nl *nl, int ifindex)
 {
-	if (!filters_count(nl, ifindex))
-		filters_delete_clsact(nl, ifindex);
+	int r = filters_count(nl, ifindex);
+
+	if (!r)
+		r = filters_delete_clsact(nl, ifindex);
+	return r > 0 || attach_has_no_filter(r) ? 0 : r;
 }
 
 static int attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
@@ -141,14 +144,16 @@ int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, st
 	return filters_add_mirred(nl, &place, program_fd, target, err);
 }
 
-void attach_remove_mirred(int ifindex)
+int attach_remove_mirred(int ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = ATTACH_MIRRED_PRIORITY);
 	struct attach_point point = { .ifindex = ifindex };
 	struct bpf_tc_hook hook = attach_filter_hook(&point);
+	int r;
 
-	bpf_tc_detach(&hook, &filter);
+	r = bpf_tc_detach(&hook, &filter);
+	return attach_has_no_filter(r) ? 0 : r;
 }
 
 bool attach_tcx_works(int program_fd, int ifindex)

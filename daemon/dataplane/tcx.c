@@ -138,24 +138,26 @@ int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end,
 		     : 0;
 }
 
-static void tcx_remove_new(const struct attach_point *point)
+static int tcx_remove_new(const struct attach_point *point)
 {
 	char path[PIN_SIZE];
+	int r;
 
 	tcx_new_pin(path, point);
-	pin_link_detach(path);
+	r = pin_link_detach(path);
+	return r == -ENOENT ? 0 : r;
 }
 
-void tcx_tidy(const struct attach_point *point, int program_fd)
+int tcx_tidy(const struct attach_point *point, int program_fd)
 {
-	int fd;
+	int r = tcx_remove_new(point), fd;
 
-	tcx_remove_new(point);
 	if (attach_linked_program(point) == attach_program_id(program_fd))
-		return;
+		return r;
 	fd = bpf_obj_get(point->pin);
 	if (fd < 0)
-		return;
+		return r;
 	bpf_link_update(fd, program_fd, NULL);
 	close(fd);
+	return r;
 }

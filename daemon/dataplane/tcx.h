@@ -27,7 +27,10 @@ struct tcx_order tcx_look(const struct attach_point *point);
  * frames that they let pass meet both.
  */
 int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end, struct err *err);
-/* Cleans up after a tcx_move() of this program that was interrupted. */
-void tcx_tidy(const struct attach_point *point, int program_fd);
+/*
+ * Cleans up after a tcx_move() of this program that was interrupted. Returns 0, or -errno if a
+ * second link may go on.
+ */
+int tcx_tidy(const struct attach_point *point, int program_fd);
 
 #endif

@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
-#include "daemon/bond/bond.h"
+#include "daemon/bond/part.h"
+
+extern struct part team_refusal_part;
 
 /* Returns whether it is for another reason than last time. */
 bool team_refusal_note(struct bond *bond, int ifindex, const char *why);
