@@ -48,3 +48,20 @@ const char *restored_left(uint32_t done, char *text, size_t size)
 	}
 	return text;
 }
+
+const char *restored_left_of(const struct pins *pins, char text[RESTORED_TEXT_SIZE])
+{
+	char what[RESTORED_TEXT_SIZE];
+	size_t at = 0;
+
+	*text = '\0';
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && at < RESTORED_TEXT_SIZE; slot++) {
+		const struct xbond_slave *slave = &pins->slaves[slot];
+
+		if (slave->state == XBOND_SLOT_RELEASING)
+			at += (size_t)snprintf(text + at, RESTORED_TEXT_SIZE - at, "%s%s: %s",
+					       at ? "; " : "", slave->name,
+					       restored_left(slave->restored, what, sizeof(what)));
+	}
+	return text;
+}

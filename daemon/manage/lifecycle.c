@@ -12,6 +12,7 @@
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
+#include "common/restored.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -113,12 +114,12 @@ static void lifecycle_delist(struct bond *bond)
 
 static int lifecycle_refuse_ending(struct bond *bond, struct err *err)
 {
-	char left[SLAVE_LEFT_SIZE];
+	char left[RESTORED_TEXT_SIZE];
 
 	return err_set(err, EAGAIN,
 		       "%s is deleted, but not all of its slaves are as before (%s); "
 		       "bondd tries it again",
-		       bond_pin(bond)->name, slave_left(bond, left));
+		       bond_pin(bond)->name, restored_left_of(&bond->dataplane.pins, left));
 }
 
 static struct bond **lifecycle_find_ending(struct daemon *daemon, const char *name)
@@ -128,6 +129,11 @@ static struct bond **lifecycle_find_ending(struct daemon *daemon, const char *na
 	while (*at && strcmp(bond_pin(*at)->name, name))
 		at = &(*at)->next;
 	return at;
+}
+
+struct bond *lifecycle_ending(struct daemon *daemon, const char *name)
+{
+	return *lifecycle_find_ending(daemon, name);
 }
 
 int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *err)

@@ -15,6 +15,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 int lifecycle_delete(struct bond *bond, struct err *err);
 /* The same for a bond that ended so: tries at once. -ENOENT: there is none. */
 int lifecycle_delete_again(struct daemon *daemon, const char *name, struct err *err);
+struct bond *lifecycle_ending(struct daemon *daemon, const char *name);
 /* Refuses the name of such a bond. */
 int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *err);
 /* At each tick: goes on with such bonds. */

@@ -7,6 +7,7 @@
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
+#include "common/restored.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
@@ -438,13 +439,13 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 
 static int request_check_released(struct bond *bond, uint64_t mask, struct err *err)
 {
-	char left[SLAVE_LEFT_SIZE];
+	char left[RESTORED_TEXT_SIZE];
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 			return err_set(err, EAGAIN,
 				       "not all is as it was before (%s); bondd tries it again",
-				       slave_left(bond, left));
+				       restored_left_of(&bond->dataplane.pins, left));
 	return 0;
 }
 

@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/restored.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
@@ -257,23 +255,6 @@ void slave_undo_now(struct bond *bond)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slave_is_left(bond, slot))
 			slave_undo(bond, slot);
-}
-
-const char *slave_left(struct bond *bond, char text[SLAVE_LEFT_SIZE])
-{
-	char what[SLAVE_LEFT_SIZE];
-	size_t at = 0;
-
-	*text = '\0';
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && at < SLAVE_LEFT_SIZE; slot++) {
-		const struct xbond_slave *slave = bond_slave(bond, slot);
-
-		if (slave_is_left(bond, slot))
-			at += (size_t)snprintf(text + at, SLAVE_LEFT_SIZE - at, "%s%s: %s",
-					       at ? "; " : "", slave->name,
-					       restored_left(slave->restored, what, sizeof(what)));
-	}
-	return text;
 }
 
 void slave_release(struct bond *bond, uint64_t mask)

@@ -53,9 +53,6 @@ bool slave_undo_left(struct bond *bond);
 
 /* The same at once, without a pause. */
 void slave_undo_now(struct bond *bond);
-#define SLAVE_LEFT_SIZE 512
-/* What is left, for people: "l0: MTU; l1: MAC address, MTU". Returns text. */
-const char *slave_left(struct bond *bond, char text[SLAVE_LEFT_SIZE]);
 
 /* The device was moved to another namespace: restores there what moved along. */
 void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone);

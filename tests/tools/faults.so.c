@@ -36,12 +36,14 @@
 #include <unistd.h>
 
 #define FRAMES 24
+#define NEAR_FRAMES 12
 #define CALLS 8192
 
 struct faults {
 	uint32_t fail_at;      /* this call fails, counted from 1; 0: none */
 	uint32_t count;	       /* calls since the test set it to 0 */
 	uint32_t is_recording; /* the stack of each call */
+	uint32_t stays;	       /* so do all later calls from the same place */
 	char failed[20];       /* the function that failed */
 	uint64_t stack[CALLS]; /* of the call of this number: the same if it was made from the same
 				*/
@@ -75,6 +77,22 @@ static uint64_t faults_hash(void *const *frames, int count)
 	return hash;
 }
 
+/* A later call for the same thing differs only in the outer frames. */
+static int faults_is_chosen(void)
+{
+	static uint64_t place;
+	void *frames[NEAR_FRAMES];
+	uint64_t here;
+
+	if (!faults->fail_at || faults->count < faults->fail_at ||
+	    (faults->count > faults->fail_at && !faults->stays))
+		return 0;
+	here = faults_hash(frames, backtrace(frames, NEAR_FRAMES));
+	if (faults->count == faults->fail_at)
+		place = here;
+	return here == place;
+}
+
 static int faults_is_due(const char *function, int error)
 {
 	void *frames[FRAMES];
@@ -84,7 +102,7 @@ static int faults_is_due(const char *function, int error)
 	faults->count++;
 	if (faults->is_recording && faults->count < CALLS)
 		faults->stack[faults->count] = faults_hash(frames, backtrace(frames, FRAMES));
-	if (faults->count != faults->fail_at)
+	if (!faults_is_chosen())
 		return 0;
 	snprintf(faults->failed, sizeof(faults->failed), "%s", function);
 	dprintf(STDERR_FILENO, "faults: call %u, %s: %s\n", faults->count, function,
