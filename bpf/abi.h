@@ -534,6 +534,25 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_NFT 32
 #define XBOND_TROUBLE_PROTODOWN 64 /* its protodown is on, which takes its carrier */
 
+/*
+ * What of a slave has been seen as it was before xbond changed it. While a slot is neither free nor
+ * a member, bondd tries to restore the others.
+ */
+#define XBOND_RESTORED_STATE 0x1
+#define XBOND_RESTORED_DOWN 0x2
+#define XBOND_RESTORED_IPV6 0x4
+#define XBOND_RESTORED_MTU 0x8
+#define XBOND_RESTORED_SLOW 0x10 /* the group of the slow protocols */
+#define XBOND_RESTORED_GROUPS 0x20
+#define XBOND_RESTORED_FLAGS 0x40 /* promiscuity and allmulti */
+#define XBOND_RESTORED_MAC 0x80
+#define XBOND_RESTORED_LRO 0x100
+#define XBOND_RESTORED_VLAN_FILTER 0x200
+#define XBOND_RESTORED_INGRESS 0x400
+#define XBOND_RESTORED_BACKLOG 0x800
+#define XBOND_RESTORED_MASTER 0x1000
+#define XBOND_RESTORED_XDP 0x2000
+
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {
 	__u32 state; /* enum xbond_slot_state */
@@ -557,9 +576,9 @@ struct xbond_slave {
 	__u32 queue_id; /* 0: none */
 	/* The receive program is a clsact filter, whatever bond.hook says. */
 	__u32 clsact;
-	__u32 trouble; /* XBOND_TROUBLE_* */
-	__s32 prio;    /* active-backup prefers the slave with the highest */
-	__u32 pad0;
+	__u32 trouble;	/* XBOND_TROUBLE_* */
+	__s32 prio;	/* active-backup prefers the slave with the highest */
+	__u32 restored; /* XBOND_RESTORED_*: while it is given back */
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 112, "slave ABI");

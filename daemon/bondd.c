@@ -38,6 +38,7 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/monitor/wake.h"
+#include "daemon/parts.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -203,6 +204,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	if (r)
 		return r;
 	event_init(daemon->paths.run_dir);
+	parts_list();
 	bondd_raise_limits();
 	pulse_init();
 	dataplane_init();

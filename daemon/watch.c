@@ -15,6 +15,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/lacp_news.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/pins_keep.h"
 #include "daemon/control/control.h"
 #include "daemon/device/device.h"
@@ -27,15 +28,13 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
 #include "daemon/slave/attach_check_slaves.h"
-#include "daemon/slave/lro.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
-#include "daemon/slave/slave_trouble.h"
-#include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
+#include "network/link_list.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
@@ -66,30 +65,38 @@ static bool watch_sync_device(struct bond *bond)
 }
 
 /* gone: the device may be back by now. */
-static void watch_sync_place(struct bond *bond, bool gone)
+static void watch_sync_place(struct bond *bond, const struct link_info *link, bool gone)
 {
 	if (gone)
 		device_note_left(bond);
 	if (watch_sync_device(bond))
-		lro_follow(bond);
+		parts_hear(bond, PART_BOND, NEWS_BOND, link, gone);
 }
 
+/* While bond0 is away, its number is another device's here. */
 static void watch_take_stranger(struct bond *bond, const struct link_info *link, bool gone)
 {
-	vlan_filter_follow(bond, link, gone);
-	slave_trouble_follow_upper(bond, link, gone);
-	lro_follow_upper(bond, link, gone);
-	if (gone)
-		team_refusal_forget(bond, link->ifindex);
+	int slot = link_has_lower(link) && link->lower_nsid < 0
+			   ? bond_slot_by_ifindex(bond, link->lower)
+			   : -1;
+
+	if (slot >= 0)
+		parts_hear(bond, (unsigned int)slot, NEWS_ON_SLAVE, link, gone);
+	else if (!bond->device.away && link_is_on(link, (int)bond_pin(bond)->ifindex))
+		parts_hear(bond, PART_BOND, NEWS_ON_BOND, link, gone);
+	else
+		parts_hear(bond, PART_BOND, NEWS_OTHER, link, gone);
 }
 
 static void watch_take_slave(struct bond *bond, unsigned int slot, const struct link_info *link,
 			     bool gone)
 {
-	if (gone)
+	if (gone) {
 		slave_lost(bond, slot, link);
-	else if (!slave_has_left(bond, slot, link))
+	} else if (!slave_has_left(bond, slot, link)) {
 		slave_follow_link(bond, slot, link);
+		parts_hear(bond, slot, NEWS_SLAVE, link, false);
+	}
 }
 
 static void watch_take_link(struct bond *bond, const struct link_info *link, bool gone)
@@ -103,7 +110,7 @@ static void watch_take_link(struct bond *bond, const struct link_info *link, boo
 		 !bond_is_team(bond_pin(bond)))
 		watch_sync_device(bond);
 	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
-		watch_sync_place(bond, gone);
+		watch_sync_place(bond, link, gone);
 	else
 		watch_take_stranger(bond, link, gone);
 }
@@ -174,7 +181,7 @@ static void watch_on_address(const struct address *address, bool gone, void *arg
 		int slot = bond_slot_by_ifindex(bond, address->ifindex);
 
 		if (slot >= 0)
-			slave_trouble_follow_address(bond, (unsigned int)slot, gone);
+			parts_hear(bond, (unsigned int)slot, NEWS_ADDRESS, NULL, gone);
 		client_rounds_note_address(bond, address, gone);
 	}
 }
@@ -256,10 +263,7 @@ static void watch_read_again(struct bond *bond)
 	idle_turn();
 	bond_for_each_member (bond, slot)
 		slave_hooks_follow(bond, slot, true);
-	idle_turn();
-	vlan_filter_sync(bond);
-	idle_turn();
-	slave_trouble_look(bond);
+	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	device_note_left(bond);
 	team_ports_look(bond);
 }
@@ -279,12 +283,8 @@ static void watch_sync_bond(struct bond *bond)
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();
 	}
-	if (!watch_sync_device(bond))
-		return;
-	lro_follow(bond);
-	vlan_filter_tidy(bond);
-	if (bond->device.away)
-		vlan_filter_sync(bond);
+	if (watch_sync_device(bond))
+		parts_hear(bond, PART_BOND, NEWS_TIME, NULL, false);
 }
 
 /* Checks programs and pins that somebody may have removed. */
@@ -326,6 +326,23 @@ static int watch_on_sync(sd_event_source *source, void *arg)
 	return 0;
 }
 
+/* What parts of bonds have heard of. */
+static int watch_on_settle(sd_event_source *source, void *arg)
+{
+	uint64_t end_ns = clock_now_ns() + LATENCY_SLICE_NS;
+	struct daemon *daemon = arg;
+	bool more = false;
+
+	latency_note("settle");
+	burst_begin(daemon);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		more |= bond_is_ready(bond) && parts_settle(bond, end_ns);
+	burst_end(daemon);
+	if (!more)
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	return 0;
+}
+
 static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
@@ -335,8 +352,10 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
 	pulse_beat();
+	lifecycle_tick(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);
+		slave_undo_left(bond);
 		rx_turn_step(bond);
 		learning_follow(bond);
 		slave_follow_stand_in(bond);
@@ -430,6 +449,10 @@ int watch_init(struct daemon *daemon)
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_OFF);
+	r = sd_event_add_defer(daemon->event, &daemon->settle, watch_on_settle, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_enabled(daemon->settle, SD_EVENT_OFF);
 	r = sd_event_add_defer(daemon->event, &daemon->groups, watch_on_groups, daemon);
 	if (r < 0)
 		return r;
@@ -444,6 +467,7 @@ int watch_init(struct daemon *daemon)
 void watch_done(struct daemon *daemon)
 {
 	daemon->sync = sd_event_source_disable_unref(daemon->sync);
+	daemon->settle = sd_event_source_disable_unref(daemon->settle);
 	daemon->groups = sd_event_source_disable_unref(daemon->groups);
 	daemon->kept = sd_event_source_disable_unref(daemon->kept);
 	rtnl_listener_done(&daemon->listener);

@@ -61,6 +61,7 @@ int feature_get(const struct ethtool *ethtool, const char *dev, const char *name
 	r = ethtool_call(ethtool, dev, &request);
 	if (r < 0)
 		return r;
+	ret_feature->wanted = request.block[number / 32].requested & bit;
 	ret_feature->active = request.block[number / 32].active & bit;
 	ret_feature->fixed = !(request.block[number / 32].available & bit) ||
 			     request.block[number / 32].never_changed & bit;

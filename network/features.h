@@ -15,7 +15,8 @@
 
 struct feature {
 	bool active;
-	bool fixed; /* cannot be changed */
+	bool fixed;  /* cannot be changed */
+	bool wanted; /* the user's setting; other things may keep it from being active */
 };
 
 /* 0 or -errno; -ENOENT: the kernel has no such feature. */

@@ -10,6 +10,7 @@
 
 #include "common/attached.h"
 #include "common/mode.h"
+#include "common/restored.h"
 #include "common/slots.h"
 #include "options/option_address.h"
 #include "options/options.h"
@@ -218,6 +219,17 @@ static json_t *view_device_json(uint32_t kind)
 	return json_null();
 }
 
+static json_t *view_bond_problem(const struct pins *pins)
+{
+	char left[RESTORED_TEXT_SIZE];
+
+	return *restored_left_of(pins, left)
+		       ? json_sprintf(
+				 "slaves that were removed are not yet as they were before (%s)",
+				 left)
+		       : json_null();
+}
+
 static void view_set_state(json_t *json, const struct pins *pins, const char *name)
 {
 	const struct xbond_bond *bond = pins->bond;
@@ -238,7 +250,7 @@ static void view_set_state(json_t *json, const struct pins *pins, const char *na
 		json, "times_detached",
 		view_times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
 	json_object_set_new(json, "abi_version", json_integer(bond->abi_version));
-	json_object_set_new(json, "problem", json_null());
+	json_object_set_new(json, "problem", view_bond_problem(pins));
 }
 
 static void view_set_loop(json_t *json, const struct loop_figures *loop)

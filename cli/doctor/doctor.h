@@ -218,6 +218,7 @@ DOCTOR_BOND_CHECK(doctor_check_vlan);
 DOCTOR_BOND_CHECK(doctor_check_promiscuous);
 /* doctor_others.c */
 DOCTOR_BOND_CHECK(doctor_check_slave_use);
+DOCTOR_BOND_CHECK(doctor_check_released);
 DOCTOR_BOND_CHECK(doctor_check_filters);
 DOCTOR_BOND_CHECK(doctor_check_manager);
 DOCTOR_BOND_CHECK(doctor_check_mac);

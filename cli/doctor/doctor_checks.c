@@ -42,6 +42,8 @@ const struct doctor_check doctor_checks[] = {
 	  doctor_check_promiscuous },
 	{ "slave-use", "slaves have no master, no addresses and no devices on them", NULL,
 	  doctor_check_slave_use },
+	{ "released", "all that was changed on removed slaves is restored", NULL,
+	  doctor_check_released },
 	{ "filters", "no filters or nft chains on slaves are bypassed", NULL,
 	  doctor_check_filters },
 	{ "manager", "no network manager has configured a slave", NULL, doctor_check_manager },

@@ -7,6 +7,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/mac.h"
+#include "common/restored.h"
 #include "view/view_problem.h"
 
 static void others_advise(const struct doctor_bond *bond, const char *slave, uint32_t trouble,
@@ -49,6 +50,20 @@ void doctor_check_slave_use(const struct doctor_facts *facts, const struct docto
 	(void)facts;
 	others_check(bond, XBOND_TROUBLE_MASTER | XBOND_TROUBLE_ADDRESSES | XBOND_TROUBLE_UPPERS,
 		     report);
+}
+
+void doctor_check_released(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			   struct doctor_report *report)
+{
+	char left[RESTORED_TEXT_SIZE];
+
+	(void)facts;
+	if (!*restored_left_of(&bond->pins, left))
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "slaves that were removed are not yet as they were before (%s)", left);
+	doctor_advise(report, "bondd's log says why, and bondd tries it again; or restore it by "
+			      "'ip link' and 'ethtool'");
 }
 
 void doctor_check_filters(const struct doctor_facts *facts, const struct doctor_bond *bond,

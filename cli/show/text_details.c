@@ -398,6 +398,8 @@ void text_details_bond(const struct seen *seen)
 		printf("    %s\n", view_problem_bondd(seen->bondd, field_is_true(bond, "carrier")));
 	if (json_is_false(json_object_get(bond, "attached")))
 		text_details_item("not attached", view_problem_detached_bond);
+	if (json_is_string(json_object_get(bond, "problem")))
+		text_details_item("problem", field_text(bond, "problem"));
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
 	text_details_active_slave(bond);
 	text_details_failover(bond);

@@ -57,9 +57,10 @@ struct link_verdict {
 /* A slave of the bond. Each part has one owner, which its comment names; others only read. */
 struct member {
 	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
-	bool undo_told;	   /* why it is not released yet: slave.c */
-	bool is_restored;  /* but for a program; the device is the user's: slave.c */
-	bool is_unseen;	   /* adopted before the kernel told of its device: lifecycle.c */
+	struct {
+		uint64_t next_ns, pause_ns; /* when it is tried again; 0: it was not tried yet */
+	} release;			    /* slave.c */
+	bool is_unseen; /* adopted before the kernel told of its device: lifecycle.c */
 	struct link_verdict verdict;
 	struct {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
@@ -91,16 +92,9 @@ struct member {
 		uint64_t gone_ns; /* since when ours has been missing; 0: it is not */
 	} xdp;			  /* xdp_hooks.c */
 	struct {
-		unsigned char feature; /* whether the device has it */
-	} lro;			       /* lro.c */
-	struct {
 		bool excused;	   /* bondd has changed the device since the last look */
 		uint32_t refusing; /* monitors that said no at the last look */
 	} quality;		   /* quality_judge.c */
-	struct {
-		/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
-		bool openers_seen;
-	} vlan_filter; /* vlan_filter.c */
 };
 
 /* The multicast groups of bond0, and which slaves have joined them for it: slave_multicast.c. */
@@ -209,6 +203,7 @@ struct bond {
 	sd_event_source *fail_over_mac;
 	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
 	struct client_rounds *client_rounds; /* client_rounds.c; NULL: off */
+	struct part_state *parts;	     /* part.c: what parts.c lists */
 	struct pins_keep *keep;		     /* pins_keep.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
@@ -231,15 +226,11 @@ struct bond {
 	} wake;				  /* wake.c */
 	struct {
 		uint64_t next_ns;
-	} quality;		       /* quality.c */
-	struct team_refusal *refusals; /* manage/team_ports.c */
+	} quality; /* quality.c */
 	struct {
 		uint64_t kept_ns; /* when it last told the team */
 		uint64_t refused; /* slots whose port the team does not use as it should */
 	} team;			  /* slave_team.c */
-	struct {
-		bool is_port; /* bond0, or a device on it, has a master, as last seen */
-	} lro;		      /* lro.c */
 	struct {
 		uint64_t last_ns; /* when the last round of learning packets began */
 		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */

@@ -40,12 +40,14 @@ struct daemon {
 	struct sampler *sampler; /* quality.c */
 	sd_event_source *quality;
 	sd_event_source *sync;	  /* for bonds whose due.sync is set */
+	sd_event_source *settle;  /* for bonds of which parts are due */
 	sd_event_source *groups;  /* slave_multicast.c is due; evaluate.c turns it on, too */
 	sd_event_source *kept;	  /* for messages that were kept meanwhile */
 	gid_t reader_gid;	  /* of the group whose members may ask */
 	struct client *readers;	  /* its connections: control_socket.c */
 	bool socket_is_inherited; /* somebody else made the control socket, and keeps it */
 	struct bond *bonds;
+	struct bond *ending;	 /* deleted; their slaves are not yet as before: lifecycle.c */
 	bool in_burst;		 /* burst_begin() */
 	uint64_t caught_up_ns;	 /* the last time when no message of the kernel was waiting */
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */

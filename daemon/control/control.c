@@ -17,6 +17,7 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/control/follower.h"
 #include "daemon/handover/handover.h"
+#include "daemon/manage/lifecycle.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback.h"
@@ -61,7 +62,7 @@ static int control_do_delete(struct request *request, struct err *err)
 {
 	int r = request_delete(request->daemon, request->bond, err);
 
-	if (!r)
+	if (!daemon_find_bond(request->daemon, request->bond))
 		rollback_forget(request->daemon, request->bond);
 	return r;
 }
@@ -233,6 +234,14 @@ static uint32_t control_foreign_abi(const struct daemon *daemon, const char *nam
 	return abi == XBOND_ABI_VERSION ? 0 : abi;
 }
 
+/* Also one that is deleted, as long as not all of its slaves are as before. */
+static struct bond *control_find(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = name ? daemon_find_bond(daemon, name) : NULL;
+
+	return bond || !name ? bond : lifecycle_ending(daemon, name);
+}
+
 static int control_do_list(struct request *request, struct err *err)
 {
 	char **names;
@@ -242,7 +251,7 @@ static int control_do_list(struct request *request, struct err *err)
 		return r;
 	request->result = json_array();
 	for (char **name = names; *name; name++)
-		if (daemon_find_bond(request->daemon, *name) ||
+		if (control_find(request->daemon, *name) ||
 		    control_foreign_abi(request->daemon, *name))
 			json_array_append_new(request->result, json_value_text(*name));
 	pins_names_free(names);
@@ -253,7 +262,7 @@ static int control_look_at(struct request *request,
 			   json_t *(*view)(const struct pins *pins, const char *name),
 			   struct err *err)
 {
-	struct bond *bond = request->bond ? daemon_find_bond(request->daemon, request->bond) : NULL;
+	struct bond *bond = control_find(request->daemon, request->bond);
 	const struct pins *pins;
 	json_t *json;
 
@@ -282,7 +291,7 @@ static json_t *control_stats_with_loop(const struct pins *pins, const char *name
 
 static int control_do_show(struct request *request, struct err *err)
 {
-	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
+	uint32_t abi = request->bond && !control_find(request->daemon, request->bond)
 			       ? control_foreign_abi(request->daemon, request->bond)
 			       : 0;
 

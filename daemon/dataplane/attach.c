@@ -110,10 +110,13 @@ int attach_add(const struct attach_point *point, int program_fd, struct err *err
 	return attach_add_link(point, program_fd, err);
 }
 
-void attach_remove_clsact(struct nl *nl, int ifindex)
+int attach_remove_clsact(struct nl *nl, int ifindex)
 {
-	if (!filters_count(nl, ifindex))
-		filters_delete_clsact(nl, ifindex);
+	int r = filters_count(nl, ifindex);
+
+	if (!r)
+		r = filters_delete_clsact(nl, ifindex);
+	return r > 0 || attach_has_no_filter(r) ? 0 : r;
 }
 
 static int attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
@@ -143,14 +146,16 @@ int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, st
 	return filters_add_mirred(nl, &place, program_fd, target, err);
 }
 
-void attach_remove_mirred(int ifindex)
+int attach_remove_mirred(int ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = ATTACH_MIRRED_PRIORITY);
 	struct attach_point point = { .ifindex = ifindex };
 	struct bpf_tc_hook hook = attach_filter_hook(&point);
+	int r;
 
-	bpf_tc_detach(&hook, &filter);
+	r = bpf_tc_detach(&hook, &filter);
+	return attach_has_no_filter(r) ? 0 : r;
 }
 
 bool attach_tcx_works(int program_fd, int ifindex)
@@ -483,24 +488,26 @@ int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end,
 		     : 0;
 }
 
-static void tcx_remove_new(const struct attach_point *point)
+static int tcx_remove_new(const struct attach_point *point)
 {
 	char path[PIN_SIZE];
+	int r;
 
 	tcx_new_pin(path, point);
-	pin_link_detach(path);
+	r = pin_link_detach(path);
+	return r == -ENOENT ? 0 : r;
 }
 
-void tcx_tidy(const struct attach_point *point, int program_fd)
+int tcx_tidy(const struct attach_point *point, int program_fd)
 {
-	int fd;
+	int r = tcx_remove_new(point), fd;
 
-	tcx_remove_new(point);
 	if (attach_linked_program(point) == attach_program_id(program_fd))
-		return;
+		return r;
 	fd = bpf_obj_get(point->pin);
 	if (fd < 0)
-		return;
+		return r;
 	bpf_link_update(fd, program_fd, NULL);
 	close(fd);
+	return r;
 }

@@ -47,8 +47,8 @@ int attach_add(const struct attach_point *point, int program_fd, struct err *err
  * there, or -errno: it may go on, and its pin stays.
  */
 int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
-/* Removes the qdisc if it has no filters. */
-void attach_remove_clsact(struct nl *nl, int ifindex);
+/* Removes the qdisc if it has no filters. Returns 0, also if there is none, or -errno. */
+int attach_remove_clsact(struct nl *nl, int ifindex);
 /*
  * The kernel's number of our program there, whichever build made it; 0: none, or its link was
  * detached.
@@ -67,7 +67,8 @@ uint32_t attach_program_id(int program_fd);
  * matches go to target at once. Replaces an earlier one.
  */
 int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err);
-void attach_remove_mirred(int ifindex);
+/* Returns 0, also if there is none, or -errno. */
+int attach_remove_mirred(int ifindex);
 /* Does the kernel have TCX (from 6.6 on)? Tries it with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
 /* Does it have a clsact filter of ours? */
@@ -119,7 +120,10 @@ struct tcx_order tcx_look(const struct attach_point *point);
  * frames that they let pass meet both.
  */
 int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end, struct err *err);
-/* Cleans up after a tcx_move() of this program that was interrupted. */
-void tcx_tidy(const struct attach_point *point, int program_fd);
+/*
+ * Cleans up after a tcx_move() of this program that was interrupted. Returns 0, or -errno if a
+ * second link may go on.
+ */
+int tcx_tidy(const struct attach_point *point, int program_fd);
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
+#include "common/restored.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -24,6 +25,7 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/delay.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/pins_keep.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/pin_dirs.h"
@@ -32,7 +34,6 @@
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/policy_follow.h"
-#include "daemon/manage/team_ports.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -48,8 +49,6 @@
 #include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_team.h"
-#include "daemon/slave/slave_trouble.h"
-#include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
 #include "daemon/slave/xdp_upgrade.h"
 #include "options/names.h"
@@ -63,10 +62,11 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 	bond->daemon = daemon;
 	bond->multicast.pin_fd = -1;
 	dataplane_clear(&bond->dataplane);
+	parts_start(bond);
 	return bond;
 }
 
-/* Ends all that bondd has for it in memory. is_over: the far ends are told that the bond ends. */
+/* Ends what goes on by itself. is_over: the far ends are told that the bond ends. */
 static void lifecycle_stop(struct bond *bond, bool is_over)
 {
 	arp_stop(bond);
@@ -76,26 +76,18 @@ static void lifecycle_stop(struct bond *bond, bool is_over)
 	client_rounds_stop(bond);
 	bond_lacp_stop(bond, is_over);
 	bond_bfd_stop(bond, is_over);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slave_hooks_end(bond, slot);
+}
+
+/* is_over: nothing is left for a next bondd. */
+static void lifecycle_free_bond(struct bond *bond, bool is_over)
+{
+	lifecycle_stop(bond, is_over);
 	pins_keep_nothing(bond);
-	slave_multicast_free(bond);
-	team_refusal_free_all(bond);
-}
-
-/* The bond goes on. */
-static void lifecycle_free_bond(struct bond *bond)
-{
-	lifecycle_stop(bond, false);
-	dataplane_close(&bond->dataplane);
-	free(bond);
-}
-
-/* It ends. */
-static void lifecycle_remove_bond(struct bond *bond)
-{
-	lifecycle_stop(bond, true);
-	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+	parts_stop(bond);
+	if (is_over)
+		dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+	else
+		dataplane_close(&bond->dataplane);
 	free(bond);
 }
 
@@ -119,14 +111,49 @@ static void lifecycle_delist(struct bond *bond)
 		*at = bond->next;
 }
 
+static int lifecycle_refuse_ending(struct bond *bond, struct err *err)
+{
+	char left[RESTORED_TEXT_SIZE];
+
+	return err_set(err, EAGAIN,
+		       "%s is deleted, but not all of its slaves are as before (%s); "
+		       "bondd tries it again",
+		       bond_pin(bond)->name, restored_left_of(&bond->dataplane.pins, left));
+}
+
+static struct bond **lifecycle_find_ending(struct daemon *daemon, const char *name)
+{
+	struct bond **at = &daemon->ending;
+
+	while (*at && strcmp(bond_pin(*at)->name, name))
+		at = &(*at)->next;
+	return at;
+}
+
+struct bond *lifecycle_ending(struct daemon *daemon, const char *name)
+{
+	return *lifecycle_find_ending(daemon, name);
+}
+
+int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct bond **at = lifecycle_find_ending(daemon, name);
+
+	return *at ? lifecycle_refuse_ending(*at, err) : 0;
+}
+
 static int lifecycle_check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
 	char path[PATH_MAX];
+	int r;
 
 	if (name_check("bond", name, err))
 		return -EINVAL;
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
+	r = lifecycle_check_ending(daemon, name, err);
+	if (r)
+		return r;
 	if (daemon_find_bond(daemon, name))
 		return err_set(err, EEXIST,
 			       "the bond %s exists already; 'bondctl show %s' shows it", name,
@@ -176,7 +203,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond->device.is_down = true; /* like every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
-		free(bond);
+		lifecycle_free_bond(bond, false);
 		return r;
 	}
 	bond->dataplane.settled = true; /* none of its programs runs yet */
@@ -193,7 +220,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		if (device_remove(&daemon->nl, bond_pin(bond)))
 			event_warning(first.name, NULL, "a device of it may be left: %s",
 				      bond_pin(bond)->port_name);
-		lifecycle_remove_bond(bond);
+		lifecycle_free_bond(bond, true);
 		return r;
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
@@ -207,34 +234,61 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	return 0;
 }
 
-/* The record goes with the bond, so nobody can try again what was not released. */
-static void lifecycle_give_up_slaves(struct bond *bond)
+/*
+ * The device is gone already. -EAGAIN: slaves are not as before. Their record stays, so that this
+ * bondd, or the next one, tries again.
+ */
+static int lifecycle_end(struct bond *bond, struct err *err)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct daemon *daemon = bond->daemon;
 
-		if (slave->state == XBOND_SLOT_FREE)
-			continue;
-		if (!bond->members[slot].is_restored)
-			event_error(bond_pin(bond)->name, slave->name,
-				    "%s keeps the address, MTU and flags that it had as a slave; "
-				    "set them by 'ip link'",
-				    slave->name);
-		slave_forget(bond, slot);
-	}
-}
-
-/* The device is gone already. */
-static void lifecycle_end(struct bond *bond)
-{
 	bond->device.port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
-	lifecycle_give_up_slaves(bond);
 	awaited_remove(bond, NULL);
-	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
+	announce_no_more(daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
-	lifecycle_remove_bond(bond);
+	if (!bond_slave_count(bond)) {
+		lifecycle_free_bond(bond, true);
+		return 0;
+	}
+	lifecycle_stop(bond, true);
+	bond->next = daemon->ending;
+	daemon->ending = bond;
+	return lifecycle_refuse_ending(bond, err);
+}
+
+/* Returns false if there is more to do. */
+static bool lifecycle_end_again(struct bond **at)
+{
+	struct bond *bond = *at;
+
+	if (slave_undo_left(bond))
+		return false;
+	*at = bond->next;
+	lifecycle_free_bond(bond, true);
+	return true;
+}
+
+void lifecycle_tick(struct daemon *daemon)
+{
+	struct bond **at = &daemon->ending;
+
+	while (*at) {
+		dataplane_beat(&(*at)->dataplane);
+		if (!lifecycle_end_again(at))
+			at = &(*at)->next;
+	}
+}
+
+int lifecycle_delete_again(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct bond **at = lifecycle_find_ending(daemon, name);
+
+	if (!*at)
+		return -ENOENT;
+	slave_undo_now(*at);
+	return lifecycle_end_again(at) ? 0 : lifecycle_refuse_ending(*at, err);
 }
 
 struct pair_deletion {
@@ -285,8 +339,7 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 	}
 	event_config("delete", pin->name, NULL, "deleted");
 	idle_turn();
-	lifecycle_end(bond);
-	return 0;
+	return lifecycle_end(bond, err);
 }
 
 void lifecycle_gone(struct bond *bond)
@@ -297,7 +350,7 @@ void lifecycle_gone(struct bond *bond)
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
 	bond_for_each_member (bond, slot)
 		slave_keep_used(bond, slot);
-	lifecycle_end(bond);
+	lifecycle_end(bond, NULL);
 }
 
 static bool lifecycle_has_members(struct bond *bond)
@@ -327,8 +380,6 @@ static void lifecycle_drop_slave(struct bond *bond, unsigned int slot)
 	slave_lost_tell_mac(bond, slot);
 	if (slave->state == XBOND_SLOT_MEMBER)
 		awaited_slave_lost(bond, slot);
-	/* It may have been moved, which leaves these behind. */
-	vlan_filter_close(bond, slot);
 	slave_forget(bond, slot);
 }
 
@@ -439,8 +490,6 @@ static void lifecycle_adopt_ready(struct bond *bond)
 		event_error(pin->name, NULL, "%s", err.text);
 	xdp_upgrade_tx(bond);
 	slave_lost_look(bond);
-	vlan_filter_sync(bond);
-	slave_trouble_look(bond);
 	monitor_bfd_adopt(bond);
 	policy_follow_adopted(bond);
 	bond_evaluate(bond);
@@ -450,6 +499,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 		event_error(pin->name, NULL, "%s", err.text);
 	fail_over_mac_follow(bond);
 	bond->adopting = false;
+	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	pins_keep(bond);
 	event_config("adopt", pin->name, NULL, "adopted with %u slaves", bond_slave_count(bond));
 }
@@ -468,13 +518,13 @@ static void lifecycle_finish_removal(struct bond *bond)
 			    "was only partly %s, but its device cannot be removed (%s); the next "
 			    "start of bondd tries it again",
 			    done, strerror(-r));
-		lifecycle_free_bond(bond);
+		lifecycle_free_bond(bond, false);
 		return;
 	}
 	event_notice(pin->name, NULL, "was only partly %s; it is removed", done);
 	slave_multicast_open(bond);
 	lifecycle_enlist(bond);
-	lifecycle_end(bond);
+	lifecycle_end(bond, NULL);
 }
 
 /*
@@ -519,7 +569,7 @@ static struct bond *lifecycle_open(struct daemon *daemon, const char *name, stru
 		r = lifecycle_open_pins(bond, name, err);
 		if (!r)
 			return bond;
-		lifecycle_free_bond(bond);
+		lifecycle_free_bond(bond, false);
 	}
 	return NULL;
 }
@@ -566,6 +616,13 @@ void lifecycle_let_go(struct daemon *daemon)
 
 		dataplane_stop_beating(&bond->dataplane);
 		lifecycle_delist(bond);
-		lifecycle_free_bond(bond);
+		lifecycle_free_bond(bond, false);
+	}
+	while (daemon->ending) {
+		struct bond *bond = daemon->ending;
+
+		daemon->ending = bond->next;
+		dataplane_stop_beating(&bond->dataplane);
+		lifecycle_free_bond(bond, false);
 	}
 }

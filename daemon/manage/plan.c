@@ -347,6 +347,19 @@ static int plan_run_add_slave(struct daemon *daemon, const char *name, const str
 	return r;
 }
 
+/* What is not yet as before is no slave any more, so the plan goes on. */
+static int plan_run_del_slave(struct daemon *daemon, const char *name, const struct plan_step *step,
+			      const char *const *slaves, json_t *notes, struct err *err)
+{
+	int r = request_del_slaves(daemon, name, slaves, step->slave_count, notes, err);
+
+	if (r != -EAGAIN)
+		return r;
+	if (notes)
+		json_array_append_new(notes, json_string(err->text));
+	return 0;
+}
+
 static int plan_run_await(struct daemon *daemon, const char *name, const struct plan_step *step,
 			  struct err *err)
 {
@@ -374,8 +387,7 @@ static int plan_run_step(struct daemon *daemon, const char *name, const struct p
 	case PLAN_SET: return plan_run_set(daemon, name, step, err);
 	case PLAN_SET_SLAVE: return plan_run_set_slave(daemon, name, step, slaves, err);
 	case PLAN_ADD_SLAVE: return plan_run_add_slave(daemon, name, step, slaves, notes, err);
-	case PLAN_DEL_SLAVE:
-		return request_del_slaves(daemon, name, slaves, step->slave_count, notes, err);
+	case PLAN_DEL_SLAVE: return plan_run_del_slave(daemon, name, step, slaves, notes, err);
 	case PLAN_AWAIT:
 	case PLAN_FORGET: return plan_run_await(daemon, name, step, err);
 	}

@@ -27,10 +27,14 @@
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
+	int r;
+
 	*ret_bond = daemon_find_bond(daemon, name);
-	return *ret_bond ? 0
-			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)",
-				   name);
+	if (*ret_bond)
+		return 0;
+	r = lifecycle_check_ending(daemon, name, err);
+	return r ? r
+		 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", name);
 }
 
 int request_check_free(struct daemon *daemon, const char *name, struct err *err)
@@ -71,12 +75,15 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 
 int request_delete(struct daemon *daemon, const char *name, struct err *err)
 {
+	int r = lifecycle_delete_again(daemon, name, err);
 	struct bond *bond;
-	int r = request_find(daemon, name, &bond, err);
 
+	if (r != -ENOENT)
+		return r;
+	r = request_find(daemon, name, &bond, err);
 	if (!r)
 		r = lifecycle_delete(bond, err);
-	if (!r)
+	if (!daemon_find_bond(daemon, name))
 		awaited_try_soon(daemon);
 	return r;
 }

@@ -7,6 +7,7 @@
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
+#include "common/restored.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
@@ -368,6 +369,16 @@ static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *
 			     mac_format(slave->before.mac, text));
 }
 
+/* Slaves that were removed before, and are not yet as they were. */
+static int request_find_left(struct bond *bond, const char *name)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->state == XBOND_SLOT_RELEASING &&
+		    !strcmp(bond_slave(bond, slot)->name, name))
+			return (int)slot;
+	return -1;
+}
+
 /*
  * The slots of the named slaves. Each must be a member or, with or_awaited, an awaited slave, which
  * has no slot.
@@ -383,6 +394,8 @@ static int request_find_slots(struct bond *bond, const char *const *slaves, size
 
 		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
 			continue;
+		if (slot < 0 && or_awaited)
+			slot = request_find_left(bond, slaves[i]);
 		if (slot < 0)
 			return err_set(
 				err, ENODEV,
@@ -424,14 +437,16 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	return 0;
 }
 
-static void request_note_unreleased(struct bond *bond, uint64_t mask, json_t *notes)
+static int request_check_released(struct bond *bond, uint64_t mask, struct err *err)
 {
+	char left[RESTORED_TEXT_SIZE];
+
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state == XBOND_SLOT_RELEASING)
-			request_note(notes,
-				     "%s is not released wholly yet; bondd's log says why, and "
-				     "bondd tries it again",
-				     bond_slave(bond, slot)->name);
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			return err_set(err, EAGAIN,
+				       "not all is as it was before (%s); bondd tries it again",
+				       restored_left_of(&bond->dataplane.pins, left));
+	return 0;
 }
 
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
@@ -453,9 +468,8 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	for (size_t i = 0; i < count; i++)
 		awaited_remove(bond, slaves[i]);
 	slave_release(bond, mask);
-	request_note_unreleased(bond, mask, notes);
 	awaited_try_soon(daemon);
 	for (size_t i = 0; i < count; i++)
 		event_config("del-slave", name, slaves[i], "slave %s removed", slaves[i]);
-	return 0;
+	return request_check_released(bond, mask, err);
 }

@@ -18,9 +18,14 @@ struct team_refusal {
 	char why[sizeof(((struct err *)NULL)->text)];
 };
 
+static struct team_refusal **team_refusal_list(const struct bond *bond)
+{
+	return part_of_bond(bond, &team_refusal_part);
+}
+
 static struct team_refusal *team_refusal_find(struct bond *bond, int ifindex)
 {
-	struct team_refusal *refusal = bond->refusals;
+	struct team_refusal *refusal = *team_refusal_list(bond);
 
 	while (refusal && refusal->ifindex != ifindex)
 		refusal = refusal->next;
@@ -36,8 +41,8 @@ bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
 	if (!refusal) {
 		refusal = memory_need(calloc(1, sizeof(*refusal)));
 		refusal->ifindex = ifindex;
-		refusal->next = bond->refusals;
-		bond->refusals = refusal;
+		refusal->next = *team_refusal_list(bond);
+		*team_refusal_list(bond) = refusal;
 	}
 	snprintf(refusal->why, sizeof(refusal->why), "%s", why);
 	return true;
@@ -45,7 +50,7 @@ bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
 
 void team_refusal_forget(struct bond *bond, int ifindex)
 {
-	struct team_refusal **at = &bond->refusals, *gone;
+	struct team_refusal **at = team_refusal_list(bond), *gone;
 
 	while (*at && (*at)->ifindex != ifindex)
 		at = &(*at)->next;
@@ -58,9 +63,26 @@ void team_refusal_forget(struct bond *bond, int ifindex)
 
 void team_refusal_free_all(struct bond *bond)
 {
-	while (bond->refusals)
-		team_refusal_forget(bond, bond->refusals->ifindex);
+	while (*team_refusal_list(bond))
+		team_refusal_forget(bond, (*team_refusal_list(bond))->ifindex);
 }
+
+static bool team_refusal_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			      const struct link_info *link, bool gone)
+{
+	(void)slot;
+	(void)news;
+	if (gone)
+		team_refusal_forget(bond, link->ifindex);
+	return false;
+}
+
+struct part team_refusal_part = {
+	.bond_size = sizeof(struct team_refusal *),
+	.hears = NEWS_ON_BOND | NEWS_ON_SLAVE | NEWS_OTHER,
+	.hear = team_refusal_hear,
+	.stop = team_refusal_free_all,
+};
 
 static bool team_ports_is_strange(struct bond *bond, const struct link_info *link)
 {

@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 
-#include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
+
+extern struct part team_refusal_part;
 
 /* link: a message. Does nothing unless it is a port of such a bond, and no slave. */
 void team_ports_take(struct daemon *daemon, const struct link_info *link);

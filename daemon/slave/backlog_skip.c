@@ -8,6 +8,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 
 /*
@@ -58,3 +59,22 @@ void backlog_skip_follow_all(struct bond *bond)
 	bond_for_each_member (bond, slot)
 		backlog_skip_follow(bond, slot);
 }
+
+static int backlog_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err;
+	backlog_skip_follow(bond, slot);
+	return 0;
+}
+
+static int backlog_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			   struct err *err)
+{
+	int r = place->away ? 0 : slave_rx_drop_backlog_skip(bond, slot);
+
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+struct part backlog_part = { .restores = XBOND_RESTORED_BACKLOG,
+			     .enslave = backlog_enslave,
+			     .restore = backlog_restore };

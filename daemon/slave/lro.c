@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/lro.h"
 
+#include <string.h>
+
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/features.h"
 #include "network/link_list.h"
 
 enum { LRO_UNKNOWN, LRO_NONE, LRO_THERE };
+
+struct lro_bond {
+	bool is_port; /* bond0, or a device on it, has a master, as last seen */
+};
+
+struct lro_member {
+	unsigned char feature; /* whether the device has it */
+	bool told;	       /* that it cannot be restored */
+};
 
 struct search {
 	int ifindex; /* bond0 */
@@ -23,26 +36,27 @@ static void lro_look_for_master(const struct link_info *link, void *arg)
 
 static bool lro_is_port(struct bond *bond)
 {
+	const struct lro_bond *lro = part_of_bond(bond, &lro_part);
 	struct search search = { .ifindex = (int)bond_pin(bond)->ifindex };
 
 	if (link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, lro_look_for_master, &search))
-		return bond->lro.is_port; /* nobody knows */
+		return lro->is_port; /* nobody knows */
 	return search.found;
 }
 
 static bool lro_has_lro(struct bond *bond, unsigned int slot)
 {
-	struct member *member = &bond->members[slot];
+	struct lro_member *member = part_of_member(bond, &lro_part, slot);
 	struct feature lro;
 
-	if (member->lro.feature == LRO_UNKNOWN) {
+	if (member->feature == LRO_UNKNOWN) {
 		bool there = !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name,
 					  FEATURE_LRO, &lro) &&
 			     !lro.fixed;
 
-		member->lro.feature = there ? LRO_THERE : LRO_NONE;
+		member->feature = there ? LRO_THERE : LRO_NONE;
 	}
-	return member->lro.feature == LRO_THERE;
+	return member->feature == LRO_THERE;
 }
 
 static bool lro_is_on(struct bond *bond, unsigned int slot)
@@ -63,27 +77,37 @@ void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason)
 		*flags |= reason;
 }
 
-static void lro_end(struct bond *bond, unsigned int slot, const char *name, uint32_t reasons)
-{
-	uint32_t *flags = &bond_slave(bond, slot)->before.flags;
-
-	if (!(*flags & reasons))
-		return;
-	if (!(*flags & LRO_REASONS & ~reasons) &&
-	    feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0)
-		event_warning(bond_pin(bond)->name, NULL, "cannot restore " FEATURE_LRO " of %s",
-			      name);
-	*flags &= ~reasons;
-}
-
 void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason)
 {
-	lro_end(bond, slot, bond_slave(bond, slot)->name, reason);
+	uint32_t *flags = &bond_slave(bond, slot)->before.flags;
+	struct lro_member *member = part_of_member(bond, &lro_part, slot);
+	const char *name = bond_slave(bond, slot)->name;
+
+	if (!(*flags & reason))
+		return;
+	if (!(*flags & LRO_REASONS & ~reason) &&
+	    feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0) {
+		if (!member->told)
+			event_warning(bond_pin(bond)->name, name,
+				      "cannot restore " FEATURE_LRO " of %s", name);
+		member->told = true;
+		return; /* it is tried again, at the latest when the slave is released */
+	}
+	*flags &= ~reason;
 }
 
-void lro_restore(struct bond *bond, unsigned int slot, const char *name)
+static int lro_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		       struct err *err)
 {
-	lro_end(bond, slot, name, LRO_REASONS);
+	if (!(bond_slave(bond, slot)->before.flags & LRO_REASONS))
+		return 0;
+	return part_restore_feature(place, FEATURE_LRO, err);
+}
+
+/* Any device may have the slave's name now. */
+static void lro_forget(struct bond *bond, unsigned int slot)
+{
+	bond_slave(bond, slot)->before.flags &= ~(uint32_t)LRO_REASONS;
 }
 
 static void lro_turn_off(struct bond *bond, unsigned int slot)
@@ -101,32 +125,43 @@ static void lro_turn_off(struct bond *bond, unsigned int slot)
 			      "cannot turn " FEATURE_LRO " of %s off", slave->name);
 }
 
-void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone)
-{
-	bool is_port_now = link->master && !gone;
-
-	if (link_is_on(link, (int)bond_pin(bond)->ifindex) && is_port_now != bond->lro.is_port)
-		lro_follow(bond);
-}
-
-void lro_follow(struct bond *bond)
+static uint64_t lro_slots(struct bond *bond)
 {
 	uint64_t slots = 0;
 
-	if (bond_is_team(bond_pin(bond)))
-		return;
 	bond_for_each_member (bond, slot)
 		if (lro_has_lro(bond, slot))
-			slots |= UINT64_C(1) << slot;
-	if (!slots)
-		return;
-	bond->lro.is_port = lro_is_port(bond);
-	bond_for_each_member (bond, slot) {
-		if (!(slots >> slot & 1))
-			continue;
-		if (bond->lro.is_port)
-			lro_turn_off(bond, slot);
-		else
-			lro_let_go(bond, slot, XBOND_SLAVE_LRO_OFF);
-	}
+			slots |= slots_bit(slot);
+	return slots;
 }
+
+/* Costs nothing if no slave has the feature. */
+static bool lro_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	struct lro_bond *lro = part_of_bond(bond, &lro_part);
+	uint64_t slots = slot == PART_BOND && !bond_is_team(bond_pin(bond)) ? lro_slots(bond) : 0;
+
+	(void)news;
+	if (!slots)
+		return false;
+	lro->is_port = lro_is_port(bond);
+	for (unsigned int member = 0; member < XBOND_MAX_SLAVES; member++) {
+		if (!slots_have(slots, member))
+			continue;
+		if (lro->is_port)
+			lro_turn_off(bond, member);
+		else
+			lro_let_go(bond, member, XBOND_SLAVE_LRO_OFF);
+	}
+	return false;
+}
+
+struct part lro_part = {
+	.restores = XBOND_RESTORED_LRO,
+	.bond_size = sizeof(struct lro_bond),
+	.member_size = sizeof(struct lro_member),
+	.hears = NEWS_BOND | NEWS_ON_BOND | NEWS_TIME | NEWS_LOST,
+	.restore = lro_restore,
+	.forget = lro_forget,
+	.settle = lro_settle,
+};

@@ -11,14 +11,6 @@
 
 #include "daemon/bond/bond.h"
 
-/*
- * Called after a message about bond0, and from time to time. Costs nothing if no slave has the
- * feature.
- */
-void lro_follow(struct bond *bond);
-/* Called after a message about a device that may be on bond0. */
-void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone);
-
 /* The reasons for which bondd may have turned it off, as flags of a slave's record. */
 #define LRO_REASONS (XBOND_SLAVE_HAD_LRO | XBOND_SLAVE_LRO_OFF | XBOND_SLAVE_LRO_VLAN)
 /*
@@ -28,7 +20,4 @@ void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone
 void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason);
 /* The reason has gone; when the last one goes, it is turned on again. */
 void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason);
-/* A slave is released, under the name it has now: all reasons end. */
-void lro_restore(struct bond *bond, unsigned int slot, const char *name);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/mac_swap.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "common/mac.h"
@@ -11,6 +12,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/publish_alb.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_parts.h"
 
 static bool mac_swap_is_on(struct bond *bond)
 {
@@ -118,7 +120,7 @@ void mac_swap_settle(struct bond *bond)
 		mac_swap_part(bond, active);
 }
 
-void mac_swap_enter(struct bond *bond, unsigned int slot)
+static void mac_swap_enter(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -212,3 +214,51 @@ void mac_swap_put_back(struct bond *bond, const struct mac_swap *before)
 	bond_for_each_member (bond, slot)
 		memcpy(bond_slave(bond, slot)->mac, before->mac[slot], XBOND_MAC_SIZE);
 }
+
+static int mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	mac_swap_enter(bond, slot);
+	return slave_follow_mac(bond, slot, err);
+}
+
+/* Somebody may have removed it. */
+static int mac_restore_filter(struct bond *bond, unsigned int slot, const struct place *place,
+			      struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = mac_is_zero(slave->filter_mac)
+			? 0
+			: link_del_unicast(place->nl, place->ifindex, slave->filter_mac, err);
+
+	if (r && r != -ENOENT)
+		return r;
+	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+	return 0;
+}
+
+static int mac_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		       struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info now;
+	int r = place->away ? 0 : mac_restore_filter(bond, slot, place, err);
+
+	if (r)
+		return r;
+	if (!place->away)
+		mac_swap_leave(bond, slot);
+	r = link_get(place->nl, -1, place->ifindex, &now);
+	if (r)
+		return err_set(err, -r, "%s", strerror(-r));
+	if (mac_swap_is_same(now.mac, slave->before.mac)) {
+		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
+		return 0;
+	}
+	r = link_force_mac(place->nl, &now, slave->before.mac, err);
+	return r ? r : 1;
+}
+
+struct part mac_part = { .restores = XBOND_RESTORED_MAC,
+			 .enslave = mac_enslave,
+			 .restore = mac_restore };
+struct part mac_try_part = { .enslave = mac_swap_try };

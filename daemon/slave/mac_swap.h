@@ -21,8 +21,6 @@ struct mac_swap {
  * slave. Does nothing if that is so already, or if no slave is active.
  */
 void mac_swap_settle(struct bond *bond);
-/* A new slave gets a random address if the bond or another slave has its own. */
-void mac_swap_enter(struct bond *bond, unsigned int slot);
 /*
  * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its
  * address like that. One that went down for it would lose its carrier, so one failover would lead

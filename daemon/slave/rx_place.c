@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/rx_place.h"
 
+#include <string.h>
+
 #include "daemon/base/crashpoint.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 
 /* The places where it can be. */
@@ -68,7 +72,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 									    : PLACE_TCX_LAST;
 }
 
-void rx_place_choose(struct bond *bond, unsigned int slot)
+static void rx_place_choose(struct bond *bond, unsigned int slot)
 {
 	rx_place_look_at_filters(bond, slot);
 	rx_place_look_at_tcx(bond, slot);
@@ -92,14 +96,17 @@ static void rx_place_drop_filter(struct bond *bond, unsigned int slot, unsigned 
 	attach_remove(&bond->daemon->nl, &point, true);
 }
 
+static const unsigned int rx_place_priorities[] = {
+	ATTACH_FIRST_PRIORITY,
+	ATTACH_FILTER_PRIORITY,
+	ATTACH_LAST_PRIORITY,
+};
+
 static void rx_place_drop_filters(struct bond *bond, unsigned int slot, unsigned int but)
 {
-	static const unsigned int priorities[] = { ATTACH_FIRST_PRIORITY, ATTACH_FILTER_PRIORITY,
-						   ATTACH_LAST_PRIORITY };
-
-	for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++)
-		if (priorities[i] != but)
-			rx_place_drop_filter(bond, slot, priorities[i]);
+	for (size_t i = 0; i < sizeof(rx_place_priorities) / sizeof(rx_place_priorities[0]); i++)
+		if (rx_place_priorities[i] != but)
+			rx_place_drop_filter(bond, slot, rx_place_priorities[i]);
 }
 
 /*
@@ -241,11 +248,75 @@ void rx_place_tidy(struct bond *bond, unsigned int slot)
 		rx_place_drop_filters(bond, slot, 0);
 }
 
-void rx_place_remove(struct bond *bond, unsigned int slot)
+/* Everywhere where it may be, also if bondd died while it was moved. */
+static int rx_place_remove(struct bond *bond, unsigned int slot)
 {
 	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
-	struct attach_point now = slave_rx_point(bond, slot, slave_rx_hook(bond, slot));
+	int r = tcx_tidy(&tcx, bond->dataplane.rx_fd);
 
-	tcx_tidy(&tcx, bond->dataplane.rx_fd);
-	rx_place_drop_filters(bond, slot, now.priority);
+	if (!r)
+		r = attach_remove(&bond->daemon->nl, &tcx, true);
+	for (size_t i = 0; i < sizeof(rx_place_priorities) / sizeof(rx_place_priorities[0]) && !r;
+	     i++) {
+		struct attach_point point = rx_place_point(bond, slot, rx_place_priorities[i]);
+
+		r = attach_remove(&bond->daemon->nl, &point, true);
+	}
+	return r;
 }
+
+static int rx_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	int r;
+
+	crashpoint("enslave-changed");
+	rx_place_choose(bond, slot);
+	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	if (r)
+		return err_set(err, -r, "the programs cannot be told of %s: %s", slave->name,
+			       strerror(-r));
+	return slave_rx_attach(bond, slot, err);
+}
+
+static bool rx_made_clsact(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
+
+	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
+		return false;
+	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
+			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
+}
+
+/* The kernel takes filters off a device that it moves. */
+static int rx_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		      struct err *err)
+{
+	int r;
+
+	if (place->away)
+		return 0;
+	r = rx_place_remove(bond, slot);
+	if (!r && rx_made_clsact(bond, slot))
+		r = attach_remove_clsact(place->nl, place->ifindex);
+	crashpoint("release-detached");
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+static void rx_forget(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
+
+	if (point.hook == XBOND_HOOK_TCX)
+		attach_remove(&bond->daemon->nl, &point, true);
+	attach_check_forget(bond, slot);
+}
+
+struct part rx_part = {
+	.restores = XBOND_RESTORED_INGRESS,
+	.enslave = rx_enslave,
+	.restore = rx_restore,
+	.forget = rx_forget,
+};

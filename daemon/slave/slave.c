@@ -7,31 +7,25 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/netns_call.h"
-#include "daemon/bond/attach_check.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/slave/backlog_skip.h"
-#include "daemon/slave/lro.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_place.h"
-#include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/slave_team.h"
-#include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "network/address.h"
-#include "network/features.h"
 #include "network/ipv6.h"
-#include "network/multicast.h"
+
+/* Between two tries to release a slave: they grow. */
+#define PAUSE_MIN_NS (1000 * NS_PER_MS)
+#define PAUSE_MAX_NS (60000 * NS_PER_MS)
 
 static void slave_record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
@@ -54,72 +48,6 @@ static void slave_record(struct bond *bond, unsigned int slot, const struct link
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
 }
 
-/* If somebody else put it there before, or nobody knows, it stays. */
-static void slave_join_slow_protocols(struct xbond_slave *slave)
-{
-	int is_there = multicast_is_static((int)slave->ifindex, multicast_slow_protocols);
-
-	if (is_there > 0)
-		return;
-	if (!is_there)
-		slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
-	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
-		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
-}
-
-/*
- * allmulti lets multicast groups that are joined on bond0 through the slave's filter, with or
- * without bondd. The groups themselves are for NICs that ignore it. The group of the slow protocols
- * is added by name, for filters that even so block link-local groups.
- */
-static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct nl *nl = &bond->daemon->nl;
-	int ifindex = (int)slave->ifindex, r;
-	struct err why;
-
-	r = slave_team_prepare(bond, slot, err);
-	if (r)
-		return r;
-	r = ipv6_set_disabled(slave->name, 1);
-	if (r < 0)
-		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name,
-			       strerror(-r));
-	if (slave->before.mtu != bond_pin(bond)->mtu)
-		r = link_set_mtu(nl, ifindex, bond_pin(bond)->mtu, &why);
-	if (r)
-		return err_set(
-			err, -r,
-			"%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
-			slave->name, bond_pin(bond)->mtu, why.text);
-	slave_join_slow_protocols(slave);
-	slave_multicast_join(bond, UINT64_C(1) << slot);
-	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
-	mac_swap_enter(bond, slot);
-	if (!r)
-		r = slave_follow_mac(bond, slot, err);
-	if (!r)
-		vlan_filter_open(bond, slot);
-	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP) && !bond_is_team(bond_pin(bond)))
-		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
-	return r ? r : mac_swap_try(bond, slot, err);
-}
-
-static int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	int r;
-
-	rx_place_choose(bond, slot);
-	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	if (r)
-		return err_set(err, -r, "the programs cannot be told of %s: %s", slave->name,
-			       strerror(-r));
-	r = slave_rx_attach(bond, slot, err);
-	return r ? r : slave_team_join(bond, slot, err);
-}
-
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
 		  struct err *err)
 {
@@ -128,21 +56,12 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 
 	slave_record(bond, slot, link);
 	crashpoint("enslave-recorded");
-	r = slave_change(bond, slot, err);
-	crashpoint("enslave-changed");
-	idle_turn();
-	if (!r)
-		r = slave_attach(bond, slot, err);
-	crashpoint("enslave-attached");
+	r = parts_enslave(bond, slot, err);
 	if (r) {
 		slave_undo(bond, slot);
 		return r;
 	}
-	idle_turn();
 	slave_follow_promisc(bond, slot);
-	xdp_follow_slave(bond, slot, NULL);
-	backlog_skip_follow(bond, slot);
-	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	verdict_begin(bond, slot);
@@ -180,7 +99,7 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 		event_notice(bond_pin(bond)->name, link->name,
 			     "IPv6 was on on %s, and is off again", link->name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		slave_join_slow_protocols(slave);
+		slow_part.enslave(bond, slot, NULL);
 	if (slave->carrier_changes != link->carrier_changes)
 		bond_lacp_note_flap(bond, slot);
 	rx_place_tidy(bond, slot);
@@ -193,141 +112,14 @@ void slave_admit(struct bond *bond, unsigned int slot)
 		bond_primary_changed(bond);
 }
 
-static void slave_warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
-			       const struct err *err)
-{
-	event_warning(bond_pin(bond)->name, slave->name, "cannot restore the %s of %s: %s", what,
-		      slave->name, err->text);
-}
-
-static unsigned int slave_flags_before(const struct xbond_slave_record *before)
-{
-	unsigned int flags = before->flags & XBOND_SLAVE_WAS_ALLMULTI ? IFF_ALLMULTI : 0;
-
-	return before->flags & XBOND_SLAVE_WAS_PROMISC ? flags | IFF_PROMISC : flags;
-}
-
-/*
- * It goes down before its MAC is restored: some drivers refuse that while up, and nothing leaves
- * with the wrong one.
- */
-static void slave_restore_link(struct bond *bond, const struct xbond_slave *slave)
-{
-	const struct xbond_slave_record *before = &slave->before;
-	unsigned int mask = IFF_ALLMULTI | IFF_PROMISC;
-	struct nl *nl = &bond->daemon->nl;
-	int ifindex = (int)slave->ifindex;
-	struct link_info now;
-	struct err err;
-	int r;
-
-	if (!(before->flags & XBOND_SLAVE_WAS_UP))
-		mask |= IFF_UP;
-	if (link_set_flags(nl, ifindex, slave_flags_before(before), mask, &err))
-		slave_warn_restore(bond, "flags", slave, &err);
-	r = link_get(nl, -1, ifindex, &now);
-	if (r && r != -ENODEV) {
-		err_set(&err, -r, "%s", strerror(-r));
-		slave_warn_restore(bond, "MAC address and MTU", slave, &err);
-	}
-	if (r)
-		return;
-	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) &&
-	    link_force_mac(nl, &now, before->mac, &err))
-		slave_warn_restore(bond, "MAC address", slave, &err);
-	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
-		slave_warn_restore(bond, "MTU", slave, &err);
-	/* A bondd that died between two MAC addresses may have left it down. */
-	if (before->flags & XBOND_SLAVE_WAS_UP && !(now.flags & IFF_UP) &&
-	    link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &err))
-		slave_warn_restore(bond, "state", slave, &err);
-}
-
-static bool slave_made_clsact(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
-
-	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
-		return false;
-	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
-			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
-}
-
-static void slave_first_error(int *r, int next)
-{
-	if (!*r)
-		*r = next;
-}
-
-static int slave_detach(struct bond *bond, unsigned int slot)
-{
-	struct attach_point point = slave_rx_now(bond, slot);
-	struct nl *nl = &bond->daemon->nl;
-	int r = xdp_release_slave(bond, slot);
-
-	slave_rx_drop_backlog_skip(bond, slot);
-	rx_place_remove(bond, slot);
-	slave_first_error(&r, attach_remove(nl, &point, true));
-	if (slave_made_clsact(bond, slot))
-		attach_remove_clsact(nl, (int)bond_slave(bond, slot)->ifindex);
-	return r;
-}
-
-static void slave_restore_values(struct bond *bond, unsigned int slot, const char *name)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-
-	slave_multicast_leave(bond, slot);
-	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
-	if (!mac_is_zero(slave->filter_mac))
-		link_del_unicast(&bond->daemon->nl, (int)slave->ifindex, slave->filter_mac, NULL);
-	vlan_filter_restore(bond, slot, name);
-	lro_restore(bond, slot, name);
-	mac_swap_leave(bond, slot);
-	slave_restore_link(bond, slave);
-	if (slave->before.disable_ipv6 == 0)
-		ipv6_set_disabled(name, 0);
-}
-
-/*
- * Everything, as far as it can be; -errno: a program goes on. Then only that is tried again: the
- * device belongs to the user.
- */
-static int slave_restore(struct bond *bond, unsigned int slot, const char *name)
-{
-	bool is_first = !bond->members[slot].is_restored;
-	int r;
-
-	if (is_first)
-		slave_team_leave(bond, slot);
-	r = slave_detach(bond, slot);
-	crashpoint("release-detached");
-	idle_turn();
-	if (is_first)
-		slave_restore_values(bond, slot, name);
-	bond->members[slot].is_restored = true;
-	return r;
-}
-
 void slave_forget(struct bond *bond, unsigned int slot)
 {
-	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 
-	if (point.hook == XBOND_HOOK_TCX)
-		attach_remove(&bond->daemon->nl, &point, true);
-	slave_hooks_end(bond, slot);
-	/* Any device that has its name now. */
-	bond_slave(bond, slot)->before.flags &=
-		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
-	xdp_release_slave(bond, slot);
+	parts_forget(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
 		dataplane_retire_counters(&bond->dataplane, slot);
-	slave_multicast_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
-	attach_check_forget(bond, slot);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
@@ -358,15 +150,16 @@ int slave_find_device(struct bond *bond, unsigned int slot, struct link_info *re
 }
 
 struct moved {
-	const struct xbond_slave *slave;
+	struct bond *bond;
+	unsigned int slot;
 	int ifindex;
-	bool clear_xdp;
 };
 
-/* Under the name it has there. */
-static int slave_restore_features(struct nl *nl, const struct moved *moved)
+/* In a child, in the namespace where the device is now, under the name that it has there. */
+static int slave_restore_moved(struct nl *nl, const void *arg)
 {
-	uint32_t had = moved->slave->before.flags;
+	const struct moved *moved = arg;
+	struct place place = { .nl = nl, .ifindex = moved->ifindex, .away = true };
 	struct ethtool ethtool;
 	struct link_info link;
 	int r = link_get(nl, -1, moved->ifindex, &link);
@@ -375,74 +168,93 @@ static int slave_restore_features(struct nl *nl, const struct moved *moved)
 		r = ethtool_init(&ethtool);
 	if (r)
 		return r;
-	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
-		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
-	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
-		slave_first_error(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
-	if (had & LRO_REASONS)
-		slave_first_error(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
+	place.ethtool = &ethtool;
+	place.name = link.name;
+	r = parts_restore(moved->bond, moved->slot, &place, NULL);
 	ethtool_done(&ethtool);
-	return r;
-}
-
-/* Restores everything, even if something is refused; reports the first refusal. */
-static int slave_restore_moved(struct nl *nl, const void *arg)
-{
-	const struct moved *moved = arg;
-	int r = link_set_flags(nl, moved->ifindex, slave_flags_before(&moved->slave->before),
-			       IFF_ALLMULTI | IFF_PROMISC, NULL);
-
-	slave_first_error(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
-	slave_first_error(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));
-	if (moved->clear_xdp)
-		slave_first_error(&r, link_clear_xdp(nl, moved->ifindex, NULL));
-	slave_first_error(&r, slave_restore_features(nl, moved));
 	return r;
 }
 
 void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
-	const struct moved moved = {
-		.slave = bond_slave(bond, slot),
-		.ifindex = gone->new_ifindex,
-		.clear_xdp = xdp_release_moved(bond, slot),
-	};
+	const struct moved moved = { bond, slot, gone->new_ifindex };
 	struct err err;
 
-	vlan_filter_close(bond, slot);
 	if (netns_call(&bond->daemon->nl, gone->new_nsid, slave_restore_moved, &moved, &err))
-		slave_warn_restore(bond, "state", moved.slave, &err);
+		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			      "cannot restore the state of %s: %s", bond_slave(bond, slot)->name,
+			      err.text);
 }
 
-/* What is not a member is tried again by slave_lost_look(), or by the next bondd. */
-static void slave_undo_later(struct bond *bond, unsigned int slot, const char *what, int r)
+/* It keeps its record, and is tried again by slave_undo_left(), or by the next bondd. */
+static int slave_undo_later(struct bond *bond, unsigned int slot, int r, const char *why)
 {
+	struct member *member = &bond->members[slot];
 	const char *name = bond_slave(bond, slot)->name;
 
-	if (!bond->members[slot].undo_told)
+	if (!member->release.pause_ns)
 		event_warning(bond_pin(bond)->name, name,
-			      "%s is not released yet: %s: %s; bondd tries it again", name, what,
-			      strerror(-r));
-	bond->members[slot].undo_told = true;
-	bond->due.read = true;
+			      "%s is not released yet: %s; bondd tries it again", name, why);
+	member->release.pause_ns = !member->release.pause_ns ? PAUSE_MIN_NS
+				   : member->release.pause_ns < PAUSE_MAX_NS / 2
+					   ? 2 * member->release.pause_ns
+					   : PAUSE_MAX_NS;
+	member->release.next_ns = clock_now_ns() + member->release.pause_ns;
+	return r;
 }
 
-void slave_undo(struct bond *bond, unsigned int slot)
+static int slave_undo_device(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct link_info link;
+	struct place place = { &bond->daemon->nl, &bond->daemon->ethtool,
+			       (int)bond_slave(bond, slot)->ifindex, link.name, false };
 	int r = slave_find_device(bond, slot, &link);
 
-	if (r && r != -ENODEV) {
-		slave_undo_later(bond, slot, "the kernel does not say whether it is there", r);
-		return;
-	}
 	if (r)
-		vlan_filter_close(bond, slot);
-	r = r ? 0 : slave_restore(bond, slot, link.name);
-	if (r)
-		slave_undo_later(bond, slot, "its receive program cannot be detached", r);
-	else
-		slave_forget(bond, slot);
+		return err_set(err, -r, "the kernel does not say whether it is there: %s",
+			       strerror(-r));
+	r = parts_restore(bond, slot, &place, err);
+	return r && slave_find_device(bond, slot, &link) == -ENODEV ? -ENODEV : r;
+}
+
+int slave_undo(struct bond *bond, unsigned int slot)
+{
+	const struct member *member = &bond->members[slot];
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+	int r = slave_undo_device(bond, slot, &err);
+
+	if (r && r != -ENODEV)
+		return slave_undo_later(bond, slot, r, err.text);
+	if (member->release.pause_ns)
+		event_notice(bond_pin(bond)->name, slave->name, "%s is released now%s", slave->name,
+			     r ? ": it has gone" : "");
+	slave_forget(bond, slot);
+	return 0;
+}
+
+static bool slave_is_left(struct bond *bond, unsigned int slot)
+{
+	return bond_slave(bond, slot)->state != XBOND_SLOT_FREE && !bond_is_member(bond, slot);
+}
+
+bool slave_undo_left(struct bond *bond)
+{
+	bool left = false;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slave_is_left(bond, slot) &&
+		    (bond->members[slot].release.next_ns > clock_now_ns() ||
+		     slave_undo(bond, slot)))
+			left = true;
+	return left;
+}
+
+void slave_undo_now(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slave_is_left(bond, slot))
+			slave_undo(bond, slot);
 }
 
 void slave_release(struct bond *bond, uint64_t mask)

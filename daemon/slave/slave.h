@@ -44,10 +44,15 @@ void slave_keep_used(struct bond *bond, unsigned int slot);
 int slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link);
 
 /*
- * Undoes what was begun with a slot that is not a member, and frees it. What cannot be done now is
- * logged, and the slot keeps its record and is tried again.
+ * Undoes what was begun with a slot that is not a member, and frees it. If something cannot be
+ * restored, it returns -errno and says what once, and the slot keeps its record.
  */
-void slave_undo(struct bond *bond, unsigned int slot);
+int slave_undo(struct bond *bond, unsigned int slot);
+/* Tries again, with growing pauses, at each tick. Returns true while there is something left. */
+bool slave_undo_left(struct bond *bond);
+
+/* The same at once, without a pause. */
+void slave_undo_now(struct bond *bond);
 
 /* The device was moved to another namespace: restores there what moved along. */
 void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone);

@@ -15,10 +15,7 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/xdp_hooks.h"
-
-#define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
 static bool slave_follow_same_mac(const uint8_t *a, const uint8_t *b)
 {
@@ -222,64 +219,25 @@ static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, cons
 	memcpy(slave->name, name, XBOND_NAME_SIZE);
 }
 
-/* Flags that the slave must have. Others do not matter. */
-static unsigned int slave_follow_needed_flags(const struct bond *bond)
-{
-	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
-}
-
-static bool slave_follow_agrees(struct bond *bond, const struct xbond_slave *slave,
-				const struct link_info *link)
-{
-	return link->mtu == bond_pin(bond)->mtu &&
-	       (!link->has_mac || slave_follow_same_mac(link->mac, slave->mac)) &&
-	       !(slave_follow_needed_flags(bond) & ~link->flags);
-}
-
-static void slave_follow_keep_flags(struct bond *bond, const struct xbond_slave *slave,
-				    const struct link_info *link)
-{
-	unsigned int missing = slave_follow_needed_flags(bond) & ~link->flags;
-	struct err err;
-
-	if (!missing)
-		return;
-	event_notice(bond_pin(bond)->name, slave->name, "%s of %s is put back",
-		     missing & IFF_ALLMULTI ? "allmulticast" : "promisc", slave->name);
-	if (link_set_flags(&bond->daemon->nl, link->ifindex, missing, missing, &err))
-		event_warning(bond_pin(bond)->name, slave->name, "flags of %s: %s", slave->name,
-			      err.text);
-}
-
 /*
- * Somebody has changed something on the slave that the bond decides: it is put back. The message
- * may be old, so the present state counts.
+ * Somebody has changed the MAC address, which the bond decides: it is put back. The message may be
+ * old, so the present state counts.
  */
-static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
-					  const struct link_info *message)
+static void slave_follow_keep_mac(struct bond *bond, unsigned int slot,
+				  const struct link_info *message)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct link_info now, *link = &now;
+	struct link_info now;
 	struct err err;
 
-	if (slave_follow_agrees(bond, slave, message) ||
-	    link_get(&bond->daemon->nl, -1, message->ifindex, &now))
+	if (!message->has_mac || slave_follow_same_mac(message->mac, slave->mac) ||
+	    link_get(&bond->daemon->nl, -1, message->ifindex, &now) ||
+	    slave_follow_same_mac(now.mac, slave->mac))
 		return;
-	if (link->mtu != bond_pin(bond)->mtu) {
-		event_notice(bond_pin(bond)->name, slave->name, "MTU of %s is put back to %u",
-			     slave->name, bond_pin(bond)->mtu);
-		quality_excuse(bond, slot);
-		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
-			event_warning(bond_pin(bond)->name, slave->name, "MTU of %s: %s",
-				      slave->name, err.text);
-	}
-	slave_follow_keep_flags(bond, slave, link);
-	if (link->has_mac && !slave_follow_same_mac(link->mac, slave->mac)) {
-		event_notice(bond_pin(bond)->name, slave->name, "MAC address of %s is put back",
-			     slave->name);
-		if (slave_follow_mac(bond, slot, &err))
-			event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
-	}
+	event_notice(bond_pin(bond)->name, slave->name, "MAC address of %s is put back",
+		     slave->name);
+	if (slave_follow_mac(bond, slot, &err))
+		event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
@@ -289,10 +247,7 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	slave_follow_name(bond, bond_slave(bond, slot), link->name);
 	poll_want_speed(bond, slot);
 	poll_soon(bond);
-	slave_follow_keep_bond_values(bond, slot, link);
-	if (!bond_is_team(bond_pin(bond)))
-		slave_trouble_follow_master(bond, slot, link);
-	slave_trouble_follow_protodown(bond, slot, link);
+	slave_follow_keep_mac(bond, slot, link);
 	if (link->xdp_id != bond->members[slot].xdp.id)
 		xdp_check_slave(bond, slot);
 }

@@ -9,6 +9,7 @@
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/nft.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
@@ -112,6 +113,7 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 			   "slave %s no longer has an nft chain at its ingress", slave->name);
 }
 
+static void slave_hooks_end(struct bond *bond, unsigned int slot);
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
 static void hooks_follow_strays(struct bond *bond, unsigned int slot)
@@ -218,10 +220,27 @@ void slave_hooks_follow_noted(struct daemon *daemon)
 			}
 }
 
-void slave_hooks_end(struct bond *bond, unsigned int slot)
+static void slave_hooks_end(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
 
 	stray_frames_free(hooks->strays);
 	hooks->strays = NULL;
 }
+
+static int hooks_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err;
+	slave_hooks_follow(bond, slot, false);
+	return 0;
+}
+
+static void hooks_stop(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
+}
+
+struct part hooks_part = { .enslave = hooks_enslave,
+			   .forget = slave_hooks_end,
+			   .stop = hooks_stop };

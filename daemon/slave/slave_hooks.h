@@ -19,7 +19,4 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all);
 void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed);
 /* The same for all slaves that such messages named. */
 void slave_hooks_follow_noted(struct daemon *daemon);
-/* Ends watching. */
-void slave_hooks_end(struct bond *bond, unsigned int slot);
-
 #endif

@@ -12,7 +12,6 @@
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_team.h"
-#include "daemon/slave/vlan_filter.h"
 
 static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
 {
@@ -52,7 +51,6 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 		slave_restore_moved_away(bond, slot, gone);
 	} else if (!gone) { /* it is not known whether it was moved */
 		slave_lost_tell_mac(bond, slot);
-		vlan_filter_close(bond, slot);
 	}
 	awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);

@@ -13,6 +13,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/slave/slave_multicast_pin.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/link.h"
 #include "network/multicast.h"
 #include "network/unicast.h"
@@ -306,14 +307,14 @@ static int slave_multicast_put(struct bond *bond, unsigned int slot, const uint8
 			  : link_add_unicast(&bond->daemon->nl, ifindex, mac, NULL);
 }
 
-static void slave_multicast_take_off(struct bond *bond, unsigned int slot, const uint8_t *mac)
+/* Somebody may have removed it. */
+static int slave_multicast_take_off(struct bond *bond, unsigned int slot, const uint8_t *mac)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex;
+	int r = mac[0] & 1 ? multicast_delete(ifindex, mac)
+			   : link_del_unicast(&bond->daemon->nl, ifindex, mac, NULL);
 
-	if (mac[0] & 1)
-		multicast_delete(ifindex, mac);
-	else
-		link_del_unicast(&bond->daemon->nl, ifindex, mac, NULL);
+	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }
 
 /* Joins on slots whose lists lack the group: new slots, or slots where somebody has removed it. */
@@ -339,14 +340,23 @@ static void slave_multicast_join_group(struct bond *bond, struct multicast_group
 	slave_multicast_record(bond, group, group->joined & ~failed);
 }
 
-static void slave_multicast_leave_group(struct bond *bond, struct multicast_group *group,
-					uint64_t slots)
+/* Returns 0 or -errno; those that have not left stay recorded. */
+static int slave_multicast_leave_group(struct bond *bond, struct multicast_group *group,
+				       uint64_t slots)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (group->joined & slots & slots_bit(slot))
-			slave_multicast_take_off(bond, slot, group->mac);
+	int result = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		int r = group->joined & slots & slots_bit(slot)
+				? slave_multicast_take_off(bond, slot, group->mac)
+				: 0;
+
+		slots &= r ? ~slots_bit(slot) : UINT64_MAX;
+		result = r ? r : result;
+	}
 	crashpoint("group-left");
 	slave_multicast_record(bond, group, group->joined & ~slots);
+	return result;
 }
 
 /*
@@ -470,16 +480,29 @@ void slave_multicast_open(struct bond *bond)
 			      strerror(-r));
 }
 
-void slave_multicast_leave(struct bond *bond, unsigned int slot)
+static int groups_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	for (size_t i = 0; i < bond->multicast.count; i++)
-		if (bond->multicast.group[i].joined & slots_bit(slot))
-			slave_multicast_leave_group(bond, &bond->multicast.group[i],
-						    slots_bit(slot));
-	bond->multicast.refusing &= ~slots_bit(slot);
+	(void)err;
+	slave_multicast_join(bond, slots_bit(slot));
+	return 0;
 }
 
-void slave_multicast_forget(struct bond *bond, unsigned int slot)
+/* A device that moves loses its lists. */
+static int groups_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			  struct err *err)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < bond->multicast.count && !place->away; i++) {
+		int r = slave_multicast_leave_group(bond, &bond->multicast.group[i],
+						    slots_bit(slot));
+
+		result = r ? r : result;
+	}
+	return result ? err_set(err, -result, "%s", strerror(-result)) : 0;
+}
+
+static void groups_forget(struct bond *bond, unsigned int slot)
 {
 	for (size_t i = 0; i < bond->multicast.count; i++)
 		slave_multicast_record(bond, &bond->multicast.group[i],
@@ -487,9 +510,17 @@ void slave_multicast_forget(struct bond *bond, unsigned int slot)
 	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-void slave_multicast_free(struct bond *bond)
+static void groups_stop(struct bond *bond)
 {
 	if (bond->multicast.pin_fd >= 0)
 		close(bond->multicast.pin_fd);
 	free(bond->multicast.group);
 }
+
+struct part groups_part = {
+	.restores = XBOND_RESTORED_GROUPS,
+	.enslave = groups_enslave,
+	.restore = groups_restore,
+	.forget = groups_forget,
+	.stop = groups_stop,
+};

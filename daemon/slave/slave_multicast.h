@@ -26,11 +26,4 @@ void slave_multicast_follow(struct daemon *daemon);
 void slave_multicast_follow_soon(struct bond *bond);
 /* Joins at once on these slots; leaves no group. */
 void slave_multicast_join(struct bond *bond, uint64_t slots);
-/* The slot's device is released: leaves the groups that bondd has put on its list. */
-void slave_multicast_leave(struct bond *bond, unsigned int slot);
-/* The same if the device is gone, and its list with it. */
-void slave_multicast_forget(struct bond *bond, unsigned int slot);
-/* The pin stays. */
-void slave_multicast_free(struct bond *bond);
-
 #endif

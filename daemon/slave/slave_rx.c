@@ -67,11 +67,14 @@ int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err)
 	return attach_add(&point, bond->dataplane.rx_fd, err);
 }
 
-void slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
+int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 {
+	int r;
+
 	/* It cannot be there then, so the kernel is not asked. */
 	if (slave_rx_hook(bond, slot) != XBOND_HOOK_CLSACT)
-		return;
-	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
+		return 0;
+	r = attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
 	bond->members[slot].backlog_skip.is_there = false;
+	return r;
 }

@@ -24,7 +24,8 @@ void slave_rx_record_clsact(struct bond *bond, unsigned int slot);
 int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err);
 /*
  * Removes the classifier in front of it, which is there while rx_backlog is off (backlog_skip.h).
+ * Returns 0, also if there is none, or -errno.
  */
-void slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot);
+int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot);
 
 #endif

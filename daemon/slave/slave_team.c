@@ -12,6 +12,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/team.h"
 
 #define KEEP_INTERVAL_NS (10000 * NS_PER_MS)
@@ -25,7 +26,7 @@ int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 	return link_set_flags(&bond->daemon->nl, (int)slave->ifindex, 0, IFF_UP, err);
 }
 
-int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
+static int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
@@ -91,26 +92,29 @@ void slave_team_keep(struct bond *bond)
 		}
 }
 
-void slave_team_leave(struct bond *bond, unsigned int slot)
+static int slave_team_leave(struct bond *bond, unsigned int slot, const struct place *place,
+			    struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
-	struct nl *nl = &bond->daemon->nl;
 	struct link_info now;
-	struct err err;
-	int r = bond_is_team(pin) ? link_get(nl, -1, (int)slave->ifindex, &now) : -ENODEV;
+	int r;
 
-	if (r && r != -ENODEV)
-		event_warning(pin->name, slave->name, "cannot take %s out of the team: %s",
-			      slave->name, strerror(-r));
+	if (place->away || !bond_is_team(pin))
+		return 0;
+	r = link_get(place->nl, -1, place->ifindex, &now);
 	if (r)
-		return;
+		return err_set(err, -r, "%s", strerror(-r));
 	if (now.master == (int)pin->ifindex) {
-		if (link_set_master(nl, (int)slave->ifindex, 0, &err))
-			event_warning(pin->name, slave->name, "cannot take %s out of the team: %s",
-				      slave->name, err.text);
+		r = link_set_master(place->nl, place->ifindex, 0, err);
 		crashpoint("team-left");
+		return r ? r : 1;
 	} else if (now.flags & IFF_UP) {
 		slave->before.flags |= XBOND_SLAVE_WAS_UP; /* since then */
 	}
+	return 0;
 }
+
+struct part team_part = { .restores = XBOND_RESTORED_MASTER,
+			  .enslave = slave_team_join,
+			  .restore = slave_team_leave };

@@ -12,8 +12,6 @@
 
 /* Before a device is changed: a team takes only devices that are down. */
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
-/* Makes the device a port. It is up then. */
-int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
 /*
  * Every 10 seconds, and when a bond is adopted: somebody may have changed how the team uses its
  * ports, so it is set again.
@@ -21,10 +19,4 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
 void slave_team_keep(struct bond *bond);
 /* At once for a slave that is a port: somebody has taken it out and put it in again. */
 void slave_team_keep_port(struct bond *bond, unsigned int slot);
-/*
- * Ends that. The device is down then; but if somebody else has ended it, and has set the device up
- * since, it stays up.
- */
-void slave_team_leave(struct bond *bond, unsigned int slot);
-
 #endif

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/slave_trouble.h"
+/*
+ * Watches for things that others do to a member and that add-slave would have refused: a master, IP
+ * addresses, devices on it. bondd does not undo them, because the bond works on and they belong to
+ * somebody else. It reports each once, and keeps it in the pinned slave for `show` until it has
+ * gone.
+ */
 
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/vlan_filter.h"
 #include "network/address.h"
 #include "network/link_list.h"
@@ -36,31 +42,27 @@ static void trouble_tell_master(struct bond *bond, const char *slave, int ifinde
 		      slave, master.kind, *master.kind ? " " : "", master.name, slave);
 }
 
-/* The message may be old, so the present state counts. */
-void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
-				 const struct link_info *message)
+static void trouble_look_for_master(struct bond *bond, unsigned int slot,
+				    const struct link_info *now)
 {
-	struct link_info now;
-
-	if (!!message->master == trouble_has(bond, slot, XBOND_TROUBLE_MASTER) ||
-	    link_get(&bond->daemon->nl, -1, message->ifindex, &now) ||
-	    !!now.master == trouble_has(bond, slot, XBOND_TROUBLE_MASTER))
+	if (bond_is_team(bond_pin(bond)) ||
+	    !!now->master == trouble_has(bond, slot, XBOND_TROUBLE_MASTER))
 		return;
-	if (!now.master) {
+	if (!now->master) {
 		trouble_end(bond, slot, XBOND_TROUBLE_MASTER,
 			    "is no longer a port of another device");
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_MASTER);
-	trouble_tell_master(bond, bond_slave(bond, slot)->name, now.master);
+	trouble_tell_master(bond, bond_slave(bond, slot)->name, now->master);
 }
 
-void slave_trouble_follow_protodown(struct bond *bond, unsigned int slot,
-				    const struct link_info *message)
+static void trouble_look_for_protodown(struct bond *bond, unsigned int slot,
+				       const struct link_info *now)
 {
-	if (message->protodown == trouble_has(bond, slot, XBOND_TROUBLE_PROTODOWN))
+	if (now->protodown == trouble_has(bond, slot, XBOND_TROUBLE_PROTODOWN))
 		return;
-	if (!message->protodown) {
+	if (!now->protodown) {
 		trouble_end(bond, slot, XBOND_TROUBLE_PROTODOWN, "is no longer held by protodown");
 		return;
 	}
@@ -86,12 +88,6 @@ static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 		      "slave %s now has an IP address (%s), which belongs on %s; 'ip addr del %s "
 		      "dev %s' removes it",
 		      slave->name, first.text, bond_pin(bond)->name, first.text, slave->name);
-}
-
-void slave_trouble_follow_address(struct bond *bond, unsigned int slot, bool gone)
-{
-	if (gone == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES))
-		trouble_look_for_addresses(bond, slot);
 }
 
 static bool trouble_is_upper(struct bond *bond, unsigned int slot, const struct link_info *link)
@@ -123,30 +119,48 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 		      upper->name, upper->kind, slave->name, bond_pin(bond)->name);
 }
 
-static void trouble_look_at_uppers(struct bond *bond, unsigned int first_slot,
-				   unsigned int end_slot)
+static void trouble_look_at_uppers(struct bond *bond, unsigned int slot)
 {
 	struct link_list links;
 
 	if (!link_list_read(&bond->daemon->nl, &links))
-		for (unsigned int slot = first_slot; slot < end_slot; slot++)
-			if (bond_is_member(bond, slot))
-				trouble_look_for_uppers(bond, slot, &links);
+		trouble_look_for_uppers(bond, slot, &links);
 	link_list_free(&links);
 }
 
-void slave_trouble_follow_upper(struct bond *bond, const struct link_info *upper, bool gone)
+/* What news of a device says already need not be looked for. */
+static bool trouble_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			 const struct link_info *link, bool gone)
 {
-	int slot = bond_slot_by_ifindex(bond, upper->lower);
-
-	if (slot >= 0 && trouble_is_upper(bond, (unsigned int)slot, upper) &&
-	    gone == trouble_has(bond, (unsigned int)slot, XBOND_TROUBLE_UPPERS))
-		trouble_look_at_uppers(bond, (unsigned int)slot, (unsigned int)slot + 1);
+	if (news == NEWS_SLAVE)
+		return link->protodown != trouble_has(bond, slot, XBOND_TROUBLE_PROTODOWN) ||
+		       (!bond_is_team(bond_pin(bond)) &&
+			!!link->master != trouble_has(bond, slot, XBOND_TROUBLE_MASTER));
+	if (news == NEWS_ADDRESS)
+		return gone == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES);
+	return news != NEWS_ON_SLAVE || gone == trouble_has(bond, slot, XBOND_TROUBLE_UPPERS);
 }
 
-void slave_trouble_look(struct bond *bond)
+static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	bond_for_each_member (bond, slot)
+	struct link_info now;
+
+	if (slot == PART_BOND)
+		return false;
+	if (news & (NEWS_SLAVE | NEWS_LOST) &&
+	    !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &now)) {
+		trouble_look_for_master(bond, slot, &now);
+		trouble_look_for_protodown(bond, slot, &now);
+	}
+	if (news & (NEWS_ADDRESS | NEWS_LOST))
 		trouble_look_for_addresses(bond, slot);
-	trouble_look_at_uppers(bond, 0, XBOND_MAX_SLAVES);
+	if (news & (NEWS_ON_SLAVE | NEWS_LOST))
+		trouble_look_at_uppers(bond, slot);
+	return false;
 }
+
+struct part trouble_part = {
+	.hears = NEWS_SLAVE | NEWS_ADDRESS | NEWS_ON_SLAVE | NEWS_LOST,
+	.hear = trouble_hear,
+	.settle = trouble_settle,
+};

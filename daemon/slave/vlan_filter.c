@@ -9,9 +9,9 @@
 
 #include "common/memory.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/features.h"
 
 #define OPENER_PREFIX "xbv"
@@ -20,6 +20,17 @@
 
 struct vlan {
 	uint16_t id, protocol;
+};
+
+/* VLANs of bond0 that were deleted, as opposed to moved away, since it was last settled. */
+struct vlan_filter_bond {
+	struct vlan *gone;
+	size_t count;
+};
+
+struct vlan_filter_member {
+	/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
+	bool openers_seen;
 };
 
 struct list {
@@ -115,19 +126,25 @@ static void vlan_filter_open_one(struct bond *bond, unsigned int slot, const str
 		event_warning(bond_pin(bond)->name, slave->name,
 			      "VLAN %u does not pass the filter of %s: %s", vlan->id, slave->name,
 			      err.text);
-	idle_turn();
 }
 
-static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
+static struct vlan_filter_member *vlan_filter_member(struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &vlan_filter_part, slot);
+}
+
+static int vlan_filter_close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
 {
 	char name[XBOND_NAME_SIZE];
 	struct link_info opener;
+	int r;
 
 	vlan_filter_opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
-	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
-		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
-	bond->members[slot].vlan_filter.openers_seen = false;
-	idle_turn();
+	r = link_get_by_name(&bond->daemon->nl, name, &opener);
+	if (!r && opener.vlan_id == vlan->id)
+		r = link_delete(&bond->daemon->nl, opener.ifindex, NULL);
+	vlan_filter_member(bond, slot)->openers_seen = false;
+	return r == -ENODEV ? 0 : r;
 }
 
 static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const struct list *list)
@@ -162,19 +179,21 @@ static bool vlan_filter_turn_off(struct bond *bond, struct xbond_slave *slave)
 	       !vlan_filter_has_feature(bond, slave, FEATURE_VLAN_FILTER);
 }
 
-void vlan_filter_open(struct bond *bond, unsigned int slot)
+static int vlan_filter_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list;
 
+	(void)err;
 	if (bond_is_team(bond_pin(bond))) /* the kernel tells its ports which VLANs it has */
-		return;
+		return 0;
 	if (vlan_filter_turn_off(bond, slave) &&
 	    !vlan_filter_has_feature(bond, slave, FEATURE_VLAN_STAG_FILTER))
-		return;
+		return 0;
 	list = vlan_filter_list_vlans(bond);
 	vlan_filter_open_all(bond, slot, &list);
 	free(list.vlan);
+	return 0;
 }
 
 static struct list vlan_filter_list_openers(struct bond *bond, unsigned int slot)
@@ -185,65 +204,144 @@ static struct list vlan_filter_list_openers(struct bond *bond, unsigned int slot
 	return list;
 }
 
-void vlan_filter_close(struct bond *bond, unsigned int slot)
+static int vlan_filter_close_all(struct bond *bond, unsigned int slot)
 {
 	struct list list = vlan_filter_list_openers(bond, slot);
+	int result = list.result;
 
-	for (size_t i = 0; i < list.count; i++)
-		vlan_filter_close_one(bond, slot, &list.vlan[i]);
+	for (size_t i = 0; i < list.count; i++) {
+		int r = vlan_filter_close_one(bond, slot, &list.vlan[i]);
+
+		result = r ? r : result;
+	}
 	free(list.vlan);
+	return result;
 }
 
-void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
+/* A device that has gone, or was moved, has left them here. One that was restored has none. */
+static void vlan_filter_forget(struct bond *bond, unsigned int slot)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-
-	vlan_filter_close(bond, slot);
-	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
-	    feature_set(&bond->daemon->ethtool, name, FEATURE_VLAN_FILTER, true) < 0)
-		event_warning(bond_pin(bond)->name, NULL,
-			      "cannot restore " FEATURE_VLAN_FILTER " of %s", name);
+	if (!(bond_slave(bond, slot)->restored & XBOND_RESTORED_VLAN_FILTER))
+		vlan_filter_close_all(bond, slot);
 }
 
-void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)
+static int vlan_filter_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			       struct err *err)
 {
-	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
+	int r = place->away ? 0 : vlan_filter_close_all(bond, slot);
 
-	if (bond->device.away || (gone && link->new_nsid >= 0))
+	if (r)
+		return err_set(err, -r, "%s", strerror(-r));
+	if (!(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER))
+		return 0;
+	return part_restore_feature(place, FEATURE_VLAN_FILTER, err);
+}
+
+/* A VLAN that was moved away is not seen any more, but goes on: only who hears this knows. */
+static bool vlan_filter_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			     const struct link_info *link, bool gone)
+{
+	struct vlan_filter_bond *state = part_of_bond(bond, &vlan_filter_part);
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
+			     .vlan = state->gone,
+			     .count = state->count };
+
+	(void)slot;
+	if (bond_is_team(bond_pin(bond)))
+		return false;
+	if (news != NEWS_ON_BOND)
+		return true;
+	if (gone && link->new_nsid < 0) {
+		vlan_filter_collect(link, &list);
+		state->gone = list.vlan;
+		state->count = list.count;
+	}
+	return link_is_vlan_on(link, list.lower);
+}
+
+static bool vlan_filter_has(const struct list *list, const struct vlan *vlan)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->vlan[i].id == vlan->id && list->vlan[i].protocol == vlan->protocol)
+			return true;
+	return false;
+}
+
+/* LRO, which such devices turn off, comes back after the last one has gone. */
+static void vlan_filter_tidy(struct bond *bond, unsigned int slot)
+{
+	struct vlan_filter_member *member = vlan_filter_member(bond, slot);
+	struct list list;
+
+	if (member->openers_seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
 		return;
-	vlan_filter_collect(link, &list);
-	bond_for_each_member (bond, slot) {
-		if (!gone)
-			vlan_filter_open_all(bond, slot, &list);
-		else if (list.count)
-			vlan_filter_close_one(bond, slot, &list.vlan[0]);
-		if (list.count)
-			idle_turn();
-	}
+	list = vlan_filter_list_openers(bond, slot);
+	member->openers_seen = list.count;
+	if (!list.count && !list.result)
+		lro_let_go(bond, slot, XBOND_SLAVE_LRO_VLAN);
 	free(list.vlan);
 }
 
-void vlan_filter_tidy(struct bond *bond)
+static void vlan_filter_close_gone(struct bond *bond, unsigned int slot, const struct list *there)
 {
-	bond_for_each_member (bond, slot) {
-		bool *seen = &bond->members[slot].vlan_filter.openers_seen;
-		struct list list;
+	const struct vlan_filter_bond *state = part_of_bond(bond, &vlan_filter_part);
 
-		if (*seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
-			continue;
-		list = vlan_filter_list_openers(bond, slot);
-		*seen = list.count;
-		if (!*seen && !list.result)
-			lro_let_go(bond, slot, XBOND_SLAVE_LRO_VLAN);
-		free(list.vlan);
-	}
+	for (size_t i = 0; i < state->count; i++)
+		if (!vlan_filter_has(there, &state->gone[i]))
+			vlan_filter_close_one(bond, slot, &state->gone[i]);
 }
 
-void vlan_filter_sync(struct bond *bond)
+static bool vlan_filter_some_filter(struct bond *bond)
 {
-	struct list list = vlan_filter_list_vlans(bond);
-
 	bond_for_each_member (bond, slot)
-		vlan_filter_open_all(bond, slot, &list);
-	free(list.vlan);
+		if (vlan_filter_has_feature(bond, bond_slave(bond, slot), FEATURE_VLAN_FILTER) ||
+		    vlan_filter_has_feature(bond, bond_slave(bond, slot), FEATURE_VLAN_STAG_FILTER))
+			return true;
+	return false;
 }
+
+static void vlan_filter_settle_all(struct bond *bond)
+{
+	struct vlan_filter_bond *state = part_of_bond(bond, &vlan_filter_part);
+	struct list there = { 0 };
+
+	if (vlan_filter_some_filter(bond))
+		there = vlan_filter_list_vlans(bond);
+	bond_for_each_member (bond, slot) {
+		vlan_filter_open_all(bond, slot, &there);
+		vlan_filter_close_gone(bond, slot, &there);
+	}
+	free(there.vlan);
+	free(state->gone);
+	*state = (struct vlan_filter_bond){ 0 };
+}
+
+/* No message tells of VLANs while bond0 is away. */
+static bool vlan_filter_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	if (slot == PART_BOND && (news & (NEWS_ON_BOND | NEWS_LOST) || bond->device.away))
+		vlan_filter_settle_all(bond);
+	else if (slot != PART_BOND && news & NEWS_TIME)
+		vlan_filter_tidy(bond, slot);
+	return false;
+}
+
+static void vlan_filter_stop(struct bond *bond)
+{
+	struct vlan_filter_bond *state = part_of_bond(bond, &vlan_filter_part);
+
+	free(state->gone);
+}
+
+struct part vlan_filter_part = {
+	.restores = XBOND_RESTORED_VLAN_FILTER,
+	.bond_size = sizeof(struct vlan_filter_bond),
+	.member_size = sizeof(struct vlan_filter_member),
+	.hears = NEWS_ON_BOND | NEWS_TIME | NEWS_LOST,
+	.enslave = vlan_filter_enslave,
+	.restore = vlan_filter_restore,
+	.forget = vlan_filter_forget,
+	.hear = vlan_filter_hear,
+	.settle = vlan_filter_settle,
+	.stop = vlan_filter_stop,
+};

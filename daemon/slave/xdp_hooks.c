@@ -18,8 +18,10 @@
 #include "daemon/dataplane/xdp_load.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
+#include "network/features.h"
 
 /* the time that others may need to remove the pins of programs they take off */
 #define TIDY_NS (1000 * NS_PER_MS)
@@ -210,16 +212,6 @@ int xdp_release_slave(struct bond *bond, unsigned int slot)
 	slave->rx_hook = XBOND_RX_TC;
 	xdp_gro_restore(bond);
 	return 0;
-}
-
-bool xdp_release_moved(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char pin[PIN_PATH_SIZE];
-
-	xdp_slave_pin(pin, bond, slot);
-	return slave->rx_hook == XBOND_RX_XDP && pin_link_detach(pin) == -ENOENT &&
-	       xdp_unpin_dispatched(bond, slave);
 }
 
 /* Returns false if there is none, or one that somebody has detached. */
@@ -446,3 +438,49 @@ void xdp_check_tx(struct bond *bond)
 		       "somebody has removed the XDP program from %s; it is put back",
 		       pin->port_name);
 }
+
+static int xdp_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err; /* it receives by TC then */
+	crashpoint("enslave-attached");
+	xdp_follow_slave(bond, slot, NULL);
+	return 0;
+}
+
+/* Away, only what a dispatcher of libxdp has there can be taken off: a link is detached here. */
+static int xdp_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		       struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PIN_PATH_SIZE];
+	int r = 0;
+
+	if (!place->away) {
+		r = xdp_release_slave(bond, slot);
+		if (r || slave->rx_hook == XBOND_RX_XDP)
+			return err_set(err, r ? -r : EBUSY, "%s", strerror(r ? -r : EBUSY));
+	} else {
+		xdp_slave_pin(pin, bond, slot);
+		if (slave->rx_hook == XBOND_RX_XDP && access(pin, F_OK) &&
+		    xdp_unpin_dispatched(bond, slave))
+			r = link_clear_xdp(place->nl, place->ifindex, err);
+	}
+	if (r || !(slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP))
+		return r;
+	return part_restore_feature(place, FEATURE_VLAN_STRIP, err);
+}
+
+/* Any device may have the slave's name now. */
+static void xdp_forget(struct bond *bond, unsigned int slot)
+{
+	bond_slave(bond, slot)->before.flags &=
+		~(uint32_t)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
+	xdp_release_slave(bond, slot);
+}
+
+struct part xdp_part = {
+	.restores = XBOND_RESTORED_XDP,
+	.enslave = xdp_enslave,
+	.restore = xdp_restore,
+	.forget = xdp_forget,
+};

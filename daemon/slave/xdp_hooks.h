@@ -37,11 +37,6 @@ void xdp_check_slave(struct bond *bond, unsigned int slot);
  */
 int xdp_release_slave(struct bond *bond, unsigned int slot);
 /*
- * For a slave that was moved to another namespace; xdp_release_slave() does the rest. Returns true
- * if an empty dispatcher is attached there, which the caller must remove.
- */
-bool xdp_release_moved(struct bond *bond, unsigned int slot);
-/*
  * xdp_tx: attaches to the port side, or detaches. The programs choose only when bond_evaluate()
  * says so.
  */

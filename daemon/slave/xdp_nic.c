@@ -64,8 +64,9 @@ void xdp_nic_restore(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
-		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
-	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_HAD_VLAN_STRIP;
+	/* What is refused now is tried again when the slave is released. */
+	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP &&
+	    feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true) >= 0)
+		slave->before.flags &= ~(uint32_t)XBOND_SLAVE_HAD_VLAN_STRIP;
 	lro_let_go(bond, slot, XBOND_SLAVE_HAD_LRO);
 }

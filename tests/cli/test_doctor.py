@@ -342,6 +342,12 @@ def test_what_others_do_to_slaves(plain, doctor, trouble, check_):
     assert [each[:2] for each in doctor.found(check_)] == [("warning", "eth1")]
 
 
+def test_a_slave_that_is_not_yet_as_before(plain, doctor):
+    plain.slaves[1].state, plain.slaves[1].restored = 3, 0x3fff & ~0x88
+    (severity, _, text), = doctor.found("released")
+    assert severity == "warning" and "(eth1: MAC address, MTU)" in text
+
+
 def test_config(plain, doctor, tmp_path):
     assert doctor.found("config")[0][0] == "note"
     file = tmp_path / "bond0.conf"

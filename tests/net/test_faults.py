@@ -31,6 +31,7 @@ pytestmark = [
 INJECTOR = BUILD / "tools/faults.so"
 SHARES = 72
 DEADLINE = 600  # of a share, in seconds; the usual one is for a single case
+RELEASED = 15  # seconds until what could not be restored is tried again
 LOST = 3  # status of bondctl: bondd could not take the request, or not answer
 # What the verb or its answer is not about, or what chance decides.
 NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover",
@@ -60,7 +61,8 @@ class Faults(ctypes.Structure):
     """As in tests/tools/faults.so.c."""
     _fields_ = [("fail_stack", ctypes.c_uint64), ("fail_nth", ctypes.c_uint32),
                 ("seen", ctypes.c_uint32), ("count", ctypes.c_uint32),
-                ("is_recording", ctypes.c_uint32), ("failed", ctypes.c_char * 24),
+                ("is_recording", ctypes.c_uint32), ("stays", ctypes.c_uint32),
+                ("failed", ctypes.c_char * 24),
                 ("stack", ctypes.c_uint64 * 8192)]
 
 
@@ -81,9 +83,11 @@ class Injector:
         self.shared.is_recording = 0
 
     @contextlib.contextmanager
-    def armed(self, stack, nth):
-        """The nth call of that stack fails in the block."""
-        self.shared.failed, self.shared.seen = b"", 0
+    def armed(self, stack, nth, stays=False):
+        """The nth call of that stack fails in the block, and if it stays, so do all later ones
+        from the same place.
+        """
+        self.shared.failed, self.shared.seen, self.shared.stays = b"", 0, stays
         self.shared.fail_nth, self.shared.fail_stack = nth, stack
         yield
         self.shared.fail_stack = 0
@@ -222,7 +226,7 @@ class Case:
         wanted = [self.before, self.after]
         if done.returncode != LOST and not self.verb.goes_on:
             wanted = [self.before if done.returncode else self.after]
-        state = self.wait_state(*wanted)
+        state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 3)
         may_be_between = done.returncode == LOST and self.verb.in_parts
         found = [] if may_be_between or state["shown"] in (each["shown"] for each in wanted) else [
             f"status {done.returncode}, but {line}"
@@ -251,11 +255,18 @@ class Case:
         return [f"left over: {line}" for line in differences(self.wait_state(self.before),
                                                              self.before)]
 
-    def check(self, armed, call):
+    def wait_tried_again(self):
+        tries = self.host.log().count("faults: ")
+        with contextlib.suppress(AssertionError):  # it may not be needed again
+            wait_for(lambda: self.host.log().count("faults: ") > tries, "", 2.5)
+
+    def check(self, armed, call, stays=False):
         """Lets a call of one program fail. Returns what was wrong, as lines."""
         log_size = len(self.host.log())
-        with armed.armed(*call):
+        with armed.armed(*call, stays):
             done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
+            if stays and self.host.bondd.poll() is None:
+                self.wait_tried_again()
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
             return []
@@ -320,9 +331,9 @@ BOND = (CREATE, ADD)
 UNLOAD = ("policy", "unload", "bond0")
 VERBS = {
     "create": Verb(CREATE, ("delete", "bond0")),
-    "delete": Verb(("delete", "bond0"), applies(BEFORE), (applies(BEFORE),)),
+    "delete": Verb(("delete", "bond0"), applies(BEFORE), (applies(BEFORE),), goes_on=True),
     "add-slave": Verb(ADD, ("del-slave", "bond0", "l0", "l1"), (CREATE,)),
-    "del-slave": Verb(("del-slave", "bond0", "l0", "l1"), ADD, BOND),
+    "del-slave": Verb(("del-slave", "bond0", "l0", "l1"), ADD, BOND, goes_on=True),
     "set": Verb(("set", "bond0", "xmit_hash_policy", "layer3+4", "miimon", "50", "min_links", "1",
                  "path", "direct", "mode", "balance-rr"),
                 ("set", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer2", "miimon",
@@ -370,18 +381,31 @@ def calls(case, armed, share):
     return [(stack, nth) for stack, nth in found if stack % SHARES == share]
 
 
-@pytest.mark.variants(len(VERBS))
-@pytest.mark.parametrize("share", range(SHARES))
-@pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
-                         [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
-def test_each_call_fails_once(tmp_path, policy, program, name, share):
+def let_fail(tmp_path, policy, program, name, share, stays):
     signal.alarm(DEADLINE * PATIENCE)
     bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
     case = Case(VERBS[name], bondd, policy)
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
-        found = [line for call in calls(case, armed, share) for line in case.check(armed, call)]
+        found = [line for call in calls(case, armed, share)
+                 for line in case.check(armed, call, stays)]
         found += case.leftovers()
     finally:
         case.lab.close()
     assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.variants(len(VERBS))
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
+                         [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
+def test_each_call_fails_once(tmp_path, policy, program, name, share):
+    let_fail(tmp_path, policy, program, name, share, False)
+
+
+@pytest.mark.variants(2)
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("name", ["del-slave", "delete"], indirect=True)
+def test_each_call_fails_for_a_while(tmp_path, policy, name, share):
+    """What could not be restored is restored when it can be."""
+    let_fail(tmp_path, policy, "bondd", name, share, True)

@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #define FRAMES 24
+#define NEAR_FRAMES 12
 #define CALLS 8192
 
 struct faults {
@@ -46,6 +47,7 @@ struct faults {
 	uint32_t seen;	     /* calls of that stack since the test set it to 0 */
 	uint32_t count;	     /* calls that were recorded */
 	uint32_t is_recording;
+	uint32_t stays;	       /* so do all later calls from the same place */
 	char failed[24];       /* the function that failed */
 	uint64_t stack[CALLS]; /* of each call that was recorded */
 };
@@ -84,6 +86,18 @@ static uint64_t faults_stack(void *const *frames, int count)
 	return hash;
 }
 
+/* A later call for the same thing differs only in the outer frames. */
+static int faults_is_chosen(uint64_t stack, uint64_t near)
+{
+	static uint64_t place;
+
+	if (stack == faults->fail_stack && ++faults->seen == faults->fail_nth) {
+		place = near;
+		return 1;
+	}
+	return faults->stays && faults->seen >= faults->fail_nth && near == place;
+}
+
 static int faults_is_due(const char *function, int error)
 {
 	void *frames[FRAMES];
@@ -96,7 +110,9 @@ static int faults_is_due(const char *function, int error)
 	stack = faults_stack(frames, depth);
 	if (faults->is_recording && faults->count < CALLS)
 		faults->stack[faults->count++] = stack;
-	if (stack != faults->fail_stack || ++faults->seen != faults->fail_nth)
+	if (!faults->fail_stack ||
+	    !faults_is_chosen(stack,
+			      faults_stack(frames, depth < NEAR_FRAMES ? depth : NEAR_FRAMES)))
 		return 0;
 	snprintf(faults->failed, sizeof(faults->failed), "%s", function);
 	dprintf(STDERR_FILENO, "faults: %s: %s\n", function, strerror(error));

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/memory.h"
+#include "common/restored.h"
+#include "common/slots.h"
+#include "daemon/base/idle.h"
+#include "daemon/bond/daemon.h"
+#include "network/features.h"
+
+#define ALIGN 16
+#define RESTORE_TRIES 3
+
+static struct part *const *parts;
+static size_t parts_count, bond_size, member_size;
+
+/* What is marked, for each part, and why. */
+struct due {
+	uint64_t slots;
+	bool bond;
+	uint32_t news;
+};
+
+struct part_state {
+	struct due *due; /* [parts_count] */
+	char *bond, *members;
+};
+
+static size_t part_place(size_t *end, size_t size)
+{
+	size_t at = *end;
+
+	*end = (at + size + ALIGN - 1) / ALIGN * ALIGN;
+	return at;
+}
+
+void parts_init(struct part *const *table, size_t count)
+{
+	parts = table;
+	parts_count = count;
+	for (size_t i = 0; i < count; i++) {
+		table[i]->index = i;
+		table[i]->bond_at = part_place(&bond_size, table[i]->bond_size);
+		table[i]->member_at = part_place(&member_size, table[i]->member_size);
+	}
+}
+
+void parts_start(struct bond *bond)
+{
+	bond->parts = memory_need(calloc(1, sizeof(*bond->parts)));
+	bond->parts->due = memory_need(calloc(parts_count, sizeof(struct due)));
+	bond->parts->bond = memory_need(calloc(1, bond_size + 1));
+	bond->parts->members = memory_need(calloc(XBOND_MAX_SLAVES, member_size + 1));
+}
+
+void parts_stop(struct bond *bond)
+{
+	for (size_t i = parts_count; i-- > 0;)
+		if (parts[i]->stop)
+			parts[i]->stop(bond);
+	free(bond->parts->due);
+	free(bond->parts->bond);
+	free(bond->parts->members);
+	free(bond->parts);
+}
+
+void *part_of_bond(const struct bond *bond, const struct part *part)
+{
+	return bond->parts->bond + part->bond_at;
+}
+
+void *part_of_member(const struct bond *bond, const struct part *part, unsigned int slot)
+{
+	return bond->parts->members + slot * member_size + part->member_at;
+}
+
+int parts_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < parts_count && !r; i++)
+		if (parts[i]->enslave) {
+			r = parts[i]->enslave(bond, slot, err);
+			idle_turn();
+		}
+	return r;
+}
+
+/* One call changes, one looks; one more is for what fails by chance. */
+static int part_restore(const struct part *part, struct bond *bond, unsigned int slot,
+			const struct place *place, struct err *err)
+{
+	struct err why = { .text = "it does not stay" };
+	int r = 1;
+
+	for (int try = 0; try < RESTORE_TRIES && r; try++)
+		r = part->restore(bond, slot, place, &why);
+	return r ? err_set(err, r < 0 ? -r : EBUSY, "cannot restore the %s of %s: %s",
+			   restored_name(part->restores), place->name, why.text)
+		 : 0;
+}
+
+int parts_restore(struct bond *bond, unsigned int slot, const struct place *place, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int first = 0;
+
+	for (size_t i = parts_count; i-- > 0;) {
+		struct err *why = first ? NULL : err;
+		int r;
+
+		if (!parts[i]->restore || slave->restored & parts[i]->restores)
+			continue;
+		r = part_restore(parts[i], bond, slot, place, why);
+		if (!r)
+			slave->restored |= parts[i]->restores;
+		first = first ? first : r;
+		if (!place->away)
+			idle_turn();
+	}
+	return first;
+}
+
+void parts_forget(struct bond *bond, unsigned int slot)
+{
+	for (size_t i = parts_count; i-- > 0;) {
+		if (parts[i]->forget)
+			parts[i]->forget(bond, slot);
+		bond->parts->due[i].slots &= ~slots_bit(slot);
+	}
+	memset(bond->parts->members + slot * member_size, 0, member_size);
+}
+
+void parts_hear(struct bond *bond, unsigned int slot, enum part_news news,
+		const struct link_info *link, bool gone)
+{
+	for (size_t i = 0; i < parts_count; i++) {
+		struct due *due = &bond->parts->due[i];
+
+		if (!(parts[i]->hears & news) ||
+		    (parts[i]->hear && !parts[i]->hear(bond, slot, news, link, gone)))
+			continue;
+		due->news |= news;
+		due->bond = true;
+		if (slot < PART_BOND)
+			due->slots |= slots_bit(slot);
+		else if (news & (NEWS_LOST | NEWS_TIME))
+			due->slots = UINT64_MAX;
+		sd_event_source_set_enabled(bond->daemon->settle, SD_EVENT_ON);
+	}
+}
+
+bool parts_are_due(const struct bond *bond)
+{
+	for (size_t i = 0; i < parts_count; i++)
+		if (bond->parts->due[i].bond || bond->parts->due[i].slots)
+			return true;
+	return false;
+}
+
+static bool part_settle(struct bond *bond, struct part *part, unsigned int slot, uint32_t news)
+{
+	return (slot == PART_BOND || bond_is_member(bond, slot)) && part->settle(bond, slot, news);
+}
+
+/* Marks that come meanwhile stay. Returns true if the time is over. */
+static bool parts_settle_one(struct bond *bond, size_t i, uint64_t end_ns)
+{
+	struct due *due = &bond->parts->due[i];
+	uint32_t news = due->news, left = 0;
+
+	for (unsigned int slot = 0; slot <= PART_BOND; slot++) {
+		bool is_bond = slot == PART_BOND;
+
+		if (!(is_bond ? due->bond : slots_have(due->slots, slot)))
+			continue;
+		if (clock_now_ns() >= end_ns)
+			return true;
+		if (is_bond)
+			due->bond = false;
+		else
+			due->slots &= ~slots_bit(slot);
+		if (!part_settle(bond, parts[i], slot, news))
+			continue;
+		left = news;
+		due->bond |= is_bond;
+		due->slots |= is_bond ? 0 : slots_bit(slot);
+	}
+	due->news = left;
+	return false;
+}
+
+bool parts_settle(struct bond *bond, uint64_t end_ns)
+{
+	for (size_t i = 0; i < parts_count; i++)
+		if ((bond->parts->due[i].bond || bond->parts->due[i].slots) &&
+		    parts_settle_one(bond, i, end_ns))
+			return true;
+	return parts_are_due(bond);
+}
+
+/* A device that does not have it any more has nothing to restore. */
+int part_restore_feature(const struct place *place, const char *feature, struct err *err)
+{
+	struct feature now;
+	int r = feature_get(place->ethtool, place->name, feature, &now);
+
+	if (r == -ENOENT || r == -EOPNOTSUPP || (!r && now.wanted))
+		return 0;
+	if (!r)
+		r = feature_set(place->ethtool, place->name, feature, true);
+	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : 1;
+}

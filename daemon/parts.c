@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/parts.h"
+
+#include "daemon/manage/team_ports.h"
+#include "daemon/slave/slave_parts.h"
+
+/*
+ * A slave is made from the top down and given back from the bottom up, so a part stands below what
+ * it needs. `state` and `up` stand around what must not be seen half done.
+ */
+/* clang-format off */
+static struct part *const parts[] = {
+	&state_part, /* down, for a team; at last up again */
+	&ipv6_part,
+	&mtu_part,
+	&slow_part,
+	&groups_part,
+	&flags_part,
+	&mac_part, /* before up: some drivers refuse it afterwards */
+	&lro_part, /* before those that turn it off: they hold it */
+	&vlan_filter_part,
+	&up_part,
+	&mac_try_part, /* needs a device that is up */
+	&rx_part,
+	&team_part, /* after rx: a port hands frames to bond0 at once */
+	&xdp_part,
+	&backlog_part,
+	&hooks_part,
+	&trouble_part,
+	&team_refusal_part,
+};
+/* clang-format on */
+
+void parts_list(void)
+{
+	parts_init(parts, sizeof(parts) / sizeof(*parts));
+}

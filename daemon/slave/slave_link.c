@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a slave's device itself has: state, IPv6, MTU, flags, the group of the slow protocols. */
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "daemon/base/event.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/monitor/quality_judge.h"
+#include "daemon/slave/slave_parts.h"
+#include "daemon/slave/slave_team.h"
+#include "network/ipv6.h"
+#include "network/multicast.h"
+
+static const struct xbond_slave_record *link_before(struct bond *bond, unsigned int slot)
+{
+	return &bond_slave(bond, slot)->before;
+}
+
+static bool link_look(struct bond *bond, unsigned int slot, struct link_info *ret_now)
+{
+	return slot != PART_BOND &&
+	       !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, ret_now);
+}
+
+/* A device that has gone meanwhile has nothing to restore. As part.h says of restore(). */
+static int link_see(const struct place *place, struct link_info *ret_now, struct err *err)
+{
+	int r = link_get(place->nl, -1, place->ifindex, ret_now);
+
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+static int link_restore_flags(const struct place *place, unsigned int flags, unsigned int mask,
+			      struct err *err)
+{
+	struct link_info now;
+	int r = link_see(place, &now, err);
+
+	if (r || (now.flags & mask) == flags)
+		return r;
+	r = link_set_flags(place->nl, place->ifindex, flags, mask, err);
+	return r ? r : 1;
+}
+
+/* A bondd that died between two MAC addresses, or a team, may have left it down. */
+static int state_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			 struct err *err)
+{
+	if (place->away || !(link_before(bond, slot)->flags & XBOND_SLAVE_WAS_UP))
+		return 0;
+	return link_restore_flags(place, IFF_UP, IFF_UP, err);
+}
+
+struct part state_part = { .restores = XBOND_RESTORED_STATE,
+			   .enslave = slave_team_prepare,
+			   .restore = state_restore };
+
+static int ipv6_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const char *name = bond_slave(bond, slot)->name;
+	int r = ipv6_set_disabled(name, 1);
+
+	return r < 0 ? err_set(err, -r, "cannot turn IPv6 off on %s: %s", name, strerror(-r)) : 0;
+}
+
+/* In another namespace it has begun anew. */
+static int ipv6_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			struct err *err)
+{
+	int r;
+
+	if (place->away || link_before(bond, slot)->disable_ipv6 || !ipv6_disabled(place->name))
+		return 0;
+	r = ipv6_set_disabled(place->name, 0);
+	if (r)
+		return err_set(err, -r, "%s", strerror(-r));
+	return ipv6_disabled(place->name) > 0; /* there may be no such switch any more */
+}
+
+struct part ipv6_part = { .restores = XBOND_RESTORED_IPV6,
+			  .enslave = ipv6_enslave,
+			  .restore = ipv6_restore };
+
+static int mtu_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	uint32_t mtu = bond_pin(bond)->mtu;
+	struct err why;
+	int r = slave->before.mtu == mtu
+			? 0
+			: link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, mtu, &why);
+
+	return r ? err_set(err, -r,
+			   "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
+			   slave->name, mtu, why.text)
+		 : 0;
+}
+
+static int mtu_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		       struct err *err)
+{
+	uint32_t mtu = link_before(bond, slot)->mtu;
+	struct link_info now;
+	int r = link_see(place, &now, err);
+
+	if (r || now.mtu == mtu)
+		return r;
+	r = link_set_mtu(place->nl, place->ifindex, mtu, err);
+	return r ? r : 1;
+}
+
+static bool mtu_hear(struct bond *bond, unsigned int slot, enum part_news news,
+		     const struct link_info *link, bool gone)
+{
+	(void)slot;
+	(void)news;
+	(void)gone;
+	return !link || link->mtu != bond_pin(bond)->mtu;
+}
+
+/* Somebody has changed it. */
+static bool mtu_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	const char *name;
+	struct link_info now;
+	struct err err;
+
+	(void)news;
+	if (!link_look(bond, slot, &now) || now.mtu == pin->mtu)
+		return false;
+	name = bond_slave(bond, slot)->name;
+	event_notice(pin->name, name, "MTU of %s is put back to %u", name, pin->mtu);
+	quality_excuse(bond, slot);
+	if (link_set_mtu(&bond->daemon->nl, now.ifindex, pin->mtu, &err))
+		event_warning(pin->name, name, "MTU of %s: %s", name, err.text);
+	return false;
+}
+
+struct part mtu_part = {
+	.restores = XBOND_RESTORED_MTU,
+	.hears = NEWS_SLAVE | NEWS_LOST,
+	.enslave = mtu_enslave,
+	.restore = mtu_restore,
+	.hear = mtu_hear,
+	.settle = mtu_settle,
+};
+
+/* If somebody else put it there before, or nobody knows, it stays. */
+static int slow_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int is_there = multicast_is_static((int)slave->ifindex, multicast_slow_protocols);
+
+	(void)err;
+	if (is_there > 0)
+		return 0;
+	if (!is_there)
+		slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
+		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
+	return 0;
+}
+
+/* A device that moves loses its lists. */
+static int slow_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			struct err *err)
+{
+	int r;
+
+	if (place->away || !(link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW))
+		return 0;
+	r = multicast_delete(place->ifindex, multicast_slow_protocols);
+	return r && r != -ENOENT ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+/* By name, for filters that even with allmulti block link-local groups. */
+struct part slow_part = { .restores = XBOND_RESTORED_SLOW,
+			  .enslave = slow_enslave,
+			  .restore = slow_restore };
+
+/*
+ * allmulti lets multicast groups that are joined on bond0 through the slave's filter, with or
+ * without bondd.
+ */
+static int flags_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	return link_set_flags(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, IFF_ALLMULTI,
+			      IFF_ALLMULTI, err);
+}
+
+static int flags_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			 struct err *err)
+{
+	uint32_t had = link_before(bond, slot)->flags;
+	unsigned int flags = had & XBOND_SLAVE_WAS_ALLMULTI ? IFF_ALLMULTI : 0;
+
+	flags |= had & XBOND_SLAVE_WAS_PROMISC ? IFF_PROMISC : 0;
+	return link_restore_flags(place, flags, IFF_ALLMULTI | IFF_PROMISC, err);
+}
+
+static unsigned int flags_needed(const struct bond *bond)
+{
+	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+}
+
+static bool flags_hear(struct bond *bond, unsigned int slot, enum part_news news,
+		       const struct link_info *link, bool gone)
+{
+	(void)slot;
+	(void)news;
+	(void)gone;
+	return !link || flags_needed(bond) & ~link->flags;
+}
+
+/* Somebody has changed them. Others do not matter. */
+static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	unsigned int needed = flags_needed(bond), missing;
+	const char *name;
+	struct link_info now;
+	struct err err;
+
+	(void)news;
+	if (!link_look(bond, slot, &now) || !(needed & ~now.flags))
+		return false;
+	missing = needed & ~now.flags;
+	name = bond_slave(bond, slot)->name;
+	event_notice(bond_pin(bond)->name, name, "%s of %s is put back",
+		     missing & IFF_ALLMULTI ? "allmulticast" : "promisc", name);
+	if (link_set_flags(&bond->daemon->nl, now.ifindex, missing, missing, &err))
+		event_warning(bond_pin(bond)->name, name, "flags of %s: %s", name, err.text);
+	return false;
+}
+
+struct part flags_part = {
+	.restores = XBOND_RESTORED_FLAGS,
+	.hears = NEWS_SLAVE | NEWS_LOST,
+	.enslave = flags_enslave,
+	.restore = flags_restore,
+	.hear = flags_hear,
+	.settle = flags_settle,
+};
+
+static int up_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	if (link_before(bond, slot)->flags & XBOND_SLAVE_WAS_UP || bond_is_team(bond_pin(bond)))
+		return 0;
+	return link_set_flags(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, IFF_UP,
+			      IFF_UP, err);
+}
+
+/*
+ * It goes down before its MAC is restored: some drivers refuse that while up, and nothing leaves
+ * with the wrong one.
+ */
+static int up_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		      struct err *err)
+{
+	if (place->away || link_before(bond, slot)->flags & XBOND_SLAVE_WAS_UP)
+		return 0;
+	return link_restore_flags(place, 0, IFF_UP, err);
+}
+
+struct part up_part = { .restores = XBOND_RESTORED_DOWN,
+			.enslave = up_enslave,
+			.restore = up_restore };
