@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/flags.h"
-#include "cli/base/text_wrap.h"
+#include "cli/base/terminal.h"
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
 #include "common/guess.h"

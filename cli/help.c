@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/flags.h"
 #include "cli/habits.h"
 #include "common/mode.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/flags.h"
+#include "cli/base/cli.h"
 #include "cli/complete/grammar.h"
 #include "common/memory.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/base/flags.h"
+#include "cli/base/cli.h"
 
 _Static_assert(FLAG_COUNT <= CLI_FLAGS_MAX, "given_global has room for all");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the BPF programs: are they there, are they ours, do they do what was asked for? */
 
-#include "cli/base/counted.h"
+#include "cli/base/news.h"
 #include "cli/doctor/doctor.h"
 #include "network/xdp_features.h"
 

@@ -7,9 +7,8 @@
 #define XBOND_CLI_EXPLAIN_EXPLAIN_PCAP_H
 
 #include "bpf/flow_words.h"
+#include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/flow_counts.h"
-#include "cli/base/pcap_source.h"
 #include "cli/explain/predict.h"
 
 struct pcap_sum {

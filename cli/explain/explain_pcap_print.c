@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/clock_text.h"
-#include "cli/explain/explain_pcap.h"
+#include "cli/base/fields.h"
 #include "cli/base/foretell.h"
+#include "cli/explain/explain_pcap.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/options.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/text_wrap.h"
+#include "cli/base/terminal.h"
 #include "cli/import/import_keys.h"
 #include "cli/import/import_sources.h"
 #include "cli/import/import_write.h"

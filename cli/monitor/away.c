@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/carrier_look.h"
+#include "cli/base/picture.h"
 #include "common/memory.h"
 #include "common/slots.h"
 

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/clock_text.h"
-#include "cli/base/tuple.h"
+#include "cli/base/fields.h"
 #include "cli/packets/capture_run.h"
 #include "common/version.h"
 

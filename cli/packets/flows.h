@@ -6,8 +6,8 @@
 #ifndef XBOND_CLI_PACKETS_FLOWS_H
 #define XBOND_CLI_PACKETS_FLOWS_H
 
+#include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/flow_counts.h"
 #include "cli/base/tap.h"
 
 struct flows_slave {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/base/flow_slot.h"
+#include "cli/base/flow_packet.h"
 #include "common/slots.h"
 #include "rules/buckets.h"
 

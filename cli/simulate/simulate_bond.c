@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/base/aftermath.h"
 #include "cli/base/foretell.h"
 #include "cli/simulate/simulate.h"
 #include "common/mode.h"

@@ -3,9 +3,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "cli/base/flow_counts.h"
+#include "cli/base/captured.h"
 #include "cli/base/flow_packet.h"
-#include "cli/base/pcap_source.h"
 #include "cli/simulate/simulate.h"
 
 #define SERVERS 50

@@ -18,7 +18,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/steer.h"
-#include "cli/base/text_wrap.h"
+#include "cli/base/terminal.h"
 #include "cli/top/top_draw.h"
 #include "cli/top/top_model.h"
 #include "cli/top/top_read.h"
