@@ -9,8 +9,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/terminal.h"
-#include "cli/complete/grammar.h"
-#include "cli/habits.h"
+#include "cli/complete.h"
 #include "common/guess.h"
 #include "common/memory.h"
 #include "common/version.h"

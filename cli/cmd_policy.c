@@ -13,8 +13,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/steer.h"
-#include "cli/policy/policy_file.h"
-#include "cli/policy/policy_pin.h"
+#include "cli/policy_file.h"
 #include "common/pins.h"
 #include "common/policy_pins.h"
 #include "common/slots.h"

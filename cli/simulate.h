@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate: what each slave gets of some packets, and what moves if a slave fails, by the hash of
- * bpf/flow.h and the bucket tables of rules/buckets.h. simulate_bond.c reads a bond, simulate.c
- * shares out and counts, simulate_flows.c makes flows or reads them from a capture,
- * simulate_print.c prints, and cmd_simulate.c reads the command line.
+ * bpf/flow.h and the bucket tables of rules/buckets.h.
  */
-#ifndef XBOND_CLI_SIMULATE_SIMULATE_H
-#define XBOND_CLI_SIMULATE_SIMULATE_H
+#ifndef XBOND_CLI_SIMULATE_H
+#define XBOND_CLI_SIMULATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,14 +70,9 @@ int simulate_take_bond(struct simulate *simulate, const char *bpf_dir, struct er
  * are as far as the weights allow.
  */
 void simulate_share_out(struct simulate *simulate);
-/* bytes in packets that all have this hash; new_flow: they are the first of their flow. */
-void simulate_count(struct simulate *simulate, uint64_t hash, uint64_t packets, uint64_t bytes,
-		    bool new_flow);
 
 void simulate_generate(struct simulate *simulate);
 /* Returns 0, or an error if the file cannot be read to its end. */
 int simulate_read(struct simulate *simulate, struct err *err);
-
-void simulate_print(const struct simulate *simulate, bool json);
 
 #endif

@@ -1,14 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/complete/grammar.h"
-
+/*
+ * complete: what the last of these words of a call may be. The scripts for shells ask it
+ * (packaging/completions). It changes nothing, and says nothing on standard error: a message would
+ * appear in the middle of the line that the user types.
+ */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/complete/line.h"
-#include "cli/complete/live.h"
-#include "cli/complete/offers.h"
+#include "cli/base/cli.h"
+#include "cli/complete.h"
+#include "common/memory.h"
 #include "common/mode.h"
+
+_Static_assert(FLAG_COUNT <= CLI_FLAGS_MAX, "given_global has room for all");
+
+static void line_take_argument(struct line *line, enum flag_global flag, const char *argument)
+{
+	if (*argument)
+		flags_set_directory(&line->cli.paths, flag, argument);
+}
+
+/* Returns how many of the words it has taken. */
+static int line_take_flag(struct line *line, char **words, int count)
+{
+	const struct verb_flag *own = line->verb ? line->verb->flags : NULL, *flag;
+	const char *argument;
+	bool is_global;
+
+	flag = flags_find(flags_global, words[0], &argument);
+	is_global = flag;
+	if (!flag)
+		flag = flags_find(own, words[0], &argument);
+	if (!flag)
+		return 1;
+	if (is_global)
+		line->given_global[flag - flags_global] = true;
+	else
+		line->given[flag - own] = true;
+	if (flag->argument && !argument && count < 2) {
+		line->awaits = flag;
+		return 1;
+	}
+	if (is_global && flag->argument)
+		line_take_argument(line, (enum flag_global)(flag - flags_global),
+				   argument ? argument : words[1]);
+	return flag->argument && !argument ? 2 : 1;
+}
+
+static void line_take_word(struct line *line, char *word)
+{
+	if (line->verb) {
+		line->arguments[line->argument_count++] = word;
+	} else {
+		line->verb = cli_verb(&line->cli, word);
+		line->is_lost |= !line->verb;
+	}
+}
+
+/* arguments: room for count words. */
+static void line_read(struct line *line, char **words, int count, char **arguments)
+{
+	line->arguments = arguments;
+	for (int at = 0; at < count;) {
+		if (line->flags_ended || !flags_looks_like(words[at]))
+			line_take_word(line, words[at++]);
+		else if (!strcmp(words[at], flags_global[FLAG_END].name))
+			line->flags_ended = ++at;
+		else
+			at += line_take_flag(line, words + at, count - at);
+	}
+}
 
 #define GRAMMAR_WORD_SIZE 128
 
@@ -203,7 +266,8 @@ static void grammar_offer_one(const struct line *line, const char *what, struct 
 		offers_add(offers, what, "");
 }
 
-void grammar_offer(const struct line *line, const char *what, struct offers *offers)
+/* Offers what a word of the arguments or the argument of a flag stands for: "BOND", "a|b|FILE". */
+static void grammar_offer(const struct line *line, const char *what, struct offers *offers)
 {
 	char copy[GRAMMAR_WORD_SIZE], *at = copy, *one;
 
@@ -302,7 +366,8 @@ static bool grammar_pass(struct line *line, const struct grammar *grammar, int *
 	return taken;
 }
 
-void grammar_offer_next(struct line *line, struct offers *offers)
+/* Offers what may follow the arguments that the line has. */
+static void grammar_offer_next(struct line *line, struct offers *offers)
 {
 	struct grammar grammar = { .rest = line->verb->arguments };
 	int at = 0;
@@ -324,4 +389,80 @@ void grammar_find_bond(struct line *line)
 
 	while (grammar_next(&grammar) && grammar_is_place(grammar.word))
 		at += grammar_fill(line, &grammar, at);
+}
+
+static void complete_flags(const struct verb_flag *flags, const bool *given, struct offers *offers)
+{
+	for (unsigned int i = 0; flags && flags[i].name; i++)
+		if (!given[i])
+			offers_add(offers, flags[i].name, flags[i].help);
+}
+
+/* "--slave=e": the argument of a flag, in one word with it. */
+static const struct verb_flag *complete_split(const struct line *line, struct offers *offers)
+{
+	const char *argument;
+	const struct verb_flag *flag = flags_find(flags_global, offers->begin, &argument);
+
+	if (!flag)
+		flag = flags_find(line->verb ? line->verb->flags : NULL, offers->begin, &argument);
+	if (!flag || !flag->argument || !argument)
+		return NULL;
+	offers->before = memory_need(strndup(offers->begin, (size_t)(argument - offers->begin)));
+	offers->begin = argument;
+	return flag;
+}
+
+static void complete_argument(struct line *line, const struct verb_flag *flag,
+			      struct offers *offers)
+{
+	if (line->verb)
+		grammar_find_bond(line);
+	grammar_offer(line, flag->argument, offers);
+}
+
+static void complete_line(struct line *line, struct offers *offers)
+{
+	const struct verb_flag *split = NULL;
+
+	if (line->awaits)
+		return complete_argument(line, line->awaits, offers);
+	if (!line->flags_ended && offers->begin[0] == '-') {
+		split = complete_split(line, offers);
+		if (split)
+			return complete_argument(line, split, offers);
+		complete_flags(flags_global, line->given_global, offers);
+		complete_flags(line->verb ? line->verb->flags : NULL, line->given, offers);
+	}
+	if (line->is_lost)
+		return;
+	if (line->verb)
+		grammar_offer_next(line, offers);
+	else
+		grammar_offer(line, "VERB", offers);
+}
+
+static enum cli_exit complete_print(const struct cli *cli, struct offers *offers)
+{
+	if (cli->json)
+		return cli_print_json(offers_json(offers));
+	offers_print(offers);
+	return CLI_DONE;
+}
+
+enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct offers offers = { .begin = argc ? argv[argc - 1] : "", .words = json_array() };
+	char **arguments = memory_need(calloc((size_t)argc + 1, sizeof(*arguments)));
+	struct line line = { .cli = { .paths = cli->paths, .verbs = cli->verbs } };
+	enum cli_exit status;
+
+	(void)verb;
+	line_read(&line, argv, argc ? argc - 1 : 0, arguments);
+	complete_line(&line, &offers);
+	status = complete_print(cli, &offers);
+	free(arguments);
+	free(offers.before);
+	json_decref(offers.words);
+	return status;
 }
