@@ -9,11 +9,8 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "cli/explain/explain_pcap.h"
-#include "cli/explain/explain_words.h"
 #include "cli/base/foretell.h"
-#include "cli/explain/policy_answer.h"
-#include "cli/explain/predict.h"
+#include "cli/explain/explain.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
