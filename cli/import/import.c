@@ -1,13 +1,264 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bonds, slaves and options that were found. Knows the option table, and no source. */
+/*
+ * What one call of import has found: bonds, slaves and options, and remarks about lines that xbond
+ * has no place for. Knows the option table, and no source.
+ */
+#include <ctype.h>
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "cli/import/import.h"
+#include "common/memory.h"
 #include "options/config_write.h"
 #include "options/names.h"
 #include "options/option_address.h"
+
+/* The memory of one call of import: pieces that are freed all at once, and an index of them. */
+
+struct import_text {
+	struct import_text *next;
+	_Alignas(max_align_t) char bytes[];
+};
+
+void *import_memory(struct import *import, size_t size)
+{
+	struct import_text *text = memory_need(calloc(1, sizeof(*text) + size));
+
+	text->next = import->texts;
+	import->texts = text;
+	return text->bytes;
+}
+
+/* The room doubles whenever the count is a power of two. */
+void *import_grow(struct import *import, void *list, size_t count, size_t size)
+{
+	void *grown;
+
+	if (count & (count - 1))
+		return list;
+	grown = import_memory(import, (count ? 2 * count : 1) * size);
+	if (count)
+		memcpy(grown, list, count * size);
+	return grown;
+}
+
+char *import_text(struct import *import, const char *format, ...)
+{
+	va_list args, again;
+	char *text;
+	int length;
+
+	va_start(args, format);
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, format, args);
+	text = import_memory(import, length < 0 ? 1 : (size_t)length + 1);
+	if (length > 0)
+		vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	va_end(args);
+	return text;
+}
+
+void import_free(struct import *import)
+{
+	struct import_text *next;
+
+	for (struct import_text *text = import->texts; text; text = next) {
+		next = text->next;
+		free(text);
+	}
+	*import = (struct import){ 0 };
+}
+
+/* FNV-1a */
+static size_t import_index_hash(const void *of, const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uintptr_t)of;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return (size_t)(hash ^ hash >> 32);
+}
+
+/* Its entry, or the free one where it would be. There is room. */
+static struct import_index_entry *import_index_at(const struct import_index *index, const void *of,
+						  const char *name)
+{
+	size_t i = import_index_hash(of, name) & (index->room - 1);
+
+	while (index->entries[i].name &&
+	       (index->entries[i].of != of || strcmp(index->entries[i].name, name)))
+		i = (i + 1) & (index->room - 1);
+	return &index->entries[i];
+}
+
+static void import_index_grow(struct import *import, struct import_index *index)
+{
+	struct import_index grown = { .count = index->count,
+				      .room = index->room ? 2 * index->room : 64 };
+
+	grown.entries = import_memory(import, grown.room * sizeof(*grown.entries));
+	for (size_t i = 0; i < index->room; i++)
+		if (index->entries[i].name)
+			*import_index_at(&grown, index->entries[i].of, index->entries[i].name) =
+				index->entries[i];
+	*index = grown;
+}
+
+void import_index_put(struct import *import, struct import_index *index, const void *of,
+		      const char *name, const void *what)
+{
+	struct import_index_entry *entry;
+
+	if (2 * index->count >= index->room)
+		import_index_grow(import, index);
+	entry = import_index_at(index, of, name);
+	index->count += !entry->name;
+	*entry = (struct import_index_entry){ .of = of, .name = name, .what = what };
+}
+
+const void *import_index_get(const struct import_index *index, const void *of, const char *name)
+{
+	return index->room ? import_index_at(index, of, name)->what : NULL;
+}
+
+/* Remarks about lines that xbond's configuration has no place for, or another one. */
+
+#define SEPARATORS " \t\r\n\"':=+"
+
+/* Whether the value behind such a key is for nobody's eyes. Tools write a key with '-', '_' or
+ * none. */
+static bool import_is_secret(const char *key, size_t length)
+{
+	static const char *const words[] = { "psk",	   "password",	"passphrase", "secret",
+					     "wepkey",	   "key1",	"key2",	      "key3",
+					     "privatekey", "sharedkey", "wirelesskey" };
+	char plain[64];
+	size_t count = 0;
+
+	for (size_t i = 0; i < length && count < sizeof(plain) - 1; i++)
+		if (key[i] != '-' && key[i] != '_')
+			plain[count++] = (char)tolower((unsigned char)key[i]);
+	plain[count] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(plain, words[i]))
+			return true;
+	return false;
+}
+
+/* A value may have any characters in it, so all that follows is left out as well. */
+static const char *import_without_secrets(struct import *import, const char *what)
+{
+	const char *at = what;
+
+	while (*at) {
+		size_t length = 0;
+
+		while (isalnum((unsigned char)at[length]) ||
+		       (at[length] && strchr("-_", at[length])))
+			length++;
+		if (length && import_is_secret(at, length)) {
+			const char *value = at + length + strspn(at + length, SEPARATORS);
+
+			if (value > at + length && *value)
+				return import_text(import, "%.*s(hidden)", (int)(value - what),
+						   what);
+		}
+		at += length ? length : 1;
+	}
+	return what;
+}
+
+static void import_remark(struct import *import, enum import_fate fate,
+			  const struct import_bond *bond, const struct import_line *line,
+			  const char *why)
+{
+	size_t count = import->remark_count++;
+
+	import->remarks = import_grow(import, import->remarks, count, sizeof(*import->remarks));
+	import->remarks[count] = (struct import_remark){
+		.fate = fate,
+		.line = *line,
+		.bond = bond ? bond->name : NULL,
+		.why = why,
+		.order = count,
+	};
+	import->remarks[count].line.what = import_without_secrets(import, line->what);
+}
+
+static const char *import_why(struct import *import, const char *format, va_list args)
+{
+	char text[512];
+
+	vsnprintf(text, sizeof(text), format, args);
+	return import_text(import, "%s", text);
+}
+
+void import_lost(struct import *import, const struct import_bond *bond,
+		 const struct import_line *line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	import_remark(import, IMPORT_LOST, bond, line, import_why(import, format, args));
+	va_end(args);
+}
+
+void import_refuse(struct import *import, struct import_bond *bond, const struct import_line *line,
+		   const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	import_remark(import, IMPORT_LOST, bond, line, import_why(import, format, args));
+	va_end(args);
+	if (!bond)
+		import->is_incomplete = true;
+	else if (!bond->refused.file)
+		bond->refused = *line;
+}
+
+void import_changed(struct import *import, const struct import_bond *bond,
+		    const struct import_line *line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	import_remark(import, IMPORT_CHANGED, bond, line, import_why(import, format, args));
+	va_end(args);
+}
+
+void import_stays(struct import *import, const struct import_bond *bond,
+		  const struct import_line *line)
+{
+	import_remark(import, IMPORT_STAYS, bond, line, NULL);
+}
+
+static int import_compare_remarks(const void *left, const void *right)
+{
+	const struct import_remark *a = left, *b = right;
+
+	if (a->line.file->rank != b->line.file->rank)
+		return a->line.file->rank < b->line.file->rank ? -1 : 1;
+	if (a->line.number != b->line.number)
+		return a->line.number < b->line.number ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void import_sort_remarks(struct import *import)
+{
+	if (import->remark_count)
+		qsort(import->remarks, import->remark_count, sizeof(*import->remarks),
+		      import_compare_remarks);
+}
+
+/* Bonds, slaves and options. */
+
+#define IMPORT_MAX_BONDS 256
 
 struct import_bond *import_find_bond(const struct import *import, const char *name)
 {
