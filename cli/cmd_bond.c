@@ -420,13 +420,12 @@ static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, str
 			     int argc, char **argv)
 {
 	enum cli_exit status;
-	struct err err;
 
 	status = pairs_parse(verb, argc, argv, &change->pairs);
 	if (status != CLI_DONE)
 		return status;
-	if (pins_open(&change->pins, cli->paths.bpf_dir, change->bond, &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, change->bond, &change->pins))
+		return CLI_REFUSED;
 	status = set_apply(cli, change);
 	pins_close(&change->pins);
 	return status;

@@ -269,7 +269,6 @@ enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int arg
 	struct policy_call call = { .cli = cli, .bond = argv[1], .path = argv[2] };
 	bool is_load = !strcmp(argv[0], "load");
 	enum cli_exit status;
-	struct err err;
 
 	if (!is_load && strcmp(argv[0], "unload") && strcmp(argv[0], "show"))
 		return cli_usage(verb, "'%s' is none of load, unload and show", argv[0]);
@@ -277,8 +276,8 @@ enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int arg
 		return cli_usage(verb,
 				 is_load ? "policy load needs BOND and FILE" : "unexpected '%s'",
 				 argv[argc - 1]);
-	if (pins_open(&call.pins, cli->paths.bpf_dir, call.bond, &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, call.bond, &call.pins))
+		return CLI_REFUSED;
 	status = policy_run(&call, argv[0]);
 	pins_close(&call.pins);
 	return status;

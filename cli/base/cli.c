@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How bondctl talks to the user and to bondd: flags, error lines, usage lines, JSON, and a request
- * to bondd with the notes of its answer. Called by every verb. Knows nothing of options and maps.
+ * What every verb needs: flags, error lines, usage lines, JSON, a request to bondd with the notes
+ * of its answer, and the maps of a bond.
  */
 #include "cli/base/cli.h"
 
@@ -189,6 +189,13 @@ enum cli_exit cli_request_long(const struct cli *cli, const char *method, const 
 			       json_t *options)
 {
 	return cli_send(cli, cli_request_new(method, bond, NULL, options), CLIENT_WAIT_LONG_S);
+}
+
+enum cli_exit cli_open(const struct cli *cli, const char *bond, struct pins *ret_pins)
+{
+	struct err err;
+
+	return pins_open(ret_pins, cli->paths.bpf_dir, bond, &err) ? cli_refuse(&err) : CLI_DONE;
 }
 
 enum cli_exit cli_print_json(json_t *json)

@@ -89,6 +89,9 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 enum cli_exit cli_request_long(const struct cli *cli, const char *method, const char *bond,
 			       json_t *options);
 
+/* Opens the pinned maps of the bond, or says why not. The caller closes them. */
+enum cli_exit cli_open(const struct cli *cli, const char *bond, struct pins *ret_pins);
+
 /* Whether the user allows colours (NO_COLOR). What the terminal can do is another question. */
 bool cli_allows_colour(void);
 

@@ -473,7 +473,6 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	enum cli_exit status;
 	char *expression;
 	struct pins pins;
-	struct err err;
 
 	if (cli->json)
 		return cli_usage(verb,
@@ -485,8 +484,8 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	if (cli_number(cli, verb, "--count", 1ULL << 62, &most) ||
 	    cli_number(cli, verb, "--snaplen", TAP_MOST, &snaplen))
 		return CLI_USAGE;
-	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, argv[0], &pins))
+		return CLI_REFUSED;
 	capture.pins = &pins;
 	capture.most = most;
 	capture.snaplen = (uint32_t)snaplen;

@@ -526,14 +526,13 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 			       .direction = cli_flag(cli, verb, "--rx") ? TAP_IN : TAP_OUT };
 	enum cli_exit status;
 	struct pins pins;
-	struct err err;
 
 	(void)argc;
 	if (cli_number(cli, verb, "--seconds", 3600, &seconds) ||
 	    cli_number(cli, verb, "--top", MOST_FLOWS, &top))
 		return CLI_USAGE;
-	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, argv[0], &pins))
+		return CLI_REFUSED;
 	flows.pins = &pins;
 	flows.top = top;
 	status = flows_run(cli, &flows, (double)seconds);
