@@ -16,10 +16,7 @@
 #include "options/option_set.h"
 #include "view/view_problem.h"
 
-/*
- * Parses OPTION VALUE pairs by the option table. Called by the verbs that take options,
- * before they send or write anything. Knows nothing of bondd and maps.
- */
+/* OPTION VALUE pairs, parsed by the option table. Knows nothing of bondd and maps. */
 
 struct pairs {
 	struct option_set set;

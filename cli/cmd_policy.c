@@ -4,7 +4,6 @@
  * pins it. bondd only gives the bond the programs that ask it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,17 +210,14 @@ static enum cli_exit policy_change(struct policy_call *call, const struct policy
 	enum cli_exit status;
 	struct err err;
 
-	call->lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (call->lock < 0 || flock(call->lock, LOCK_EX)) {
-		err_set(&err, errno, "cannot lock %s: %m", call->pins.dir);
+	call->lock = steer_lock(&call->pins, &err);
+	if (call->lock < 0)
+		return cli_refuse(&err);
+	if (steer_check(&call->pins, call->bond, &err))
 		status = cli_refuse(&err);
-	} else if (steer_check(&call->pins, call->bond, &err)) {
-		status = cli_refuse(&err);
-	} else {
+	else
 		status = file ? policy_put(call, file) : policy_unload(call);
-	}
-	if (call->lock >= 0)
-		close(call->lock);
+	close(call->lock);
 	return status;
 }
 

@@ -168,13 +168,6 @@ static bool simulate_is_new(struct simulate *simulate, struct flow_counts *flows
 	return flows->used > before;
 }
 
-/* A bond sends nothing to its own address. */
-static bool simulate_is_received(const struct simulate *simulate, const struct captured *captured)
-{
-	return captured->received || (simulate->bond && !captured->no_dest &&
-				      !memcmp(captured->head, simulate->mac, XBOND_MAC_SIZE));
-}
-
 /* Why no hash decides about it; SIMULATE_OTHERS: one does. */
 static enum simulate_other simulate_other_of(const struct simulate *simulate,
 					     const struct captured *captured, uint64_t *ret_hash)
@@ -182,7 +175,7 @@ static enum simulate_other simulate_other_of(const struct simulate *simulate,
 	enum flow_balance balance =
 		simulate->is_tlb ? flow_packet_balance(captured) : FLOW_BALANCED;
 
-	if (simulate_is_received(simulate, captured))
+	if (captured_is_received(captured, simulate->bond ? simulate->mac : NULL))
 		return SIMULATE_RECEIVED;
 	if (balance != FLOW_BALANCED)
 		return balance == FLOW_CUT ? SIMULATE_CUT : SIMULATE_ACTIVE;

@@ -151,6 +151,13 @@ bool captured_take(enum captured_link link, const uint8_t *bytes, uint32_t kept,
 	return taken;
 }
 
+/* A bond sends nothing to its own address. */
+bool captured_is_received(const struct captured *captured, const uint8_t *mac)
+{
+	return captured->received ||
+	       (mac && !captured->no_dest && !memcmp(captured->head, mac, ETH_ALEN));
+}
+
 static void tuple_take_ports(const struct packet *packet, uint32_t payload, struct tuple *tuple)
 {
 	const uint8_t *ports = (const uint8_t *)packet->data + (payload & FLOW_AT_OFFSET);

@@ -40,6 +40,8 @@ struct captured {
  */
 bool captured_take(enum captured_link link, const uint8_t *bytes, uint32_t kept, uint32_t length,
 		   int32_t vlan_tci, struct captured *ret_captured);
+/* Has it come in, to a bond with this MAC address? mac: NULL if only the capture can say. */
+bool captured_is_received(const struct captured *captured, const uint8_t *mac);
 
 /*
  * The flow that a captured packet belongs to: addresses, protocol and ports of the outermost IP

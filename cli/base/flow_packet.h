@@ -11,8 +11,7 @@
 
 /*
  * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a
- * captured one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the
- * command line.
+ * captured one, by bpf/flow.h itself. Knows neither maps nor the words of the command line.
  */
 
 enum flow_field {

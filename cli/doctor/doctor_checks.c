@@ -109,8 +109,6 @@ json_t *doctor_report_json(const struct doctor_report *report)
 	return all;
 }
 
-/* Finds things among the facts. */
-
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond)
 {
 	return !facts->only || !strcmp(facts->only, bond->name);

@@ -3,7 +3,6 @@
 #include <net/if.h>
 
 #include "cli/doctor/doctor.h"
-#include "common/mode.h"
 #include "common/monitor.h"
 #include "common/slots.h"
 #include "options/values.h"

@@ -12,7 +12,7 @@
 #include "cli/base/flow_packet.h"
 #include "common/pins.h"
 
-/* Parses the words of a call of explain into a flow. Knows no bond. */
+/* The words of a call, parsed into a flow. */
 
 /* Of enum flow_field. */
 extern const char *const explain_words[FLOW_FIELDS];
@@ -53,8 +53,6 @@ bool policy_answer(const struct pins *pins, const struct captured *packet, uint6
 /* The same where the hash is not known: true only if the answer is not made from it. */
 bool policy_answer_unhashed(const struct pins *pins, const struct captured *packet, uint64_t mask,
 			    struct policy_answer *ret_answer);
-
-/* What becomes of a captured packet if the bond sends it, by the pinned maps as they are now. */
 
 enum prediction_kind {
 	PREDICT_SLAVE,

@@ -100,13 +100,6 @@ static bool predict_is_of_slave(const struct captured *captured)
 	       captured->head[12] == 0x88 && captured->head[13] == 0x09;
 }
 
-/* A bond sends nothing to its own address. */
-static bool predict_is_received(const struct pins *pins, const struct captured *captured)
-{
-	return captured->received ||
-	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
-}
-
 static struct prediction predict_by_bucket(const struct pins *pins, uint64_t hash)
 {
 	if (pins->table->flags & XBOND_F_FLOWLETS)
@@ -221,7 +214,7 @@ struct prediction predict(const struct pins *pins, const struct flow_rule *rule,
 
 	if (predict_is_of_slave(captured))
 		prediction.kind = PREDICT_OF_SLAVE;
-	else if (predict_is_received(pins, captured))
+	else if (captured_is_received(captured, pins->bond->mac))
 		prediction.kind = PREDICT_RECEIVED;
 	else if (!foretell_mask(pins))
 		prediction.kind = PREDICT_NO_SLAVE;

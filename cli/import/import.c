@@ -256,8 +256,6 @@ void import_sort_remarks(struct import *import)
 		      import_compare_remarks);
 }
 
-/* Bonds, slaves and options. */
-
 #define IMPORT_MAX_BONDS 256
 
 struct import_bond *import_find_bond(const struct import *import, const char *name)
