@@ -16,6 +16,8 @@
 
 _Static_assert(FLAG_COUNT <= CLI_FLAGS_MAX, "given_global has room for all");
 
+/* The line that is being typed. */
+
 static void line_take_argument(struct line *line, enum flag_global flag, const char *argument)
 {
 	if (*argument)
@@ -390,6 +392,8 @@ void grammar_find_bond(struct line *line)
 	while (grammar_next(&grammar) && grammar_is_place(grammar.word))
 		at += grammar_fill(line, &grammar, at);
 }
+
+/* The last word: a flag, the argument of one, or what the verb takes. */
 
 static void complete_flags(const struct verb_flag *flags, const bool *given, struct offers *offers)
 {

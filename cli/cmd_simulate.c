@@ -15,6 +15,8 @@
 #include "options/options.h"
 #include "view/json_value.h"
 
+/* The answer. */
+
 static const char *const simulate_other_why[SIMULATE_OTHERS] = {
 	[SIMULATE_RECEIVED] = "received, not sent",
 	[SIMULATE_CUT] = "truncated before the fields that are hashed; capture more of each packet",
@@ -218,6 +220,8 @@ static void simulate_print(const struct simulate *simulate, bool json)
 	else
 		simulate_print_text(simulate);
 }
+
+/* The command line. */
 
 #define MOST_FLOWS 100000000
 #define DEFAULT_FLOWS 10000

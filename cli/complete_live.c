@@ -14,6 +14,8 @@
 #include "network/link.h"
 #include "options/names.h"
 
+/* What is offered. */
+
 static bool offers_has(const struct offers *offers, const char *word)
 {
 	const json_t *offer;
@@ -73,6 +75,8 @@ void offers_print(const struct offers *offers)
 		printf("%s\t%s\n", json_string_value(json_object_get(offer, "word")),
 		       json_string_value(json_object_get(offer, "help")));
 }
+
+/* The bonds and devices that there are. */
 
 /* NULL if bondd does not answer soon. */
 static json_t *live_ask(const struct cli *cli, const char *method, const char *bond)

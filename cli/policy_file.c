@@ -21,6 +21,8 @@
 #include "common/pin.h"
 #include "common/policy_pins.h"
 
+/* From the file into the kernel. */
+
 #define POLICY_FILE_MAP_NAME 48 /* the longest name of a map */
 
 #define FILE_MAX (16 * 1024 * 1024) /* policies are some kilobytes long */
@@ -261,6 +263,8 @@ void policy_file_close(struct policy_file *file)
 	bpf_object__close(file->object);
 	free(file->bytes);
 }
+
+/* Into the pins of a bond, and out of them. */
 
 /* The entry of a map of programs; program_fd -1: none. */
 static int policy_pin_program(const char *dir, const char *pin, int program_fd, struct err *err)

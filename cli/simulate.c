@@ -15,6 +15,8 @@
 #include "rules/buckets.h"
 #include "rules/weights.h"
 
+/* What becomes of packets, and of those of a slave that fails. */
+
 /* With weights that the user gives, a slave that takes the place of another has its weight. */
 static void simulate_weigh(const struct simulate *simulate, unsigned int failed,
 			   struct simulate_failure *failure)

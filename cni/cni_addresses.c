@@ -16,6 +16,8 @@
 #include "common/mac.h"
 #include "common/memory.h"
 
+/* From the IPAM plugin. */
+
 #define IPAM_MAX_REPLY (1024 * 1024)
 #define IPAM_MAX_CODE 999
 
@@ -150,6 +152,8 @@ int cni_ipam_call(const struct cni_call *call, const char *command, json_t **ret
 		json_decref(reply);
 	return r;
 }
+
+/* On the device. */
 
 #define ADDRESS_TEXT_SIZE 64
 
@@ -345,6 +349,8 @@ int cni_addresses_check(const struct cni_addresses *addresses, struct nl *nl, in
 	}
 	return 0;
 }
+
+/* In the result. */
 
 /* The array of that name; makes it if there is none. */
 static json_t *cni_result_array(json_t *result, const char *key)

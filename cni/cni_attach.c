@@ -10,6 +10,8 @@
 #include "cni/cni.h"
 #include "common/mac.h"
 
+/* ADD, DEL and GC. */
+
 /*
  * Deletes the bond, gives the links back and removes the record. What is not there any more is no
  * error, so it can be repeated.

@@ -15,6 +15,8 @@
 #include "cni/cni.h"
 #include "network/ipv6.h"
 
+/* The namespaces. */
+
 #define HOME "/proc/self/ns/net"
 
 /* Does the work in the pod's namespace. Without a way back, nothing would be right any more. */
@@ -122,6 +124,8 @@ int cni_pod_allow_ipv6(const struct cni_pod *pod, const char *device)
 {
 	return cni_pod_inside(pod, cni_pod_turn_ipv6_on, (void *)(uintptr_t)device);
 }
+
+/* The links of a bond that were in the pod. */
 
 static const char *cni_links_text(const json_t *link, const char *key)
 {

@@ -11,6 +11,8 @@
 #include "network/link.h"
 #include "options/options.h"
 
+/* The record. */
+
 #define RECORD_SUFFIX ".json"
 #define RECORD_PATH_SIZE 4096
 
@@ -189,6 +191,8 @@ int cni_record_visit(const struct cni_call *call,
 		closedir(dir);
 	return first;
 }
+
+/* The bond. */
 
 #define PING_WAIT_S 5
 

@@ -22,6 +22,8 @@
 #include "common/mac.h"
 #include "common/memory.h"
 
+/* The headers of a packet. */
+
 #define MACS (2 * ETH_ALEN)
 #define TAG 4
 
@@ -158,6 +160,8 @@ bool captured_is_received(const struct captured *captured, const uint8_t *mac)
 	       (mac && !captured->no_dest && !memcmp(captured->head, mac, ETH_ALEN));
 }
 
+/* The flow of a packet. */
+
 static void tuple_take_ports(const struct packet *packet, uint32_t payload, struct tuple *tuple)
 {
 	const uint8_t *ports = (const uint8_t *)packet->data + (payload & FLOW_AT_OFFSET);
@@ -290,6 +294,8 @@ json_t *tuple_json(const struct tuple *tuple)
 			 tuple_number(tuple->vlan, tuple->vlan));
 }
 
+/* The table of flows. */
+
 void flow_counts_init(struct flow_counts *counts, size_t most)
 {
 	memset(counts, 0, sizeof(*counts));
@@ -353,6 +359,8 @@ void flow_counts_add(struct flow_counts *counts, const struct tuple *tuple, uint
 	flow->bytes += weight * length;
 	flow->samples++;
 }
+
+/* The packets of a file. */
 
 static FILE *pcap_source_stream(const char *file, struct err *err)
 {

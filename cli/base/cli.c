@@ -14,6 +14,8 @@
 #include "cli/base/client.h"
 #include "view/json_value.h"
 
+/* Flags. */
+
 const struct verb_flag flags_global[FLAG_COUNT + 1] = {
 	[FLAG_JSON] = { "--json", "-j", NULL, "JSON for scripts instead of text" },
 	[FLAG_RUN_DIR] = { "--run-dir", NULL, "DIR",
@@ -64,6 +66,8 @@ void flags_set_directory(struct paths *paths, enum flag_global flag, const char 
 	else if (flag == FLAG_CONFIG_DIR)
 		paths->config_dir = directory;
 }
+
+/* Verbs, and what they say and ask. */
 
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name)
 {

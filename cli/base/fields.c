@@ -72,6 +72,8 @@ uint32_t field_option_number(const json_t *bond, const char *option)
 	return spec && !option_parse(spec, text, &value, NULL) ? value.number : 0;
 }
 
+/* Numbers in short units. */
+
 /* "12.30" without the zeros behind its last digit. */
 static void units_trim(char *text)
 {
@@ -121,6 +123,8 @@ const char *units_duration(long long ms, char ret_text[UNITS_SIZE])
 	snprintf(ret_text, UNITS_SIZE, "%lld ms", ms);
 	return ret_text;
 }
+
+/* Times of packets. */
 
 const char *clock_text(const struct timespec *time, char ret_text[CLOCK_TEXT])
 {

@@ -11,6 +11,8 @@
 #include "bpf/tlb_kind.h"
 #include "common/slots.h"
 
+/* From a packet to its hash. */
+
 #define ROOM 128
 
 static uint8_t *flow_packet_put(uint8_t *at, const void *data, size_t size)
@@ -175,6 +177,8 @@ bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *
 	}
 	return flow_packet_hash(&other, rule) != flow_packet_hash(flow, rule);
 }
+
+/* From a hash to a slot. */
 
 unsigned int flow_slot_usable(const uint8_t bucket[XBOND_BUCKETS], unsigned int slot, uint64_t hash,
 			      uint64_t mask)

@@ -69,6 +69,8 @@ static uint64_t carriers_live(const struct pins *pins, uint64_t mask)
 	return live ? live : mask;
 }
 
+/* Who may transmit after a slave has failed. */
+
 static uint64_t aftermath_linked(const struct pins *pins, uint64_t slots)
 {
 	uint64_t linked = 0;
@@ -131,6 +133,8 @@ struct aftermath aftermath_of(const struct pins *pins, unsigned int failed)
 	}
 	return after;
 }
+
+/* The slot of a hash. */
 
 bool foretell_is_tlb(const struct pins *pins)
 {

@@ -282,6 +282,8 @@ json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)
 	return news;
 }
 
+/* Why a bond with `path direct` counts. */
+
 #define COUNTED_CAPTURES 1024
 
 const char *counted_why(const struct link_info *link, bool is_captured)

@@ -19,6 +19,8 @@
 #include "common/slots.h"
 #include "options/values.h"
 
+/* What the programs know of the carriers. */
+
 int carrier_look_open(const struct pins *pins)
 {
 	return pins->wake ? pin_open(pins->dir, XBOND_PIN_PROG_LOOK) : -1;
@@ -150,6 +152,8 @@ void picture_free(struct picture *picture)
 {
 	free(picture);
 }
+
+/* What bondd tells to those who may not read the maps. */
 
 static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
 {

@@ -12,6 +12,8 @@
 #include "cli/base/cli.h"
 #include "common/memory.h"
 
+/* Colours. */
+
 static bool style_in_colour;
 
 void style_init(void)

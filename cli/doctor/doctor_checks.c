@@ -12,6 +12,8 @@
 #include "common/mode.h"
 #include "view/json_value.h"
 
+/* How checks say what they have found. */
+
 #define LINE_SIZE 1024
 
 void doctor_report_init(struct doctor_report *report)
@@ -109,6 +111,8 @@ json_t *doctor_report_json(const struct doctor_report *report)
 	return all;
 }
 
+/* How they find things among the facts. */
+
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond)
 {
 	return !facts->only || !strcmp(facts->only, bond->name);
@@ -158,6 +162,8 @@ bool doctor_is_above(const struct doctor_facts *facts, const struct link_info *l
 {
 	return doctor_find_above(facts, link, lower, 6);
 }
+
+/* The checks. */
 
 const struct doctor_check doctor_checks[] = {
 	{ "bpf", "a BPF file system is there, and the BPF JIT is on", doctor_check_bpf, NULL },

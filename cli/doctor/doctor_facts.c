@@ -28,6 +28,8 @@
 #include "view/view_policy.h"
 #include "view/view_why.h"
 
+/* One bond and its devices. */
+
 /* The number in a file; -1 if there is none. */
 static int gather_number(const char *path)
 {
@@ -268,6 +270,8 @@ void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
 		if (pins_is_member(&bond->pins, slot))
 			gather_slave(gatherer, facts, bond, slot);
 }
+
+/* The machine, and all bonds. */
 
 static unsigned int facts_kernel(void)
 {

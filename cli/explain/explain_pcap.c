@@ -14,6 +14,8 @@
 #include "options/options.h"
 #include "view/json_value.h"
 
+/* What is printed. */
+
 struct pcap_sum {
 	uint64_t packets, bytes, flows;
 };
@@ -255,6 +257,8 @@ static void explain_pcap_end(const struct explain_pcap *explain)
 		puts("A slave has a queue_id: packets that ask for its queue take it. No capture "
 		     "shows them.");
 }
+
+/* The walk through the file. */
 
 #define MOST_FLOWS (1 << 18)
 

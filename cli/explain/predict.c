@@ -75,6 +75,8 @@ static bool predict_client(const struct pins *pins, const struct captured *captu
 	return true;
 }
 
+/* All other packets. */
+
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",

@@ -16,6 +16,8 @@
 
 #include "common/memory.h"
 
+/* Files, directories and lines. */
+
 #define IMPORT_MAX_BYTES (64 << 20) /* of all files of a call */
 
 #define BLANKS " \t\r\n\v\f"
@@ -307,6 +309,8 @@ int import_collect(struct import *import, const char *const *dirs, const char *s
 	*ret_count = count;
 	return 0;
 }
+
+/* Sections with lines KEY=VALUE. */
 
 void import_ini_add(struct import *import, struct import_ini *ini,
 		    const struct import_ini_entry *entry)

@@ -184,6 +184,8 @@ const char *import_s_of_s(struct import *import, const char *value)
 	return import_time(import, value, 1000000, 1000000);
 }
 
+/* What is done with a key. */
+
 const struct import_key *import_find_key(const struct import_key *table, const char *name,
 					 import_key_compare *compare)
 {

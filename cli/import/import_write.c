@@ -217,6 +217,8 @@ bool import_settle_on(struct import *import, const char *bond)
 	return true;
 }
 
+/* The configuration as text, and as files. */
+
 static void import_print_options(FILE *file, const struct import_options *options,
 				 enum option_scope scope)
 {

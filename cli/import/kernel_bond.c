@@ -111,6 +111,8 @@ static void kernel_ask_driver(struct import *import)
 	nl_done(&live.nl);
 }
 
+/* /sys/class/net/BOND/bonding/. */
+
 static const struct import_key kernel_sysfs_keys[] = {
 	{ .name = "slaves", .becomes = "[slave DEV]" },
 	{ .name = "queue_id", .becomes = "queue_id" },

@@ -104,6 +104,8 @@ static void networkd_match_read(struct import *import, const struct import_ini *
 	}
 }
 
+/* Units: bonds, and the devices that are their slaves. */
+
 #define NETWORKD_MAX_NAMES 1024 /* of a [Match] */
 
 /* systemd takes these by name, though the kernel's driver takes numbers as well. */

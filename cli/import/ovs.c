@@ -189,6 +189,8 @@ void ovs_take_settings(struct import *import, struct import_bond *bond, const ch
 	}
 }
 
+/* Ports with more than one interface. */
+
 #define OVS_ANSWER_MAX (16 << 20)
 
 static const struct import_key ovs_interface_keys[] = {

@@ -17,6 +17,8 @@
 #include "cli/monitor/events_in.h"
 #include "view/view_problem.h"
 
+/* Times as people write them after --since. */
+
 #define US_PER_S 1000000u
 #define DAY_S 86400
 
@@ -140,6 +142,8 @@ int since_parse(const char *text, uint64_t now_us, uint64_t *ret_us, struct err 
 	*ret_us = seconds < 0 ? 0 : (uint64_t)seconds * US_PER_S;
 	return 0;
 }
+
+/* The call, and the loop over what brings events. */
 
 #define AWAY_MS 250
 #define COUNT_MAX (1ULL << 62)

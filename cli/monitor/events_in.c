@@ -15,6 +15,8 @@
 #include "cli/base/client.h"
 #include "common/paths.h"
 
+/* How events are printed. */
+
 #define US_PER_S 1000000
 
 /* For people: ISO 8601 in their time zone. */
@@ -112,6 +114,8 @@ bool event_print_own(struct event_print *print, const struct event *event, const
 	json_decref(json);
 	return goes_on;
 }
+
+/* Events from bondd. */
 
 void events_in_init(struct events_in *in, const char *run_dir, bool from_oldest)
 {
@@ -243,6 +247,8 @@ json_t *events_in_take(struct events_in *in, int *ret_r)
 		in->next = (uint64_t)json_integer_value(seq) + 1;
 	return json;
 }
+
+/* Events from the journal. */
 
 #define FIELD "XBOND_EVENT"
 

@@ -18,6 +18,8 @@
 #include "common/memory.h"
 #include "common/version.h"
 
+/* The order of time. */
+
 static bool order_is_before(const struct order_packet *a, const struct order_packet *b)
 {
 	if (a->packet.time_ns != b->packet.time_ns)
@@ -99,6 +101,8 @@ void order_done(struct order *order)
 	free(order->heap);
 	*order = (struct order){ 0 };
 }
+
+/* The blocks of pcapng. */
 
 #define MACS 12
 #define TAG 4
@@ -312,6 +316,8 @@ void pcapng_done(struct pcapng *pcapng)
 	free(pcapng->bytes);
 	*pcapng = (struct pcapng){ 0 };
 }
+
+/* What is written: blocks to a file, or lines. */
 
 /* Of epb_flags. */
 #define PCAPNG_INBOUND 1

@@ -18,6 +18,8 @@
 #include "common/memory.h"
 #include "common/slots.h"
 
+/* A socket for each slave and direction, opened and closed as slaves come and go. */
+
 #define ROOM (32 << 20) /* of the rings, for all slaves together */
 /* Longer than a packet may wait in a ring while a later one of another ring is there already. */
 #define HOLD_NS (5 * TAP_RETIRE_MS * UINT64_C(1000000))
@@ -238,6 +240,8 @@ static void capture_free(struct capture *capture)
 	order_done(&capture->order);
 	pcapng_done(&capture->out.blocks);
 }
+
+/* The call, and the loop from the sockets to what is written. */
 
 #define CAPTURE_SOURCES (2 * XBOND_MAX_SLAVES)
 

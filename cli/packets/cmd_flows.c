@@ -18,6 +18,8 @@
 #include "common/mode.h"
 #include "view/json_value.h"
 
+/* What was seen, as text and as JSON: estimates, and how far they can be trusted. */
+
 struct flows_slave {
 	bool open;
 	bool has_left;		    /* while it was measured; its numbers mean nothing then */
@@ -264,6 +266,8 @@ static json_t *flows_json(struct flows *flows)
 			 "one_of", (json_int_t)flows->one_of, "all_flows_counted",
 			 !flows->counts.unnoted, "slaves", slaves);
 }
+
+/* The sampling. */
 
 #define SNAPLEN 192 /* Ethernet, IPv6 with extension headers, ports */
 #define SAMPLES_PER_S 20000

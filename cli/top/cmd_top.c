@@ -198,6 +198,8 @@ static enum cli_exit top_once(const struct cli *cli, struct top *top, unsigned i
 	return cli->json ? top_once_print_json(top) : top_once_print_text(top);
 }
 
+/* The call. */
+
 #define INTERVAL_MIN_MS 100
 #define INTERVAL_MAX_MS 3600000
 

@@ -9,6 +9,8 @@
 #include "cli/base/steer.h"
 #include "cli/top/top.h"
 
+/* What the user does with the screen. */
+
 static const unsigned int intervals_ms[] = { 100,  200,	  500,	 1000,	2000,
 					     5000, 10000, 30000, 60000, 3600000 };
 
@@ -189,6 +191,8 @@ enum top_action top_ui_key(struct top_ui *ui, int key, size_t page)
 		top_ui_change(ui, key);
 	return TOP_DRAW;
 }
+
+/* How it is drawn. */
 
 enum { PAIR_BAD = 1, PAIR_WAITING };
 

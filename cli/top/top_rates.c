@@ -12,6 +12,8 @@
 #include "common/loads.h"
 #include "common/memory.h"
 
+/* Traffic. */
+
 static bool top_series_went_back(const struct xbond_counters *before,
 				 const struct xbond_counters *now)
 {
@@ -104,6 +106,8 @@ double top_series_highest(const struct top_series *series, enum top_direction di
 	return highest;
 }
 
+/* Drops. */
+
 static double top_drops_rate(uint64_t before, uint64_t now, double seconds)
 {
 	return before == DROPS_UNKNOWN || now == DROPS_UNKNOWN || now < before
@@ -122,6 +126,8 @@ void top_drops_take(struct top_drops *drops, const uint64_t packets[XBOND_DROPS]
 	}
 	drops->last_ns = now_ns;
 }
+
+/* Buckets. */
 
 static void top_hot_put(struct top_bond *bond, const struct top_hot *hot)
 {

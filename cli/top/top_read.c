@@ -383,6 +383,8 @@ void top_close(struct top *top)
 	top->bond_count = 0;
 }
 
+/* What is wrong with a bond. */
+
 static void top_problems_add(json_t *lines, json_t *line)
 {
 	json_array_append_new(lines, line);

@@ -8,6 +8,8 @@
 #include "cli/top/top.h"
 #include "common/memory.h"
 
+/* A line, and its cells. */
+
 void top_line_clear(struct top_line *line)
 {
 	*line = (struct top_line){ 0 };
@@ -175,6 +177,8 @@ const char *top_cells_share(char ret_text[TOP_NUMBER_SIZE], double share)
 	return ret_text;
 }
 
+/* The rows in their order. */
+
 struct sorted {
 	const char *name;
 	const struct top_series *series;
@@ -275,6 +279,8 @@ void top_rows_free(struct top_rows *rows)
 	free(rows->row);
 	*rows = (struct top_rows){ 0 };
 }
+
+/* Columns: which there are, and what a row has in them. */
 
 #define NAME_MIN 8
 #define SPARK_MIN 5
