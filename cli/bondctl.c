@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/flags.h"
-#include "cli/base/text_wrap.h"
-#include "cli/complete/grammar.h"
-#include "cli/habits.h"
+#include "cli/base/terminal.h"
+#include "cli/complete.h"
 #include "common/guess.h"
 #include "common/memory.h"
 #include "common/version.h"

@@ -346,12 +346,11 @@ enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc,
 {
 	enum cli_exit status;
 	struct pins pins;
-	struct err err;
 
 	(void)verb;
 	(void)argc;
-	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, argv[0], &pins))
+		return CLI_REFUSED;
 	status = save_run(cli, &pins, argv[0]);
 	pins_close(&pins);
 	return status;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cni/cni_config.h"
-
+/* What the plugin is told: its configuration on standard input. */
 #include <ctype.h>
 #include <string.h>
 

@@ -39,16 +39,20 @@ bpf/failed                  net/carrier net/tell net/show_away
 bpf/team_path               net/team
 cli/                        layout manual cli/calls cli/show net/errors
 cli/base/                   cli net/explain net/packets
-cli/complete/               cli/complete cli/completions
-cli/config/                 cli/check net/apply
+cli/cmd_bond                cli/calls net/errors net/slaves
+cli/cmd_complete            cli/complete cli/completions
+cli/cmd_config              cli/check net/apply
+cli/cmd_policy              net/policy net/policy_meanwhile
+cli/cmd_simulate            cli/simulate
+cli/complete                cli/complete cli/completions
 cli/doctor/                 cli/doctor net/doctor manual
 cli/explain/                cli/explain cli/explain_pcap net/explain net/explain_random
 cli/import/                 import
 cli/monitor/                cli/calls net/monitor
 cli/packets/                cli/flows cli/explain_pcap net/packets
-cli/policy/                 net/policy net/policy_meanwhile
+cli/policy_file             net/policy net/policy_meanwhile
 cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys cli/calls
-cli/simulate/               cli/simulate
+cli/simulate                cli/simulate
 cli/top/                    cli/top net/top
 cni/                        net/cni
 common/                     layout cli/calls cli/show users

@@ -89,6 +89,9 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 enum cli_exit cli_request_long(const struct cli *cli, const char *method, const char *bond,
 			       json_t *options);
 
+/* Opens the pinned maps of the bond, or says why not. The caller closes them. */
+enum cli_exit cli_open(const struct cli *cli, const char *bond, struct pins *ret_pins);
+
 /* Whether the user allows colours (NO_COLOR). What the terminal can do is another question. */
 bool cli_allows_colour(void);
 
@@ -140,5 +143,55 @@ enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int arg
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+
+/*
+ * The flags that every call may have, and how a word is known to be a flag. Used by bondctl.c,
+ * which obeys them, by help and by complete.
+ */
+
+/* The rows of flags_global. */
+enum flag_global {
+	FLAG_JSON,
+	FLAG_RUN_DIR,
+	FLAG_BPF_DIR,
+	FLAG_CONFIG_DIR,
+	FLAG_HELP,
+	FLAG_VERSION,
+	FLAG_END,
+	FLAG_COUNT,
+};
+extern const struct verb_flag flags_global[FLAG_COUNT + 1];
+
+/* A minus before a digit is a value, which its option will refuse. */
+bool flags_looks_like(const char *word);
+
+/*
+ * The flag that the word is, in its long or short form; NULL if it is none of these. flags may be
+ * NULL. With '=' in the word, ret_argument is what follows, otherwise NULL.
+ */
+const struct verb_flag *flags_find(const struct verb_flag *flags, const char *word,
+				   const char **ret_argument);
+
+/* Sets the directory that this flag is for, if it is for one. */
+void flags_set_directory(struct paths *paths, enum flag_global flag, const char *directory);
+
+/*
+ * Answers to calls that are wrong, but from which one can see what was meant: mistyped verbs, verbs
+ * of ip-link(8), ifenslave and teamdctl, and words in another order.
+ */
+
+/* The first of these words is no verb. Says so, with what may be meant, and returns CLI_USAGE. */
+enum cli_exit habits_refuse_verb(const struct cli *cli, int count, char **words);
+
+/* The verb needs more than these words. Says so and returns CLI_USAGE. */
+enum cli_exit habits_refuse_few(const struct cli *cli, const struct verb *verb, int count,
+				char **words);
+
+/*
+ * Of a verb whose bond must exist. If this one does not, but one of the words is a bond, or it is
+ * a slave of one, says so and returns CLI_REFUSED; otherwise CLI_DONE.
+ */
+enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, const char *bond,
+				int count, char **words);
 
 #endif

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a packet to its hash, and from a hash to a slot, as the programs do it. */
 #include "cli/base/flow_packet.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
 #include "bpf/flow.h"
+#include "bpf/flow_words.h"
 #include "bpf/neighbour.h"
 #include "bpf/tlb_kind.h"
+#include "common/slots.h"
+
+/* From a packet to its hash. */
 
 #define ROOM 128
 
@@ -171,4 +176,23 @@ bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *
 	case FLOW_FIELDS: return false;
 	}
 	return flow_packet_hash(&other, rule) != flow_packet_hash(flow, rule);
+}
+
+/* From a hash to a slot. */
+
+unsigned int flow_slot_usable(const uint8_t bucket[XBOND_BUCKETS], unsigned int slot, uint64_t hash,
+			      uint64_t mask)
+{
+	if (!mask)
+		return XBOND_NO_SLOT;
+	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
+		hash = flow_again(hash, turn);
+		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
+	}
+	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
+}
+
+unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint64_t mask)
+{
+	return flow_slot_usable(bucket, bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES, hash, mask);
 }

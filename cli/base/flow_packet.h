@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a
- * captured one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the
- * command line.
- */
+/* From a packet to its hash, and from a hash to a slot, as the programs do it. */
 #ifndef XBOND_CLI_BASE_FLOW_PACKET_H
 #define XBOND_CLI_BASE_FLOW_PACKET_H
 
@@ -12,6 +8,11 @@
 
 #include "bpf/abi.h"
 #include "cli/base/captured.h"
+
+/*
+ * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a
+ * captured one, by bpf/flow.h itself. Knows neither maps nor the words of the command line.
+ */
 
 enum flow_field {
 	FLOW_SMAC,
@@ -62,5 +63,16 @@ bool flow_packet_is_neighbour_message(const struct captured *captured);
 /* Would another value of this field change the hash? */
 bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule,
 			enum flow_field field);
+
+/* From a hash to a slot, by a table of buckets, as the programs do it. Knows no maps. */
+
+/*
+ * The rule of select_usable() in the BPF programs: slot, or another one by the hash. mask: the
+ * slots that may transmit; XBOND_NO_SLOT if there are none.
+ */
+unsigned int flow_slot_usable(const uint8_t bucket[XBOND_BUCKETS], unsigned int slot, uint64_t hash,
+			      uint64_t mask);
+/* The same for a hash whose slot is that of its bucket. */
+unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint64_t mask);
 
 #endif

@@ -1,20 +1,140 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which slave a hash takes, now and if that slave failed: by the pinned tables, by what has carrier
+ * and by the rules of bondd and of the LACP machines.
+ */
 #include "cli/base/foretell.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
-#include "cli/base/aftermath.h"
-#include "cli/base/carriers.h"
-#include "cli/base/flow_slot.h"
+#include "cli/base/flow_packet.h"
+#include "cli/base/picture.h"
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
 #include "rules/weights.h"
+#include "view/view_lacp.h"
+
+/*
+ * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/netdev_look.h).
+ * So explain is right while bondd is dead, too.
+ */
+
+#define LOOK_AGAIN_NS (100 * NS_PER_MS)
+
+struct carriers {
+	uint64_t seen_ns; /* 0: never */
+	uint64_t up, lost;
+};
+
+/* A capture has many packets, so not for each. */
+static const struct carriers *carriers_look(const struct pins *pins)
+{
+	static struct carriers carriers;
+	uint64_t now_ns = clock_now_ns();
+	int fd;
+
+	if (carriers.seen_ns && now_ns - carriers.seen_ns < LOOK_AGAIN_NS)
+		return &carriers;
+	carriers = (struct carriers){ .seen_ns = now_ns, .up = UINT64_MAX };
+	fd = carrier_look_open(pins);
+	carrier_look(fd, pins, &carriers.up, &carriers.lost);
+	if (fd >= 0)
+		close(fd);
+	return &carriers;
+}
+
+/*
+ * The rule of select_live() in the BPF programs: the slots of mask that packets take. All of mask,
+ * if the programs cannot read the kernel's devices, or may not be run.
+ */
+static uint64_t carriers_live(const struct pins *pins, uint64_t mask)
+{
+	const struct carriers *carriers = carriers_look(pins);
+	uint64_t live = mask & carriers->up;
+
+	if (!live)
+		live = pins->table->tx_mask & carriers->up;
+	if (!live)
+		live = mask & ~carriers->lost;
+	if (!live)
+		live = pins->table->failed & ~carriers->lost;
+	return live ? live : mask;
+}
+
+/* Who may transmit after a slave has failed. */
+
+static uint64_t aftermath_linked(const struct pins *pins, uint64_t slots)
+{
+	uint64_t linked = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(pins, slot) && pins->slaves[slot].link == XBOND_LINK_UP)
+			linked |= slots_bit(slot);
+	return slots & linked;
+}
+
+/*
+ * Slots whose partners have nothing left to agree to. Chosen ones begin before bondd shares out
+ * the buckets, because the LACP thread comes first.
+ */
+static uint64_t aftermath_agreed(const struct lacp_system *system)
+{
+	uint8_t needed = LACP_SYNCHRONIZATION;
+	uint64_t agreed = 0;
+
+	if (!system->state.config.coupled)
+		needed |= LACP_COLLECTING;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (!(needed & ~system->port[slot].partner.state))
+			agreed |= slots_bit(slot);
+	return agreed;
+}
+
+/* And those that have failed while bondd is away, which LACP does not know. */
+static uint64_t aftermath_leaving(const struct pins *pins, unsigned int failed)
+{
+	return slots_bit(failed) | ~carriers_live(pins, UINT64_MAX);
+}
+
+/* Returns the slots that may transmit then. */
+static uint64_t aftermath_by_lacp(const struct pins *pins, unsigned int failed,
+				  uint64_t *ret_unsure)
+{
+	struct lacp_prospect prospect;
+	struct lacp_system system;
+	uint64_t stay, come;
+
+	view_lacp_read(pins, &system);
+	prospect = lacp_prospect(&system, aftermath_leaving(pins, failed), clock_now_ns());
+	stay = pins->table->tx_mask & (prospect.distributing | ~system.used);
+	come = prospect.chosen & prospect.standby & aftermath_agreed(&system);
+	come = aftermath_linked(pins, come | prospect.fallback);
+	*ret_unsure = aftermath_linked(pins, prospect.chosen) & ~stay & ~come;
+	return stay | come;
+}
+
+struct aftermath aftermath_of(const struct pins *pins, unsigned int failed)
+{
+	uint64_t others = pins->table->tx_mask & ~slots_bit(failed);
+	struct aftermath after = { .at_once = carriers_live(pins, others) & ~slots_bit(failed) };
+
+	after.settled = after.at_once;
+	if (mode_has(pins->bond->mode, MODE_LACP)) {
+		others = aftermath_by_lacp(pins, failed, &after.unsure);
+		after.settled = others ? carriers_live(pins, others) & ~slots_bit(failed) : 0;
+	}
+	return after;
+}
+
+/* The slot of a hash. */
 
 bool foretell_is_tlb(const struct pins *pins)
 {

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is wrong with a bond, in sentences, and what its slaves are used for, in words. */
+#include "cli/base/news.h"
+
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "cli/base/fields.h"
+#include "common/mode.h"
+#include "common/monitor.h"
+#include "common/set_down.h"
+#include "network/capture.h"
+#include "view/view_problem.h"
+
 /*
  * Backups, standby ports and drained slaves are not news while their links work. What the bond says
  * is not said again of its slaves.
  */
-#include "cli/base/news.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "bpf/abi.h"
-#include "cli/base/fields.h"
-#include "cli/base/text_units.h"
-#include "common/mode.h"
-#include "common/monitor.h"
-#include "common/set_down.h"
-#include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
 #define NO_CARRIER "the bond has no carrier"
@@ -276,4 +280,41 @@ json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		news_add_slave(news, bond, slave);
 	return news;
+}
+
+/* Why a bond with `path direct` counts. */
+
+#define COUNTED_CAPTURES 1024
+
+const char *counted_why(const struct link_info *link, bool is_captured)
+{
+	if (!link)
+		return "it is in another network namespace";
+	if (is_captured)
+		return "somebody captures packets on it";
+	if (!(link->flags & IFF_UP))
+		return "it is administratively down";
+	if (link->xdp_id)
+		return "it has an XDP program";
+	if (link->qdisc[0] && strcmp(link->qdisc, "noqueue") != 0)
+		return "it has a root qdisc";
+	return "it has filters on its egress";
+}
+
+const char *counted_why_now(const char *bond)
+{
+	int captured[COUNTED_CAPTURES];
+	size_t count = capture_list(captured, COUNTED_CAPTURES);
+	bool is_known = !access("/proc/net/packet", R_OK), is_captured = false;
+	struct link_info link;
+	struct nl nl;
+	int r;
+
+	if (!is_known || nl_init(&nl))
+		return "something on it would be skipped";
+	r = link_get_by_name(&nl, bond, &link);
+	nl_done(&nl);
+	for (size_t i = 0; !r && i < count; i++)
+		is_captured |= captured[i] == link.ifindex;
+	return counted_why(r ? NULL : &link, is_captured);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "network/link.h"
 #include "view/view_problem.h"
 
 /*
@@ -23,5 +24,16 @@ const char *news_role(const json_t *bond, const json_t *slave);
 const char *news_state(const json_t *bond, const json_t *slave);
 /* Not in use, although nobody has asked for that. */
 bool news_is_unused(const json_t *bond, const json_t *slave);
+
+/*
+ * Why a bond with `path direct` counts at present (XBOND_F_FORCE_COUNTED), in the words of show and
+ * doctor. Goes by what the kernel says of the bond's device, in the order of
+ * bond_forbids_direct(); what is left are filters.
+ */
+
+/* link: NULL if the device is not in this network namespace. */
+const char *counted_why(const struct link_info *link, bool is_captured);
+/* The same for a caller that knows no more than the name, and perhaps may not see captures. */
+const char *counted_why_now(const char *bond);
 
 #endif

@@ -43,18 +43,29 @@ static int steer_write_settings(struct pins *pins, const char *bond, const char 
 	return 0;
 }
 
-int steer_write(struct pins *pins, const char *bond, const char *slave,
-		const struct option_set *set, struct err *err)
+int steer_lock(const struct pins *pins, struct err *err)
 {
 	int lock = open(pins->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
-	if (lock < 0 || flock(lock, LOCK_EX))
-		r = err_set(err, errno, "cannot lock %s: %m", pins->dir);
-	else
-		r = steer_write_settings(pins, bond, slave, set, err);
+	if (lock >= 0 && !flock(lock, LOCK_EX))
+		return lock;
+	r = err_set(err, errno, "cannot lock %s: %m", pins->dir);
 	if (lock >= 0)
 		close(lock);
+	return r;
+}
+
+int steer_write(struct pins *pins, const char *bond, const char *slave,
+		const struct option_set *set, struct err *err)
+{
+	int lock = steer_lock(pins, err);
+	int r;
+
+	if (lock < 0)
+		return lock;
+	r = steer_write_settings(pins, bond, slave, set, err);
+	close(lock);
 	return r;
 }
 

@@ -18,6 +18,8 @@ int steer_check(const struct pins *pins, const char *bond, struct err *err);
 /* Fails with -ENODEV if it is no slave of the bond. */
 int steer_check_slave(const struct pins *pins, const char *bond, const char *slave,
 		      struct err *err);
+/* A descriptor that holds the lock of the bond until it is closed; -errno, with a line in err. */
+int steer_lock(const struct pins *pins, struct err *err);
 /*
  * Writes all steering options of the set. slave: NULL for options of the bond. It is looked up
  * under the lock of the bond, because it may have gone since the caller has checked it.

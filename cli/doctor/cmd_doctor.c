@@ -9,7 +9,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/doctor/doctor_watch.h"
 
 #define LOOKS 3
 #define LOOK_AGAIN_MS 150

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the doctor goes by. doctor_facts.c gathers the facts; each check judges them and does
- * nothing else, so that tests can feed it facts that this machine does not have.
+ * What the doctor goes by, and what it finds. doctor_facts.c gathers the facts; each check judges
+ * them and does nothing else, so that tests can feed it facts that this machine does not have.
  */
 #ifndef XBOND_CLI_DOCTOR_DOCTOR_H
 #define XBOND_CLI_DOCTOR_DOCTOR_H
 
+#include <jansson.h>
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/doctor/doctor_report.h"
-#include "cli/doctor/doctor_talk.h"
+#include "bpf/abi.h"
+#include "cli/base/tap.h"
 #include "common/attached.h"
 #include "common/err.h"
 #include "common/loop_figures.h"
@@ -18,9 +20,95 @@
 #include "common/pins.h"
 #include "lacp/lacp.h"
 #include "network/address.h"
+#include "network/ethtool.h"
 #include "network/link_list.h"
 #include "network/link_stats.h"
+#include "network/nl.h"
 #include "options/config_file.h"
+
+/* What the doctor has found: filled by the checks, printed by cmd_doctor.c. */
+
+enum doctor_severity {
+	DOCTOR_NOTE,	/* good to know */
+	DOCTOR_WARNING, /* works, but not as well or as safely as it could */
+	DOCTOR_BAD,	/* something does not work, or will not work at the next failure */
+	DOCTOR_SEVERITIES,
+};
+
+struct doctor_report {
+	json_t *findings[DOCTOR_SEVERITIES]; /* arrays of objects, as `doctor -j` prints them */
+	/* Of what is found next. NULL: it is not about one bond. */
+	const char *check, *bond;
+	json_t *last;
+};
+
+void doctor_report_init(struct doctor_report *report);
+void doctor_report_done(struct doctor_report *report);
+
+/*
+ * A finding, as one line without a full stop; slave: NULL if it is not about one. Each is followed
+ * by its advice.
+ */
+void doctor_found(struct doctor_report *report, enum doctor_severity severity, const char *slave,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+void doctor_advise(struct doctor_report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Drops what is bad, unless it was found before, too: of the same bond, slave and check. */
+void doctor_report_confirm(struct doctor_report *report, const struct doctor_report *before);
+
+/* All findings, the worst first. A new reference. */
+json_t *doctor_report_json(const struct doctor_report *report);
+
+/*
+ * Which of a bond's conversations are answered. Fed with packets by doctor_watch.c, in any order;
+ * doctor_traffic.c judges the sums. Knows neither sockets nor devices.
+ *
+ * A question is what must be answered: a TCP segment with data, SYN or FIN; the first packet of a
+ * UDP flow; an ICMP echo; an ARP request. Whatever slave the answer comes by, it is one. TCP counts
+ * as unanswered only if the segment was sent again: where the answers come another way (asymmetric
+ * routes), nothing is sent again. Other questions have TALK_PATIENCE_NS.
+ */
+
+struct talk_flow;
+struct talk_frame;
+
+struct talk {
+	struct talk_flow *flows;
+	struct talk_frame *frames;
+	uint8_t mac[XBOND_MAC_SIZE]; /* the bond's */
+	uint64_t seed;
+};
+
+/*
+ * What a slave has carried. Conversations that several slaves have carried are nobody's. UDP to a
+ * service that has answered nobody is none.
+ */
+struct talk_sums {
+	uint32_t asked, answered, unanswered;
+	/* Of the unanswered: the same peer and service has answered over another slave. */
+	uint32_t proven;
+	/* The same over any slave: it is there, and its answer may have been lost. */
+	uint32_t expected;
+	/* Of the unanswered, without UDP, which many send to who never answers: */
+	uint32_t owed;
+	uint32_t heard; /* the peer was heard, whatever it said */
+	uint32_t peers; /* how many different ones */
+	uint32_t hears; /* conversations of which it has received something */
+	/* Frames for the bond's address that came by this slave, and by none that receives. */
+	uint32_t alone;
+};
+
+void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE]);
+void talk_done(struct talk *talk);
+
+void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packet *packet);
+/* receives: the slave is one of those by which the bond receives. */
+void talk_take_received(struct talk *talk, unsigned int slot, bool receives,
+			const struct tap_packet *packet);
+/* until_ns: nothing after this has been taken. */
+void talk_sum(const struct talk *talk, uint64_t until_ns,
+	      struct talk_sums ret_sums[XBOND_MAX_SLAVES]);
 
 enum doctor_answer { DOCTOR_UNKNOWN, DOCTOR_NO, DOCTOR_YES };
 
@@ -161,11 +249,6 @@ static inline bool doctor_is_lacp(const struct doctor_bond *bond)
 	return bond->pins.bond->mode == XBOND_MODE_8023AD;
 }
 
-static inline bool doctor_is_up(const struct doctor_slave *slave)
-{
-	return slave->pin->link == XBOND_LINK_UP;
-}
-
 bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond);
 /* It is administratively up, or its device is not in this namespace. */
 bool doctor_is_meant_to_work(const struct doctor_bond *bond);
@@ -190,7 +273,6 @@ DOCTOR_HOST_CHECK(doctor_check_bondd);
 DOCTOR_HOST_CHECK(doctor_check_loop);
 DOCTOR_HOST_CHECK(doctor_check_boot);
 DOCTOR_HOST_CHECK(doctor_check_pins);
-/* doctor_programs.c */
 DOCTOR_BOND_CHECK(doctor_check_attached);
 DOCTOR_BOND_CHECK(doctor_check_programs);
 DOCTOR_HOST_CHECK(doctor_check_carrier_source);
@@ -216,7 +298,6 @@ DOCTOR_BOND_CHECK(doctor_check_offloads);
 DOCTOR_BOND_CHECK(doctor_check_lro);
 DOCTOR_BOND_CHECK(doctor_check_vlan);
 DOCTOR_BOND_CHECK(doctor_check_promiscuous);
-/* doctor_others.c */
 DOCTOR_BOND_CHECK(doctor_check_slave_use);
 DOCTOR_BOND_CHECK(doctor_check_released);
 DOCTOR_BOND_CHECK(doctor_check_filters);
@@ -240,5 +321,42 @@ DOCTOR_BOND_CHECK(doctor_check_lacp_loop);
 DOCTOR_BOND_CHECK(doctor_check_lacp_rate);
 DOCTOR_BOND_CHECK(doctor_check_lacp_sync);
 DOCTOR_BOND_CHECK(doctor_check_lacp_pdus);
+
+/* Gathers the facts of one bond and of its devices. */
+
+#define GATHER_CAPTURES_MAX 1024
+
+struct gatherer {
+	struct nl nl;
+	struct ethtool ethtool;
+	int captured[GATHER_CAPTURES_MAX];
+	size_t captured_count;
+	bool managers_are_here;
+};
+
+/* The bond's pins are open. */
+void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
+		 struct doctor_bond *bond);
+
+/*
+ * Watches the traffic of bonds for some seconds: counters before and after, and packet sockets on
+ * the slaves, which exist only meanwhile. Changes nothing and sends nothing. Judges nothing.
+ */
+
+struct doctor_watch;
+
+/*
+ * Of the bonds that are asked for, are up and have their slaves here. Returns NULL if there are
+ * none, or if that cannot be done. Takes seconds plus less than a second.
+ */
+struct doctor_watch *doctor_watch_new(const struct doctor_facts *facts, unsigned int seconds);
+void doctor_watch_free(struct doctor_watch *watch);
+
+/* Writes what was seen into the facts, of slaves that are still the same. NULL: nothing. */
+void doctor_watch_tell(const struct doctor_watch *watch, struct doctor_facts *facts);
+
+/* The kernel's filter of the packet sockets, for flows of which one of so many is watched. */
+#define DOCTOR_WATCH_FILTER 40
+void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WATCH_FILTER]);
 
 #endif

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Gathers the facts. Judges nothing, changes nothing, and asks bondd only whether it answers. */
+/*
+ * Gathers the facts about the machine, and about bonds and their devices. Judges nothing, changes
+ * nothing, and asks bondd only whether it answers.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <glob.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +16,262 @@
 
 #include "cli/base/client.h"
 #include "cli/doctor/doctor.h"
-#include "cli/doctor/doctor_gather.h"
 #include "common/clock.h"
+#include "common/managers.h"
 #include "common/memory.h"
+#include "common/pin.h"
+#include "network/capture.h"
+#include "network/features.h"
+#include "network/route.h"
+#include "network/xdp_features.h"
+#include "view/view_lacp.h"
+#include "view/view_policy.h"
+#include "view/view_why.h"
+
+/* One bond and its devices. */
+
+/* The number in a file; -1 if there is none. */
+static int gather_number(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int number = -1;
+
+	if (file && fscanf(file, "%d", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Returns 0 or -errno; then nothing has to be ended. */
+static int gather_init(struct gatherer *gatherer)
+{
+	int r = nl_init(&gatherer->nl);
+
+	if (r)
+		return r;
+	r = ethtool_init(&gatherer->ethtool);
+	if (r)
+		nl_done(&gatherer->nl);
+	gatherer->captured_count = capture_list(gatherer->captured, GATHER_CAPTURES_MAX);
+	gatherer->managers_are_here = managers_are_here();
+	return r;
+}
+
+static void gather_done(struct gatherer *gatherer)
+{
+	ethtool_done(&gatherer->ethtool);
+	nl_done(&gatherer->nl);
+}
+
+static bool gather_is_on(const struct gatherer *gatherer, const char *dev, const char *name)
+{
+	struct feature feature;
+
+	return !feature_get(&gatherer->ethtool, dev, name, &feature) && feature.active;
+}
+
+static void gather_offloads(const struct gatherer *gatherer, struct doctor_device *device)
+{
+	static const struct {
+		enum doctor_offload offload;
+		const char *name;
+	} names[] = {
+		{ DOCTOR_TSO, "tx-tcp-segmentation" },
+		{ DOCTOR_CHECKSUM, "tx-checksum-ip-generic" },
+		{ DOCTOR_CHECKSUM, "tx-checksum-ipv4" },
+		{ DOCTOR_SCATTER, "tx-scatter-gather" },
+		{ DOCTOR_GRO, FEATURE_GRO },
+		{ DOCTOR_LRO, FEATURE_LRO },
+		{ DOCTOR_NO_VLANS, "vlan-challenged" },
+	};
+	struct feature any;
+
+	device->offloads_are_known =
+		!feature_get(&gatherer->ethtool, device->link->name, FEATURE_GRO, &any);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (gather_is_on(gatherer, device->link->name, names[i].name))
+			device->offloads |= 1u << names[i].offload;
+}
+
+static void gather_device(struct gatherer *gatherer, struct doctor_device *device)
+{
+	if (!device->link)
+		return;
+	gather_offloads(gatherer, device);
+	device->xdp_is_known = !xdp_features_get(device->link->ifindex, &device->xdp);
+	device->stats_are_known =
+		!link_stats_get(&gatherer->nl, device->link->ifindex, &device->stats);
+	for (size_t i = 0; i < gatherer->captured_count; i++)
+		device->is_captured |= gatherer->captured[i] == device->link->ifindex;
+}
+
+/* Is the program that this link attaches another one than the pinned one? */
+static bool gather_is_other_program(const struct doctor_bond *bond, const char *link_pin,
+				    const char *program_pin)
+{
+	int link_fd = pin_open(bond->pins.dir, link_pin),
+	    program_fd = pin_open(bond->pins.dir, program_pin);
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+	struct pin_link link;
+	bool is_other = link_fd >= 0 && program_fd >= 0 && !pin_link_read(link_fd, &link) &&
+			!bpf_obj_get_info_by_fd(program_fd, &info, &length) && link.ifindex &&
+			link.program != info.id;
+
+	if (link_fd >= 0)
+		close(link_fd);
+	if (program_fd >= 0)
+		close(program_fd);
+	return is_other;
+}
+
+/* "" if it is no text. Takes the reference. */
+static void gather_text(json_t *json, char *ret_text, size_t size)
+{
+	const char *text = json_string_value(json);
+
+	snprintf(ret_text, size, "%s", text ? text : "");
+	json_decref(json);
+}
+
+static void gather_why(struct doctor_bond *bond, struct doctor_slave *slave)
+{
+	gather_text(view_why(&bond->pins, doctor_is_lacp(bond) ? &bond->lacp : NULL, slave->slot),
+		    slave->why, sizeof(slave->why));
+}
+
+static const struct link_info *gather_slave_link(const struct doctor_facts *facts,
+						 const struct xbond_slave *pin)
+{
+	const struct link_info *link = doctor_find_link(facts, (int)pin->ifindex);
+
+	return link && !strcmp(link->name, pin->name) ? link : NULL;
+}
+
+static void gather_slave(struct gatherer *gatherer, const struct doctor_facts *facts,
+			 struct doctor_bond *bond, unsigned int slot)
+{
+	struct doctor_slave *slave = &bond->slave[bond->slave_count++];
+	char link_pin[32];
+
+	slave->slot = slot;
+	slave->pin = &bond->pins.slaves[slot];
+	slave->device.link = gather_slave_link(facts, slave->pin);
+	if (!doctor_is_asked(facts, bond))
+		return;
+	slave->attached = attached_slave(&bond->pins, slot);
+	snprintf(link_pin, sizeof(link_pin), XBOND_PIN_LINK_RX "%u", slot);
+	slave->is_other_program = gather_is_other_program(bond, link_pin, XBOND_PIN_PROG_RX);
+	pins_counters(&bond->pins, slot, &slave->counters);
+	gather_why(bond, slave);
+	gather_device(gatherer, &slave->device);
+	if (gatherer->managers_are_here && slave->device.link)
+		slave->manager = managers_find((int)slave->pin->ifindex, slave->pin->name,
+					       &slave->manager_is_sure);
+}
+
+static void gather_target(struct gatherer *gatherer, struct doctor_bond *bond, int family,
+			  const void *address)
+{
+	struct doctor_target *target = &bond->target[bond->target_count++];
+	struct route route;
+
+	inet_ntop(family, address, target->text, sizeof(target->text));
+	target->error = route_get(&gatherer->nl, family, address, 0, &route);
+	target->ifindex = target->error ? 0 : route.ifindex;
+}
+
+static void gather_targets(struct gatherer *gatherer, struct doctor_bond *bond)
+{
+	static const uint8_t none[16];
+
+	for (int i = 0; i < XBOND_MAX_TARGETS && bond->pins.bond->arp_ip_target[i]; i++)
+		gather_target(gatherer, bond, AF_INET, &bond->pins.bond->arp_ip_target[i]);
+	for (int i = 0; i < XBOND_MAX_TARGETS &&
+			memcmp(bond->pins.bond->ns_ip6_target[i], none, sizeof(none)) != 0;
+	     i++)
+		gather_target(gatherer, bond, AF_INET6, bond->pins.bond->ns_ip6_target[i]);
+}
+
+static void gather_config(const struct doctor_facts *facts, struct doctor_bond *bond)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, facts->host.paths.config_dir,
+		 bond->name);
+	if (access(path, F_OK))
+		bond->config_is = DOCTOR_CONFIG_NONE;
+	else if (config_file_read_or_err(&bond->config, path, &bond->config_error))
+		bond->config_is = DOCTOR_CONFIG_BAD;
+	else
+		bond->config_is = DOCTOR_CONFIG_READ;
+}
+
+static int gather_ipv4_switch(const char *device, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/%s/%s", device, name);
+	return gather_number(path);
+}
+
+/* Of rp_filter, the higher one of the device's and that of all devices is in force. */
+static void gather_switches(struct doctor_bond *bond)
+{
+	int all = gather_ipv4_switch("all", "rp_filter");
+
+	bond->rp_filter = gather_ipv4_switch(bond->name, "rp_filter");
+	if (bond->rp_filter >= 0 && all > bond->rp_filter)
+		bond->rp_filter = all;
+	bond->forwarding = gather_ipv4_switch(bond->name, "forwarding");
+}
+
+static void gather_pair(struct gatherer *gatherer, struct doctor_bond *bond)
+{
+	bool is_sure;
+
+	bond->attached = attached_pair(&bond->pins);
+	bond->is_other_program =
+		gather_is_other_program(bond, XBOND_PIN_LINK_PORT, XBOND_PIN_PROG_PORT) ||
+		gather_is_other_program(bond, XBOND_PIN_LINK_EGRESS, XBOND_PIN_PROG_EGRESS);
+	bond->is_of_older_build = !bond->pins.attached || !bond->pins.monitors || !bond->pins.bfd ||
+				  !bond->pins.probes || !bond->pins.quality ||
+				  !bond->pins.failover || !bond->pins.wake;
+	gather_text(view_policy(&bond->pins), bond->policy, sizeof(bond->policy));
+	gather_text(view_policy_problem(&bond->pins), bond->policy_problem,
+		    sizeof(bond->policy_problem));
+	gather_device(gatherer, &bond->device);
+	bond->rp_filter = bond->forwarding = -1;
+	if (!bond->device.link)
+		return;
+	if (gatherer->managers_are_here)
+		bond->manager = managers_find(bond->device.link->ifindex, bond->name, &is_sure);
+	gather_targets(gatherer, bond);
+	gather_switches(bond);
+}
+
+void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
+		 struct doctor_bond *bond)
+{
+	const struct xbond_bond *pin = bond->pins.bond;
+
+	if (doctor_is_lacp(bond))
+		view_lacp_read(&bond->pins, &bond->lacp);
+	if (pin->netnsid < 0)
+		bond->device.link = doctor_find_link(facts, (int)pin->ifindex);
+	if (bond->device.link && strcmp(bond->device.link->name, bond->name) != 0)
+		bond->device.link = NULL;
+	if (doctor_is_asked(facts, bond)) {
+		gather_pair(gatherer, bond);
+		gather_config(facts, bond);
+	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(&bond->pins, slot))
+			gather_slave(gatherer, facts, bond, slot);
+}
+
+/* The machine, and all bonds. */
 
 static unsigned int facts_kernel(void)
 {

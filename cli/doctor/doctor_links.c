@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the bond's carrier and of its slaves' links. */
-#include "cli/doctor/doctor.h"
-
 #include <net/if.h>
 
-#include "common/mode.h"
+#include "cli/doctor/doctor.h"
 #include "common/monitor.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/error_rate.h"
 #include "rules/weights.h"
+
+static inline bool doctor_is_up(const struct doctor_slave *slave)
+{
+	return slave->pin->link == XBOND_LINK_UP;
+}
 
 #define LINKS_BROKEN_MIN 10 /* fewer broken frames are nothing */
 #define LINKS_BROKEN_PPM 10

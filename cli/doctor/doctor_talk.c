@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/doctor/doctor_talk.h"
-
+/* Which of a bond's conversations are answered. Knows neither sockets nor devices. */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <netinet/icmp6.h>
@@ -14,8 +13,11 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
+#include "cli/doctor/doctor.h"
 #include "common/memory.h"
 #include "common/slots.h"
+
+#define TALK_PATIENCE_NS UINT64_C(1000000000)
 
 #define TALK_FLOWS (1 << 13) /* powers of two */
 #define TALK_FRAMES (1 << 14)

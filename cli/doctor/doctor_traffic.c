@@ -11,7 +11,6 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
-#include "common/slots.h"
 
 #define TRAFFIC_FEW 3	  /* fewer conversations prove nothing */
 #define TRAFFIC_FRAMES 10 /* fewer frames, likewise */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/doctor/doctor_watch.h"
-
+/* Watches the traffic of bonds for some seconds. Changes nothing, sends nothing, judges nothing. */
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -11,10 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/slots.h"
 #include "network/nl.h"
+
+#define TALK_SNAPLEN 192
 
 #define WATCH_MEASURE_MS 100
 #define WATCH_PACKETS_PER_S 20000 /* of one bond; beyond this, some of its flows are watched */

@@ -9,11 +9,8 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "cli/explain/explain_pcap.h"
-#include "cli/explain/explain_words.h"
 #include "cli/base/foretell.h"
-#include "cli/explain/policy_answer.h"
-#include "cli/explain/predict.h"
+#include "cli/explain/explain.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
@@ -403,8 +400,8 @@ static enum cli_exit explain_flow(const struct cli *cli, const struct verb *verb
 	status = explain_take_words(verb, argc, argv, &question.call);
 	if (status != CLI_DONE)
 		return status;
-	if (pins_open(&pins, cli->paths.bpf_dir, question.call.bond, &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, question.call.bond, &pins))
+		return CLI_REFUSED;
 	if (explain_complete(&question, &pins, &err))
 		status = cli_refuse(&err);
 	else
@@ -420,13 +417,12 @@ static enum cli_exit explain_file(const struct cli *cli, const struct verb *verb
 	struct flow_rule rule;
 	enum cli_exit status;
 	struct pins pins;
-	struct err err;
 
 	if (argc > 1)
 		return cli_usage(verb, "unexpected '%s': with --pcap the flows are in the capture",
 				 argv[1]);
-	if (pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
-		return cli_refuse(&err);
+	if (cli_open(cli, argv[0], &pins))
+		return CLI_REFUSED;
 	rule = explain_rule(&pins);
 	status = explain_pcap(cli, &pins, &rule, argv[0], file, summary);
 	pins_close(&pins);

@@ -1,9 +1,264 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/explain_pcap.h"
-
+/* explain --pcap: the slave of each packet of a capture, and what each slave gets of it. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/fields.h"
+#include "cli/base/foretell.h"
+#include "cli/explain/explain.h"
+#include "common/mode.h"
+#include "common/slots.h"
+#include "options/options.h"
+#include "view/json_value.h"
+
+/* What is printed. */
+
+struct pcap_sum {
+	uint64_t packets, bytes, flows;
+};
+
+struct explain_pcap {
+	const struct pins *pins;
+	const char *bond;
+	struct flow_rule rule;
+	struct pcap_source source;
+	bool json, summary; /* summary: no line for each packet */
+	uint64_t packets;   /* read so far */
+	struct pcap_sum slave[XBOND_MAX_SLAVES];
+	struct pcap_sum kind[PREDICT_KINDS];
+	struct flow_counts flows;
+};
+
+/* Once understood is false, captured is undefined. */
+struct pcap_packet {
+	struct timespec time;
+	bool understood;
+	struct captured captured;
+	struct tuple tuple;
+	struct prediction prediction;
+};
+
+static bool explain_pcap_hashes(const struct explain_pcap *explain)
+{
+	return explain->pins->table->selection == XBOND_SELECT_HASH;
+}
+
+/* Packets that the bond sends, wherever they go. */
+static struct pcap_sum explain_pcap_sent(const struct explain_pcap *explain)
+{
+	struct pcap_sum sum = { 0 };
+
+	for (int kind = 0; kind < PREDICT_KINDS; kind++) {
+		if (kind == PREDICT_RECEIVED || kind == PREDICT_OF_SLAVE ||
+		    kind == PREDICT_NO_ETHERNET)
+			continue;
+		sum.packets += explain->kind[kind].packets;
+		sum.bytes += explain->kind[kind].bytes;
+	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		sum.flows += explain->slave[slot].flows;
+	return sum;
+}
+
+/* With what every slave sends. */
+static struct pcap_sum explain_pcap_of_slave(const struct explain_pcap *explain, unsigned int slot)
+{
+	struct pcap_sum sum = explain->slave[slot];
+
+	if (slots_have(foretell_live(explain->pins), slot)) {
+		sum.packets += explain->kind[PREDICT_EVERY].packets;
+		sum.bytes += explain->kind[PREDICT_EVERY].bytes;
+	}
+	return sum;
+}
+
+static double explain_pcap_part(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static const char *explain_pcap_slave(const struct explain_pcap *explain,
+				      const struct prediction *prediction)
+{
+	return prediction->slot < XBOND_MAX_SLAVES ? explain->pins->slaves[prediction->slot].name
+						   : NULL;
+}
+
+static json_t *explain_pcap_text_or_null(const char *text)
+{
+	return text ? json_value_text(text) : json_null();
+}
+
+/* One line of JSON without its first or last character, which the caller prints with others. */
+static void explain_pcap_put_json(json_t *json, size_t from, size_t without)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
+
+	if (text)
+		printf("%.*s", (int)(strlen(text) - from - without), text + from);
+	free(text);
+	json_decref(json);
+}
+
+static void explain_pcap_begin(const struct explain_pcap *explain)
+{
+	const struct option_spec *policy = option_at(OPT_XMIT_HASH_POLICY);
+	struct option_value value = { .number = explain->rule.policy };
+	char text[32];
+
+	if (!explain->json)
+		return;
+	option_format(policy, &value, text, sizeof(text));
+	explain_pcap_put_json(
+		json_pack("{s:s, s:s, s:o}", "name", explain->bond, "mode",
+			  mode_name(explain->pins->bond->mode), policy->name,
+			  explain_pcap_hashes(explain) ? json_string(text) : json_null()),
+		0, 1);
+	if (!explain->summary)
+		printf(",\n\"packets\":[");
+}
+
+static void explain_pcap_print_json(const struct explain_pcap *explain,
+				    const struct pcap_packet *packet)
+{
+	const struct prediction *prediction = &packet->prediction;
+	char time[CLOCK_TEXT];
+
+	printf("%s\n", explain->packets > 1 ? "," : "");
+	explain_pcap_put_json(
+		json_pack(
+			"{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
+			(json_int_t)explain->packets, "time", clock_text_unix(&packet->time, time),
+			"length", (json_int_t)packet->captured.length, "flow",
+			packet->understood ? tuple_json(&packet->tuple) : json_null(), "bucket",
+			prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
+			"slave", explain_pcap_text_or_null(explain_pcap_slave(explain, prediction)),
+			"why", explain_pcap_text_or_null(prediction_why[prediction->kind])),
+		0, 0);
+}
+
+static void explain_pcap_print(const struct explain_pcap *explain, const struct pcap_packet *packet)
+{
+	const char *slave = explain_pcap_slave(explain, &packet->prediction);
+	const char *why = prediction_why[packet->prediction.kind];
+	char time[CLOCK_TEXT], name[XBOND_NAME_SIZE], flow[TUPLE_TEXT] = "?";
+
+	if (explain->json) {
+		explain_pcap_print_json(explain, packet);
+		return;
+	}
+	if (packet->understood)
+		tuple_format(&packet->tuple, flow);
+	printf("%s %-8s %s length %u%s%s%s\n", clock_text(&packet->time, time),
+	       slave ? cli_name(slave, name) : "-", flow, packet->captured.length, why ? " (" : "",
+	       why ? why : "", why ? ")" : "");
+}
+
+static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
+{
+	struct pcap_sum sent = explain_pcap_sent(explain);
+	json_t *slaves = json_array();
+	double share[XBOND_MAX_SLAVES];
+
+	foretell_shares(explain->pins, share);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		struct pcap_sum sum = explain_pcap_of_slave(explain, slot);
+
+		if (!pins_is_member(explain->pins, slot))
+			continue;
+		json_array_append_new(
+			slaves,
+			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
+				  json_value_text(explain->pins->slaves[slot].name), "packets",
+				  (json_int_t)sum.packets, "bytes", (json_int_t)sum.bytes, "flows",
+				  (json_int_t)sum.flows, "share_of_packets",
+				  explain_pcap_part(sum.packets, sent.packets), "share_of_bytes",
+				  explain_pcap_part(sum.bytes, sent.bytes), "share_by_weight",
+				  share[slot]));
+	}
+	return slaves;
+}
+
+static json_t *explain_pcap_others_json(const struct explain_pcap *explain)
+{
+	json_t *others = json_array();
+
+	for (int kind = 0; kind < PREDICT_KINDS; kind++)
+		if (prediction_why[kind] && explain->kind[kind].packets)
+			json_array_append_new(
+				others,
+				json_pack("{s:s, s:I, s:I}", "why", prediction_why[kind], "packets",
+					  (json_int_t)explain->kind[kind].packets, "bytes",
+					  (json_int_t)explain->kind[kind].bytes));
+	return others;
+}
+
+static void explain_pcap_end_json(const struct explain_pcap *explain)
+{
+	struct pcap_sum sent = explain_pcap_sent(explain);
+
+	if (!explain->summary)
+		printf("]");
+	printf(",\n");
+	explain_pcap_put_json(json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "total_packets",
+					(json_int_t)explain->packets, "sent_packets",
+					(json_int_t)sent.packets, "sent_bytes",
+					(json_int_t)sent.bytes, "flows", (json_int_t)sent.flows,
+					"all_flows_counted", !explain->flows.unnoted, "slaves",
+					explain_pcap_slaves_json(explain), "others",
+					explain_pcap_others_json(explain)),
+			      1, 0);
+	putchar('\n');
+}
+
+static void explain_pcap_print_slaves(const struct explain_pcap *explain)
+{
+	struct pcap_sum sent = explain_pcap_sent(explain);
+	double share[XBOND_MAX_SLAVES];
+	char name[XBOND_NAME_SIZE];
+
+	foretell_shares(explain->pins, share);
+	printf("%-15s %10s %7s %14s %7s %8s %9s\n", "slave", "packets", "share", "bytes", "share",
+	       "flows", "by weight");
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		struct pcap_sum sum = explain_pcap_of_slave(explain, slot);
+
+		if (!pins_is_member(explain->pins, slot))
+			continue;
+		printf("%-15s %10llu %6.1f%% %14llu %6.1f%% %s%7llu %8.1f%%\n",
+		       cli_name(explain->pins->slaves[slot].name, name),
+		       (unsigned long long)sum.packets,
+		       100 * explain_pcap_part(sum.packets, sent.packets),
+		       (unsigned long long)sum.bytes,
+		       100 * explain_pcap_part(sum.bytes, sent.bytes),
+		       explain->flows.unnoted ? ">" : " ", (unsigned long long)sum.flows,
+		       100 * share[slot]);
+	}
+}
+
+static void explain_pcap_end(const struct explain_pcap *explain)
+{
+	if (explain->json) {
+		explain_pcap_end_json(explain);
+		return;
+	}
+	if (explain->packets && !explain->summary)
+		putchar('\n');
+	explain_pcap_print_slaves(explain);
+	for (int kind = 0; kind < PREDICT_KINDS; kind++)
+		if (prediction_why[kind] && explain->kind[kind].packets)
+			printf("%llu packets, %llu bytes: %s\n",
+			       (unsigned long long)explain->kind[kind].packets,
+			       (unsigned long long)explain->kind[kind].bytes, prediction_why[kind]);
+	if (explain->pins->table->flags & XBOND_F_QUEUE_IDS)
+		puts("A slave has a queue_id: packets that ask for its queue take it. No capture "
+		     "shows them.");
+}
+
+/* The walk through the file. */
 
 #define MOST_FLOWS (1 << 18)
 

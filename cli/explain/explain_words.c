@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/explain_words.h"
-
+/* Parses the words of a call of explain into a flow. Knows no bond. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/explain.h"
 #include "common/mac.h"
 
 const char *const explain_words[FLOW_FIELDS] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/policy_answer.h"
-
+/* What a bond's policy answers to a packet: the policy itself is run on it. */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/explain/explain.h"
 #include "common/pin.h"
 
 #define TAG_SIZE 4

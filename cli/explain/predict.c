@@ -1,15 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/predict.h"
-
+/* What becomes of a packet if the bond sends it, by the pinned maps as they are now. */
+#include <arpa/inet.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "bpf/flow_ether.h"
 #include "bpf/flow_words.h"
+#include "cli/base/captured.h"
 #include "cli/base/flow_packet.h"
 #include "cli/base/foretell.h"
-#include "cli/explain/policy_answer.h"
-#include "cli/explain/predict_client.h"
+#include "cli/explain/explain.h"
+#include "common/client_table.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "view/view_policy.h"
+
+/*
+ * balance-alb: the slave of an ARP or neighbour message that tells a neighbour which slave's
+ * address it is to send to (bpf/clients.h), by the pinned map of clients.
+ */
+
+#define CLIENTS_CONTEXT const struct captured
+
+static inline long clients_load(CLIENTS_CONTEXT *captured, __u32 at, void *to, __u32 size)
+{
+	if (at > captured->size || size > captured->size - at)
+		return -1;
+	memcpy(to, captured->head + at, size);
+	return 0;
+}
+
+/* A capture does not say which protocol a tag beside the packet had. */
+static inline __be16 clients_tag(CLIENTS_CONTEXT *captured, __u16 *ret_vid)
+{
+	if (captured->vlan_tci < 0)
+		return 0;
+	*ret_vid = captured->vlan_tci & VLAN_VID_MASK;
+	return htons(ETH_P_8021Q);
+}
+
+#include "bpf/clients_message.h"
+
+static unsigned int predict_client_slot(const struct pins *pins, uint64_t told)
+{
+	uint64_t live = foretell_live(pins);
+
+	if (told == pins->alb->bond_mac)
+		return foretell_active_slot(pins);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(live, slot) && pins->alb->mac[slot] == told)
+			return slot;
+	return XBOND_NO_SLOT;
+}
+
+/*
+ * Is it such a message? ret_slot: of the client; XBOND_NO_SLOT: it is a new one, or gets another
+ * slave, so the next in turn.
+ */
+static bool predict_client(const struct pins *pins, const struct captured *captured,
+			   unsigned int *ret_slot)
+{
+	struct clients_message message = { 0 };
+	struct xbond_client client;
+
+	*ret_slot = XBOND_NO_SLOT;
+	if (clients_read(captured, &message) || message.mac != pins->alb->bond_mac ||
+	    message.reach != CLIENTS_ONE || clients_is_none(message.key.own) ||
+	    clients_is_none(message.key.peer) || clients_is_same(message.key.own, message.key.peer))
+		return false;
+	if (client_table_find(pins->clients_fd, &message.key, &client))
+		*ret_slot = predict_client_slot(pins, client.told);
+	else if (client_table_excludes(pins->clients_fd, &message.key))
+		return false;
+	return true;
+}
+
+/* All other packets. */
 
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
@@ -34,13 +100,6 @@ static bool predict_is_of_slave(const struct captured *captured)
 
 	return captured->vlan_tci < 0 && !memcmp(captured->head, slow, sizeof(slow)) &&
 	       captured->head[12] == 0x88 && captured->head[13] == 0x09;
-}
-
-/* A bond sends nothing to its own address. */
-static bool predict_is_received(const struct pins *pins, const struct captured *captured)
-{
-	return captured->received ||
-	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
 }
 
 static struct prediction predict_by_bucket(const struct pins *pins, uint64_t hash)
@@ -157,7 +216,7 @@ struct prediction predict(const struct pins *pins, const struct flow_rule *rule,
 
 	if (predict_is_of_slave(captured))
 		prediction.kind = PREDICT_OF_SLAVE;
-	else if (predict_is_received(pins, captured))
+	else if (captured_is_received(captured, pins->bond->mac))
 		prediction.kind = PREDICT_RECEIVED;
 	else if (!foretell_mask(pins))
 		prediction.kind = PREDICT_NO_SLAVE;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Knows no files; netplan.c reads them, because version 2 is netplan's language. */
-#include "cli/import/cloud_init.h"
-
+/* Version 1 of cloud-init's configuration. Knows no files; netplan.c reads them. */
 #include <string.h>
 
-#include "cli/import/import_sources.h"
+#include "cli/import/import.h"
+#include "cli/import/import_tools.h"
 
 static const struct import_key cloud_init_keys[] = {
 	{ .name = "name", .becomes = "the name of the file" },

@@ -7,11 +7,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/import/ifupdown_command.h"
-#include "cli/import/ifupdown_option.h"
+#include "cli/import/ifupdown.h"
+#include "cli/import/import.h"
 #include "cli/import/import_files.h"
-#include "cli/import/import_ovs_mode.h"
-#include "cli/import/import_sources.h"
+#include "cli/import/import_tools.h"
 
 #define BLANKS " \t"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/ifupdown_command.h"
-
+/* The commands of a stanza that set up bonds of the kernel's driver. Runs nothing. */
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/import/ifupdown.h"
 #include "cli/import/import_files.h"
 
 #define BLANKS " \t"

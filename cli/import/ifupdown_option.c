@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/ifupdown_option.h"
-
+/* Options of a bond in interfaces(5), as lines bond-NAME and as commands. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/import/ifupdown_command.h"
+#include "cli/import/ifupdown.h"
 #include "cli/import/import_files.h"
 
 #define BLANKS " \t"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/ifupdown_stanza.h"
-
+/* The stanzas of interfaces(5), of a file and of those that it sources. Knows nothing of bonds. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/import/ifupdown.h"
 #include "cli/import/import_files.h"
 
 #define BLANKS " \t"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of import share: the bonds that one call has found in the configuration of another
- * tool, and the remarks about lines of it that xbond has no place for. A source (import_netplan.c
- * and so on) reads files and calls import_bond(), import_slave() and import_option();
- * import_write.c makes xbond's configuration of what is there. The option table says what is a
- * value.
+ * tool, and the remarks about lines of it that xbond has no place for. A source (netplan.c and so
+ * on) reads files and calls import_bond(), import_slave() and import_option(); import_write.c makes
+ * xbond's configuration of what is there. The option table says what is a value.
  *
  * All memory belongs to the call and goes with import_free(). Without memory the program ends.
  */
@@ -19,8 +18,6 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "options/options.h"
-
-#define IMPORT_MAX_BONDS 256
 
 struct import_file {
 	const char *path;  /* as it is printed: with the root */
@@ -183,5 +180,104 @@ void import_settle(struct import *import);
 /* Forgets all other bonds, and what was remarked about them. False, and nothing done: no such bond.
  */
 bool import_settle_on(struct import *import, const char *bond);
+
+/*
+ * Tables of a tool's keys: which option of xbond each is, or why it is none. A source has one for
+ * each kind of place where the tool has keys. 'bondctl import --keys' prints them, and a test holds
+ * docs/operators/migration.md against that.
+ */
+
+/* The tool's value as the option table takes it; NULL: the tool would refuse it. */
+typedef const char *import_convert(struct import *import, const char *value);
+
+struct import_key {
+	const char *name; /* NULL ends a table */
+	enum option_id option;
+	import_convert *convert; /* NULL: the value is the same */
+	const char *why_lost;	 /* not NULL: it is no option of xbond, and option does not count */
+	const char *usual;   /* with why_lost: the value, converted, with which nothing is lost */
+	const char *becomes; /* not NULL: the source itself knows what to do; in words */
+	bool more;	     /* a key that is given again adds to a list */
+};
+
+/* As strcmp() for two keys: 0 if the tool takes them for the same. */
+typedef int import_key_compare(const char *left, const char *right);
+
+/* NULL if there is none. */
+const struct import_key *import_find_key(const struct import_key *table, const char *name,
+					 import_key_compare *compare);
+
+/* Does what the row says. slave may be NULL if the table has only options of bonds. */
+void import_apply_key(struct import *import, const struct import_key *key, struct import_bond *bond,
+		      struct import_slave *slave, const char *value,
+		      const struct import_line *line);
+
+/* Values as several tools write them. */
+import_convert import_switch;	  /* yes, no, true, false, on, off, 1, 0, of any case */
+import_convert import_list;	  /* words with blanks, commas or semicolons between them */
+import_convert import_mac;	  /* 02-00-5e-10-00-01 and 0200.5e10.0001 get colons; others stay */
+import_convert import_first_word; /* "802.3ad 4" of sysfs */
+import_convert import_ms_of_s;	  /* a time span; without a unit in seconds */
+import_convert import_ms_of_ms;	  /* the same, without a unit in milliseconds */
+import_convert import_s_of_s;	  /* as import_ms_of_s, in whole seconds */
+
+/* Options of kernel bonding under the kernel's names, for the tools that have them as they are. */
+extern const struct import_key import_bonding_keys[];
+
+/* The tools that import reads the configuration of. */
+
+struct import_request {
+	const char *const *files; /* files and directories; none: where the tool has its own */
+	size_t file_count;
+	const char *bond; /* the only one that is asked for; NULL: all */
+};
+
+struct import_keys {
+	const char *title; /* NULL ends a list */
+	const struct import_key *keys;
+};
+
+struct import_source {
+	const char *name; /* NULL ends the table */
+	const char *reads;
+	const struct import_keys *tables;
+	/* Returns -errno, with a line in err. Finding no bond is no failure. */
+	int (*read)(struct import *import, const struct import_request *request, struct err *err);
+	bool is_of_driver; /* it sets up bonds of the kernel's driver */
+};
+
+extern const struct import_source import_sources[];
+
+int ifupdown_read(struct import *import, const struct import_request *request, struct err *err);
+int netplan_read(struct import *import, const struct import_request *request, struct err *err);
+int cloud_init_read(struct import *import, const struct import_request *request, struct err *err);
+int nmstate_read(struct import *import, const struct import_request *request, struct err *err);
+int networkd_read(struct import *import, const struct import_request *request, struct err *err);
+int networkmanager_read(struct import *import, const struct import_request *request,
+			struct err *err);
+int kernel_read(struct import *import, const struct import_request *request, struct err *err);
+int teamd_read(struct import *import, const struct import_request *request, struct err *err);
+int ovs_read(struct import *import, const struct import_request *request, struct err *err);
+
+extern const struct import_keys ifupdown_tables[], netplan_tables[], cloud_init_tables[],
+	nmstate_tables[], networkd_tables[], networkmanager_tables[], kernel_tables[],
+	teamd_tables[], ovs_tables_of_keys[];
+
+/* xbond's configuration of the bonds that were found: as text, and as files. */
+
+/*
+ * The contents of BOND.conf. bondd's own reader has taken it: if it refuses it, this returns
+ * -errno, with a line in err.
+ */
+int import_configuration(struct import *import, const struct import_bond *bond,
+			 const char **ret_text, struct err *err);
+/* What -w writes, or would. */
+const char *import_target(struct import *import, const char *dir, const struct import_bond *bond);
+/*
+ * Writes the files of these bonds: all of them, or none. A file that is there already is left
+ * alone, and then this fails with -EEXIST. Returns -errno, with a line in err.
+ */
+int import_write(struct import *import, const char *dir, struct import_bond *const *bonds,
+		 size_t count, struct err *err);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that a source reads: text, lines, sections with KEY=VALUE, YAML and JSON. */
+#ifndef XBOND_CLI_IMPORT_IMPORT_FILES_H
+#define XBOND_CLI_IMPORT_IMPORT_FILES_H
+
+#include <yaml.h>
+
+#include "cli/import/import.h"
+
 /*
  * The files that a source reads: as text of limited size, and directories in their order. Knows no
  * format.
  */
-#ifndef XBOND_CLI_IMPORT_IMPORT_FILES_H
-#define XBOND_CLI_IMPORT_IMPORT_FILES_H
 
-#include "cli/import/import.h"
-
-#define IMPORT_MAX_BYTES (64 << 20) /* of all files of a call */
 #define IMPORT_MAX_FILES 4096
 
 /*
@@ -67,5 +70,89 @@ char *import_strip(char *text);
 char *import_next_word(char **text, const char *separators);
 /* Whether the text is this word, whatever the case of its letters. */
 bool import_same(const char *text, const char *word);
+
+/*
+ * Files of sections with lines KEY=VALUE, as systemd and NetworkManager have them. libinih, which
+ * reads xbond's own files, does not tell lines and joins what these do not.
+ */
+
+struct import_ini_entry {
+	const char *section; /* "" before the first one */
+	const char *key, *value;
+	const char *variable; /* of the shell, that the entry is made of; NULL: it is none */
+	struct import_line line;
+};
+
+struct import_ini {
+	struct import_ini_entry *entries;
+	size_t count;
+	struct import_index variables; /* those that entries were made of, by their names */
+};
+
+/* Adds what the file has. */
+void import_ini_read(struct import *import, const struct import_file *file, enum import_joins joins,
+		     struct import_ini *ini);
+void import_ini_add(struct import *import, struct import_ini *ini,
+		    const struct import_ini_entry *entry);
+/* The last entry of that section and key; NULL if there is none. */
+const struct import_ini_entry *import_ini_find(const struct import_ini *ini, const char *section,
+					       const char *key);
+/* Its value; "" if there is none. */
+const char *import_ini_value(const struct import_ini *ini, const char *section, const char *key);
+/* The values of all its entries, with spaces between them; an empty one ends the list so far. */
+char *import_ini_list(struct import *import, const struct import_ini *ini, const char *section,
+		      const char *key);
+bool import_ini_has_section(const struct import_ini *ini, const char *section);
+
+/*
+ * YAML, and JSON, which is YAML too, with the line of each value (libyaml). Aliases are followed,
+ * not expanded, so a document can be a graph with circles: who walks it goes a fixed way down.
+ */
+
+struct import_tree {
+	const struct import_file *file;
+	yaml_document_t *document;
+	struct import_index index; /* the values of all maps by their keys */
+};
+
+/*
+ * Only the first document of a file counts; an empty file has no root. Returns -EINVAL, with
+ * "PATH:LINE: why" in err: also of what is nested deeper than any tool's file, and of merge keys
+ * (<<). Ends with import_tree_done(), also after a failure.
+ */
+int import_tree_read(struct import *import, const struct import_file *file,
+		     struct import_tree *ret_tree, struct err *err);
+/* For the tools that of a key that comes twice take the last: the others go, and are remarked. */
+void import_tree_keep_last(struct import *import, struct import_tree *tree);
+void import_tree_done(struct import_tree *tree);
+
+const yaml_node_t *import_tree_root(const struct import_tree *tree);
+
+/* A key of a map with its value, or an item of a sequence. */
+struct import_node {
+	const char *key; /* "" of an item */
+	const yaml_node_t *value;
+	struct import_line line;
+};
+
+/* The i-th pair of a map or item of a sequence. Returns false behind the last one. */
+bool import_tree_at(struct import *import, const struct import_tree *tree, const yaml_node_t *node,
+		    size_t i, struct import_node *ret_node);
+/* Returns false if it is no map, or has no such key. Of a key that comes twice the last counts. */
+bool import_tree_find(struct import *import, const struct import_tree *tree, const yaml_node_t *map,
+		      const char *key, struct import_node *ret_node);
+/*
+ * Whether the value is a sequence or a mapping, as it has to be. Of another one, but an empty one,
+ * the bond is refused.
+ */
+bool import_tree_is_list(struct import *import, struct import_bond *bond,
+			 const struct import_node *node);
+bool import_tree_is_map(struct import *import, struct import_bond *bond,
+			const struct import_node *node);
+/* NULL if it is no scalar. */
+const char *import_tree_text(const yaml_node_t *node);
+/* The items of a sequence with commas between them; a scalar as it is. */
+const char *import_tree_list(struct import *import, const struct import_tree *tree,
+			     const yaml_node_t *node);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/import_tree.h"
-
+/* YAML and JSON with the line of each value (libyaml). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/import/import_files.h"
 #include "common/memory.h"
 
 #define WHAT_SIZE 100 /* what a remark shows of a value */

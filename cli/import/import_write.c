@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/import_write.h"
-
+/* What becomes of all that was found: it is settled, and written as xbond's configuration. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,10 +7,217 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/import/import.h"
 #include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/config_write.h"
+
+/*
+ * When all is read: takes out the bonds that were refused. Of the others, takes out options that
+ * xbond refuses in the bond's mode, and those that the other tool, or the kernel's driver below it,
+ * refuses or ignores and xbond would act on. With these, xbond would do what the other tool never
+ * did.
+ */
+
+#define IN(mode) (1u << XBOND_MODE_##mode)
+#define PROBING (IN(BALANCE_RR) | IN(ACTIVE_BACKUP) | IN(BALANCE_XOR) | IN(BROADCAST))
+
+static const struct {
+	enum option_id id;
+	unsigned int modes;  /* in which the driver acts on it */
+	uint32_t idle;	     /* a number up to which it has no effect here, either */
+	bool of_driver_only; /* other tools have it in all modes of xbond's */
+	const char *why;
+} rules[] = {
+	{ OPT_ARP_INTERVAL, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_ARP_VALIDATE, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_ARP_MISSED_MAX, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_MIN_LINKS, IN(8023AD), 1, false,
+	  "it had no effect in this mode, and would have one in xbond" },
+};
+
+static const struct import_option *import_driver_number(const struct import_bond *bond,
+							enum option_id id)
+{
+	const struct import_option *option = import_find_option(&bond->options, id);
+
+	return option && option->value.number ? option : NULL;
+}
+
+static bool import_is_of_driver(const struct import *import, const struct import_bond *bond)
+{
+	return import->is_of_driver && !bond->is_not_of_driver;
+}
+
+static const char *import_driver_refuses(const struct import *import,
+					 const struct import_bond *bond,
+					 const struct import_option *option, uint32_t mode)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].id == option->id && !(rules[i].modes & 1u << mode) &&
+		    option->value.number > rules[i].idle &&
+		    (import_is_of_driver(import, bond) || !rules[i].of_driver_only))
+			return rules[i].why;
+	if (import_is_of_driver(import, bond) && option->id == OPT_ARP_INTERVAL &&
+	    option->value.number && import_driver_number(bond, OPT_MIIMON))
+		return "the kernel's driver does not probe if miimon is set; leave miimon out if "
+		       "it is to probe";
+	return NULL;
+}
+
+/* Why an option of the bond or a slave cannot be as the tool had it in this mode; NULL: it can. */
+static const char *import_unsettled(const struct import *import, const struct import_bond *bond,
+				    const struct import_option *option, uint32_t mode,
+				    struct err *err)
+{
+	const struct option_spec *spec = option_at(option->id);
+
+	if (!option_check_mode(spec, mode, err))
+		return import_driver_refuses(import, bond, option, mode);
+	return option_is_default(spec, &option->value) ? "" : err->text;
+}
+
+static void import_settle_options(struct import *import, const struct import_bond *bond,
+				  struct import_options *options, uint32_t mode)
+{
+	size_t kept = 0;
+	struct err err;
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct import_option option = options->list[i];
+		const char *why = import_unsettled(import, bond, &option, mode, &err);
+
+		if (!why)
+			options->list[kept++] = option;
+		else if (*why)
+			import_lost(import, bond, &option.line, "%s", why);
+	}
+	options->count = kept;
+}
+
+/* A number means one slave. */
+static void import_settle_queue_ids(struct import *import, struct import_bond *bond)
+{
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		const struct import_options *options = &bond->slaves[i]->options;
+		const struct import_option *queue = import_find_option(options, OPT_QUEUE_ID),
+					   *other;
+
+		for (size_t j = 0; queue && queue->value.number && j < i; j++) {
+			other = import_find_option(&bond->slaves[j]->options, OPT_QUEUE_ID);
+			if (!other || other->value.number != queue->value.number)
+				continue;
+			import_lost(import, bond, &queue->line, "queue_id %u is that of %s already",
+				    queue->value.number, bond->slaves[j]->name);
+			import_option(import, bond, bond->slaves[i], OPT_QUEUE_ID, "0", false,
+				      &queue->line);
+		}
+	}
+}
+
+/*
+ * The option primary takes a name. A slave that is known by its MAC address gets a priority above
+ * all others', which makes it the preferred one as well.
+ */
+static void import_settle_primary(struct import *import, struct import_bond *bond, uint32_t mode)
+{
+	struct import_bond *of = NULL;
+	struct import_slave *primary = import_find_slave(import, bond->primary_mac, &of);
+	const struct import_line *line = &bond->primary_line;
+	int32_t highest = 0;
+	struct err err;
+
+	if (option_check_mode(option_at(OPT_PRIMARY), mode, &err)) {
+		import_lost(import, bond, line, "%s", err.text);
+		return;
+	}
+	if (!primary || of != bond) {
+		import_lost(import, bond, line, "no slave has this MAC address; set primary DEV");
+		return;
+	}
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		const struct import_option *prio =
+			import_find_option(&bond->slaves[i]->options, OPT_PRIO);
+
+		if (prio && (int32_t)prio->value.number > highest)
+			highest = (int32_t)prio->value.number;
+	}
+	import_option(import, bond, primary, OPT_PRIO,
+		      import_text(import, "%d", highest < INT32_MAX ? highest + 1 : highest), false,
+		      line);
+	import_changed(import, bond, line,
+		       "the primary is known by its MAC address; it gets the highest prio");
+}
+
+static void import_settle_bond(struct import *import, struct import_bond *bond)
+{
+	uint32_t mode;
+
+	if (!import_find_option(&bond->options, OPT_MODE))
+		import_option(import, bond, NULL, OPT_MODE, "balance-rr", false, &bond->line);
+	mode = import_find_option(&bond->options, OPT_MODE)->value.number;
+	if (bond->primary_mac)
+		import_settle_primary(import, bond, mode);
+	import_settle_options(import, bond, &bond->options, mode);
+	for (size_t i = 0; i < bond->slave_count; i++)
+		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
+	import_settle_queue_ids(import, bond);
+	if (!bond->slave_count)
+		import_changed(import, bond, &bond->line,
+			       "no slave is named for it; add [slave DEV] for each");
+}
+
+/* What a refused bond's options would do is of no interest, and its mode is not known. */
+void import_settle(struct import *import)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (!bond->refused.file) {
+			import_settle_bond(import, bond);
+			import->bonds[kept++] = bond;
+			continue;
+		}
+		import->refused_bonds = import_grow(import, import->refused_bonds,
+						    import->refused_count, sizeof(bond));
+		import->refused_bonds[import->refused_count++] = bond;
+	}
+	import->bond_count = kept;
+	import_sort_remarks(import);
+}
+
+static size_t import_keep_bond(struct import_bond **bonds, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(bonds[i]->name, name)) {
+			bonds[0] = bonds[i];
+			return 1;
+		}
+	return 0;
+}
+
+bool import_settle_on(struct import *import, const char *bond)
+{
+	size_t written = import_keep_bond(import->bonds, import->bond_count, bond);
+	size_t refused = import_keep_bond(import->refused_bonds, import->refused_count, bond);
+	size_t kept = 0;
+
+	if (!written && !refused)
+		return false;
+	import->bond_count = written;
+	import->refused_count = refused;
+	import->is_incomplete = false;
+	for (size_t i = 0; i < import->remark_count; i++)
+		if (!import->remarks[i].bond || !strcmp(import->remarks[i].bond, bond))
+			import->remarks[kept++] = import->remarks[i];
+	import->remark_count = kept;
+	return true;
+}
+
+/* The configuration as text, and as files. */
 
 static void import_print_options(FILE *file, const struct import_options *options,
 				 enum option_scope scope)

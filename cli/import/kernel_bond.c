@@ -1,13 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bonds of the kernel's driver: /sys/class/net/BOND/bonding/, what only /proc has, and what only
- * netlink has. */
-#include "cli/import/kernel_bond.h"
-
+/*
+ * Bonds of the kernel's driver: /sys/class/net/BOND/bonding/, what only /proc has, and what only
+ * netlink has.
+ */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/import/import_files.h"
+#include "cli/import/import_tools.h"
+#include "network/bonding.h"
+
+/* The values in the kernel's files. */
+
+/* Such values come with their number: "802.3ad 4", "off 0". */
+static const char *kernel_word(struct import *import, const struct import_key *key,
+			       const char *value)
+{
+	return key->convert && key->convert != import_switch ? value
+							     : import_first_word(import, value);
+}
+
+void kernel_apply(struct import *import, const struct import_key *key, struct import_bond *bond,
+		  struct import_slave *slave, const char *value, const struct import_line *line)
+{
+	const struct option_spec *option = option_at(key->option);
+	struct option_value parsed = { 0 };
+	const char *text = value = kernel_word(import, key, value);
+
+	if (*value && key->convert)
+		text = key->convert(import, value);
+	if (text && !*text)
+		return;
+	if (text && !key->why_lost && !option_is_list(option) && key->option != OPT_MODE &&
+	    !option_parse(option, text, &parsed, NULL) && option_is_default(option, &parsed))
+		return;
+	import_apply_key(import, key, bond, slave, value, line);
+}
+
+bool kernel_is_in_sysfs(enum option_id id)
+{
+	switch ((unsigned int)id) {
+	case OPT_LACP_ACTIVE:
+	case OPT_NS_IP6_TARGET:
+	case OPT_COUPLED_CONTROL:
+	case OPT_BROADCAST_NEIGHBOR:
+	case OPT_LACP_STRICT:
+	case OPT_ACTOR_PORT_PRIO:
+	case OPT_PRIO: return false;
+	default: return true;
+	}
+}
+
+/* What the driver tells over netlink of bonds that exist, and sysfs has no file for. */
+
+struct kernel_live {
+	struct import *import;
+	const struct import_file *file; /* for remarks */
+	struct nl nl;
+};
+
+static void kernel_live_take(const struct kernel_live *live, struct import_bond *bond,
+			     struct import_slave *slave, const struct option_set *now)
+{
+	const struct import_options *known = slave ? &slave->options : &bond->options;
+	char text[OPTION_TEXT_SIZE];
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		struct import_line line = { live->file, 0, NULL };
+
+		if (!now->given[id] || kernel_is_in_sysfs(id) || import_find_option(known, id))
+			continue;
+		option_format(option_at(id), &now->value[id], text, sizeof(text));
+		line.what = import_text(live->import, "%s: %s %s", slave ? slave->name : bond->name,
+					option_at(id)->name, text);
+		import_option(live->import, bond, slave, id, text, false, &line);
+	}
+}
+
+static void kernel_live_slaves(struct kernel_live *live, struct import_bond *bond)
+{
+	struct bonding_slave now;
+	struct link_info link;
+
+	for (size_t i = 0; i < bond->slave_count; i++)
+		if (!link_get_by_name(&live->nl, bond->slaves[i]->name, &link) &&
+		    !bonding_read_slave(&live->nl, link.ifindex, &now))
+			kernel_live_take(live, bond, bond->slaves[i], &now.options);
+}
+
+/* Asks the driver for what sysfs has no file for, of the bonds that were found. */
+static void kernel_ask_driver(struct import *import)
+{
+	struct kernel_live live = { .import = import };
+	struct option_set now;
+	struct link_info link;
+
+	if (nl_init(&live.nl))
+		return;
+	live.file = import_file_of(import, "netlink", "", 0);
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (link_get_by_name(&live.nl, bond->name, &link) ||
+		    bonding_read(&live.nl, link.ifindex, &now, NULL))
+			continue;
+		kernel_live_take(&live, bond, NULL, &now);
+		kernel_live_slaves(&live, bond);
+	}
+	nl_done(&live.nl);
+}
+
+/* /sys/class/net/BOND/bonding/. */
 
 static const struct import_key kernel_sysfs_keys[] = {
 	{ .name = "slaves", .becomes = "[slave DEV]" },

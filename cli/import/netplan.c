@@ -6,11 +6,9 @@
  */
 #include <string.h>
 
-#include "cli/import/cloud_init.h"
+#include "cli/import/import.h"
 #include "cli/import/import_files.h"
-#include "cli/import/import_ovs_mode.h"
-#include "cli/import/import_sources.h"
-#include "cli/import/import_tree.h"
+#include "cli/import/import_tools.h"
 
 static const struct import_key netplan_keys[] = {
 	{ .name = "mode", .option = OPT_MODE },

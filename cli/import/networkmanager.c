@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "cli/import/import_files.h"
-#include "cli/import/import_ovs_mode.h"
-#include "cli/import/teamd.h"
+#include "cli/import/import_tools.h"
 
 static const struct import_key nm_bond_keys[] = {
 	{ .name = "balance-slb",

@@ -3,8 +3,8 @@
 #ifndef XBOND_CLI_IMPORT_NETWORKMANAGER_H
 #define XBOND_CLI_IMPORT_NETWORKMANAGER_H
 
-#include "cli/import/import_ini.h"
-#include "cli/import/import_sources.h"
+#include "cli/import/import.h"
+#include "cli/import/import_files.h"
 
 /* Of an ifcfg file, what is not of the bond is in the section "ifcfg". */
 struct nm_profile {

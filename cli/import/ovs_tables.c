@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/import/ovs_tables.h"
-
+/* The tables Port and Interface of Open vSwitch's database. Knows nothing of bonds. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "cli/import/import_tools.h"
 
 void ovs_tables_init(struct ovs_tables *tables)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* teamd.conf(5): JSON, a file for each team device. */
-#include "cli/import/teamd.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"
+#include "cli/import/import_tools.h"
 
 static const char *teamd_mode(struct import *import, const char *value)
 {

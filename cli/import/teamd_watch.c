@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* teamd's link watchers, which are xbond's delays and its ARP monitor. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/teamd.h"
+#include "cli/import/import_tools.h"
 #include "options/option_address.h"
 
 /* teamd takes a link out when more are missed than that, xbond when so many are. */

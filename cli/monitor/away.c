@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/monitor/away.h"
-
+/* What the programs do by themselves while bondd is away, as the pinned maps tell. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/carrier_look.h"
+#include "cli/base/picture.h"
+#include "cli/monitor/events_in.h"
 #include "common/memory.h"
 #include "common/slots.h"
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/base/fields.h"
 #include "cli/base/picture.h"

@@ -10,11 +10,10 @@
 
 #include "bpf/abi.h"
 #include "cli/base/fields.h"
-#include "cli/show/kernel_words.h"
 #include "cli/base/news.h"
-#include "cli/base/style.h"
+#include "cli/base/terminal.h"
+#include "cli/show/kernel_words.h"
 #include "cli/show/text_options.h"
-#include "cli/base/text_units.h"
 
 static size_t text_used_slaves(const json_t *bond)
 {

@@ -12,7 +12,6 @@
 
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
-#include "cli/base/text_units.h"
 #include "cli/show/text_options.h"
 #include "common/mode.h"
 #include "common/set_down.h"

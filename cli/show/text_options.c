@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/counted.h"
 #include "cli/base/fields.h"
-#include "cli/base/text_wrap.h"
+#include "cli/base/news.h"
+#include "cli/base/terminal.h"
 #include "common/mode.h"
 
 #define NOTE_SIZE 128

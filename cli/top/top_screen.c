@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/top/top_screen.h"
-
+/* top on a terminal: reads the bonds, draws them and obeys keys until the user has enough. */
 #include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
@@ -18,18 +17,10 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/steer.h"
-#include "cli/base/text_wrap.h"
-#include "cli/top/top_draw.h"
-#include "cli/top/top_model.h"
-#include "cli/top/top_read.h"
-#include "cli/top/top_ui.h"
+#include "cli/base/terminal.h"
+#include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/err.h"
-
-/*
- * The terminal: taken for full-screen use, and given back as it was, however bondctl ends. One at
- * a time, because signal handlers know of it.
- */
 
 /* In milliseconds: how long after Escape the rest of a key's sequence may come. */
 #define ESCAPE_DELAY_MS 50

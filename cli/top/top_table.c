@@ -1,8 +1,286 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/top/top_table.h"
-
+/* The table as lines of text: its rows in their order, its columns, its cells. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+
+#include "cli/top/top.h"
+#include "common/memory.h"
+
+/* A line, and its cells. */
+
+void top_line_clear(struct top_line *line)
+{
+	*line = (struct top_line){ 0 };
+}
+
+static void top_line_put(struct top_line *line, const char *bytes, size_t length,
+			 unsigned int width)
+{
+	if (line->length + length >= sizeof(line->text) || line->width + width > TOP_LINE_CELLS)
+		return;
+	memcpy(line->text + line->length, bytes, length);
+	line->length += length;
+	line->text[line->length] = '\0';
+	line->width += width;
+}
+
+static void top_line_fill(struct top_line *line, unsigned int cells)
+{
+	while (cells--)
+		top_line_put(line, " ", 1, 1);
+}
+
+/* The bytes of the next character, and its width; -1: it cannot be shown. */
+static size_t top_line_next(const char *text, int *ret_width)
+{
+	mbstate_t state = { 0 };
+	wchar_t wide;
+	size_t length = mbrtowc(&wide, text, strlen(text), &state);
+
+	*ret_width = -1;
+	if (length == 0 || length > strlen(text))
+		return 1;
+	*ret_width = wcwidth(wide);
+	return length;
+}
+
+/* Appends what fits; returns the cells that it takes. line: NULL only counts. */
+static unsigned int top_line_text(struct top_line *line, const char *text, unsigned int cells)
+{
+	unsigned int used = 0;
+
+	while (*text) {
+		int width;
+		size_t length = top_line_next(text, &width);
+		const char *bytes = width < 0 ? "?" : text;
+		unsigned int takes = width < 0 ? 1 : (unsigned int)width;
+
+		if (used + takes > cells)
+			break;
+		if (line)
+			top_line_put(line, bytes, width < 0 ? 1 : length, takes);
+		used += takes;
+		text += length;
+	}
+	return used;
+}
+
+void top_line_add(struct top_line *line, const char *text, unsigned int cells, bool right)
+{
+	unsigned int used = top_line_text(NULL, text, cells);
+
+	if (right)
+		top_line_fill(line, cells - used);
+	top_line_text(line, text, cells);
+	if (!right)
+		top_line_fill(line, cells - used);
+}
+
+void top_line_add_some(struct top_line *line, const char *text, unsigned int cells)
+{
+	top_line_text(line, text, cells);
+}
+
+/* How many bytes fit, and how many of them are whole words. */
+static size_t top_line_measure(const char *text, unsigned int cells, size_t *ret_words)
+{
+	unsigned int used = 0;
+	size_t at = 0;
+
+	*ret_words = 0;
+	while (text[at]) {
+		int width;
+		size_t length = top_line_next(text + at, &width);
+
+		used += width < 0 ? 1 : (unsigned int)width;
+		if (text[at] == ' ')
+			*ret_words = at;
+		if (used > cells)
+			return at;
+		at += length;
+	}
+	*ret_words = at;
+	return at;
+}
+
+const char *top_line_add_words(struct top_line *line, const char *text, unsigned int cells)
+{
+	char part[sizeof(line->text)];
+	size_t words, fit = top_line_measure(text, cells, &words);
+
+	if (!words)
+		words = fit ? fit : strlen(text);
+	snprintf(part, sizeof(part), "%.*s", (int)words, text);
+	top_line_text(line, part, cells);
+	text += words;
+	return text + strspn(text, " ");
+}
+
+static const char *const blocks_of[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+static const char *const ascii_of[] = { " ", ".", ",", ":", "-", "=", "+", "*", "#" };
+
+#define HEIGHTS (sizeof(blocks_of) / sizeof(blocks_of[0]) - 1)
+
+static size_t top_line_height(double rate, double full)
+{
+	size_t height;
+
+	if (rate <= 0 || full <= 0)
+		return 0;
+	if (rate >= full)
+		return HEIGHTS;
+	height = (size_t)(rate / full * HEIGHTS + 0.5);
+	return height ? height : 1;
+}
+
+void top_line_add_spark(struct top_line *line, const double *rates, unsigned int cells, double full,
+			bool blocks)
+{
+	const char *const *marks = blocks ? blocks_of : ascii_of;
+
+	for (unsigned int i = 0; i < cells; i++) {
+		const char *mark = marks[top_line_height(rates[i], full)];
+
+		top_line_put(line, mark, strlen(mark), 1);
+	}
+}
+
+const char *top_cells_rate(char ret_text[TOP_NUMBER_SIZE], double rate)
+{
+	static const char units[] = "\0kMGTPE";
+	const char *unit = units;
+
+	if (rate < 999.5) {
+		snprintf(ret_text, TOP_NUMBER_SIZE, "%.0f", rate > 0 && rate < 1 ? 1 : rate);
+		return ret_text;
+	}
+	while (rate >= 999.5 && unit[1]) {
+		rate /= 1000;
+		unit++;
+	}
+	snprintf(ret_text, TOP_NUMBER_SIZE, "%.*f%c",
+		 rate < 9.995	? 2
+		 : rate < 99.95 ? 1
+				: 0,
+		 rate, *unit);
+	return ret_text;
+}
+
+const char *top_cells_share(char ret_text[TOP_NUMBER_SIZE], double share)
+{
+	double percent = share * 100;
+
+	snprintf(ret_text, TOP_NUMBER_SIZE, "%.*f%%", percent > 0 && percent < 99.95 ? 1 : 0,
+		 percent);
+	return ret_text;
+}
+
+/* The rows in their order. */
+
+struct sorted {
+	const char *name;
+	const struct top_series *series;
+	const struct top_bond *bond;
+	const struct top_slave *slave;
+};
+
+const char *top_order_name(enum top_order order)
+{
+	static const char *const names[TOP_ORDERS] = {
+		[TOP_BY_NAME] = "name",
+		[TOP_BY_RATE] = "rate",
+		[TOP_BY_DROPS] = "drops",
+	};
+
+	return names[order];
+}
+
+static double top_rows_weight(const struct sorted *item, enum top_order order)
+{
+	const struct top_rates *rates = &item->series->rates;
+
+	switch (order) {
+	case TOP_BY_RATE: return rates->tx_bits + rates->rx_bits;
+	case TOP_BY_DROPS: return rates->rx_dropped;
+	case TOP_BY_NAME:
+	case TOP_ORDERS: break;
+	}
+	return 0;
+}
+
+static int top_rows_compare(const void *left, const void *right, void *order)
+{
+	const struct sorted *a = left, *b = right;
+	double of_a = top_rows_weight(a, *(enum top_order *)order);
+	double of_b = top_rows_weight(b, *(enum top_order *)order);
+
+	if (of_a != of_b)
+		return of_a < of_b ? 1 : -1;
+	return strverscmp(a->name, b->name);
+}
+
+static void top_rows_add(struct top_rows *rows, const struct sorted *item)
+{
+	if (rows->count == rows->room) {
+		rows->room += 64;
+		rows->row = memory_need(reallocarray(rows->row, rows->room, sizeof(*rows->row)));
+	}
+	rows->row[rows->count++] = (struct top_row){ .bond = item->bond, .slave = item->slave };
+}
+
+static void top_rows_add_slaves(struct top_rows *rows, const struct top_bond *bond,
+				enum top_order order)
+{
+	struct sorted sorted[XBOND_MAX_SLAVES];
+	size_t count = bond->error.text[0] ? 0 : bond->slave_count;
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (struct sorted){ .name = bond->slaves[i].name,
+					     .series = &bond->slaves[i].series,
+					     .bond = bond,
+					     .slave = &bond->slaves[i] };
+	qsort_r(sorted, count, sizeof(*sorted), top_rows_compare, &order);
+	for (size_t i = 0; i < count; i++)
+		top_rows_add(rows, &sorted[i]);
+}
+
+static size_t top_rows_take_bonds(const struct top *top, const char *only, struct sorted *sorted)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < top->bond_count; i++)
+		if (!only || !strcmp(only, top->bonds[i]->name))
+			sorted[count++] = (struct sorted){ .name = top->bonds[i]->name,
+							   .series = &top->bonds[i]->series,
+							   .bond = top->bonds[i] };
+	return count;
+}
+
+void top_rows_make(struct top_rows *rows, const struct top *top, enum top_order order,
+		   const char *only)
+{
+	struct sorted *sorted = memory_need(calloc(top->bond_count + 1, sizeof(*sorted)));
+	size_t count;
+
+	rows->count = 0;
+	count = top_rows_take_bonds(top, only, sorted);
+	qsort_r(sorted, count, sizeof(*sorted), top_rows_compare, &order);
+	for (size_t i = 0; i < count; i++) {
+		top_rows_add(rows, &sorted[i]);
+		top_rows_add_slaves(rows, sorted[i].bond, order);
+	}
+	free(sorted);
+}
+
+void top_rows_free(struct top_rows *rows)
+{
+	free(rows->row);
+	*rows = (struct top_rows){ 0 };
+}
+
+/* Columns: which there are, and what a row has in them. */
 
 #define NAME_MIN 8
 #define SPARK_MIN 5

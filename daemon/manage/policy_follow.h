@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Gives a bond the programs that ask its policy, or takes them away. bondctl loads the policy
- * itself (cli/policy/), so bondd never reads the user's file.
+ * itself (cli/policy_file.c), so bondd never reads the user's file.
  */
 #ifndef XBOND_DAEMON_MANAGE_POLICY_FOLLOW_H
 #define XBOND_DAEMON_MANAGE_POLICY_FOLLOW_H

@@ -5,7 +5,7 @@
  * is there.
  */
 #include "bpf/flow_words.h"
-#include "cli/base/flow_counts.h"
+#include "cli/base/captured.h"
 #include "cli/base/flow_packet.h"
 #include "tests/fuzz/input.h"
 

@@ -4,7 +4,6 @@
  * input is taken for both.
  */
 #include "cni/cni.h"
-#include "cni/cni_addresses.h"
 #include "options/options.h"
 #include "tests/fuzz/input.h"
 

@@ -6,7 +6,7 @@
  */
 #include <systemd/sd-journal.h>
 
-#include "cli/monitor/history.h"
+#include "cli/monitor/events_in.h"
 #include "tests/fuzz/input.h"
 
 int __wrap_sd_journal_open(sd_journal **ret, int flags);

@@ -6,8 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/import/import_sources.h"
-#include "cli/import/import_write.h"
+#include "cli/import/import.h"
 #include "tests/fuzz/input.h"
 
 static const struct import_source *import_pick(uint8_t letter)

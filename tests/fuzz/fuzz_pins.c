@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/doctor/doctor_gather.h"
 #include "cli/base/foretell.h"
+#include "cli/doctor/doctor.h"
 #include "cli/show/proc.h"
 #include "cli/show/sysfs_values.h"
 #include "cli/show/text.h"

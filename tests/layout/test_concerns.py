@@ -47,7 +47,7 @@ def test_units_by_what_they_are_linked_with():
     units = concerns.programs_of("unit/test_*")
     found = {pathlib.Path(path).name for path in concerns.linked(units, ["lacp/marker.c"])}
     assert "test_lacp_system" in found and "test_names" not in found, BUILD
-    assert concerns.sources_of("cli/top/top_series.h") and not concerns.sources_of("bpf/abi.h")
+    assert concerns.sources_of("cli/top/top.h") and not concerns.sources_of("bpf/abi.h")
 
 
 def test_the_guests_have_the_kernels_that_are_named():

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/doctor/doctor_watch.h"
+#include "cli/doctor/doctor.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SENT true

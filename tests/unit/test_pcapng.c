@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/packets/order.h"
-#include "cli/packets/pcapng.h"
+#include "cli/packets/capture_out.h"
 
 #define SNAPLEN 64
 

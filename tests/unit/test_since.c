@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Times as people write them for `monitor --since`. */
-#include "cli/monitor/since.h"
+#include "cli/monitor/events_in.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

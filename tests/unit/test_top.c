@@ -11,9 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/top/top_problems.h"
-#include "cli/top/top_table.h"
-#include "cli/top/top_ui.h"
+#include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/drops.h"
 
