@@ -31,7 +31,6 @@
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/xdp_hooks.h"
 #include "network/link_list.h"
@@ -94,7 +93,7 @@ static void watch_take_slave(struct bond *bond, unsigned int slot, const struct 
 	if (gone) {
 		slave_lost(bond, slot, link);
 	} else if (!slave_has_left(bond, slot, link)) {
-		slave_follow_link(bond, slot, link);
+		slave_hear(bond, slot, link);
 		parts_hear(bond, slot, NEWS_SLAVE, link, false);
 	}
 }
@@ -358,7 +357,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		slave_undo_left(bond);
 		rx_turn_step(bond);
 		learning_follow(bond);
-		slave_follow_stand_in(bond);
+		parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
 		client_rounds_follow(bond);
 	}
 	wake_follow(daemon);

@@ -250,9 +250,6 @@ struct bond {
 		unsigned int bridged_for; /* this slot + 1; 0: to be read */
 	} learning;			  /* learning.c */
 	struct {
-		uint64_t slots; /* promiscuous, because they stand in for others */
-	} stand_in;		/* slave_follow.c */
-	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */

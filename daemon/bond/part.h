@@ -24,6 +24,8 @@ enum part_news {
 	NEWS_OTHER = 1 << 4,	/* of any other device */
 	NEWS_ADDRESS = 1 << 5,	/* an IP address of the member has come or gone */
 	NEWS_TIME = 1 << 6,	/* every two seconds: what the kernel may not have told */
+	NEWS_PROMISC = 1 << 8,	/* bond0 receives more, or less, than its own address */
+	NEWS_TICK = 1 << 9,	/* twice a second */
 	NEWS_LOST = 1 << 7, /* messages were lost, or bondd has just begun: all may have changed */
 };
 

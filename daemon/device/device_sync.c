@@ -10,6 +10,7 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/device/device.h"
@@ -64,8 +65,7 @@ static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 	if (bond->device.promisc == promisc)
 		return;
 	bond->device.promisc = promisc;
-	bond_for_each_member (bond, slot)
-		slave_follow_promisc(bond, slot);
+	parts_hear(bond, PART_BOND, NEWS_PROMISC, NULL, false);
 	slave_multicast_follow_soon(bond);
 }
 

@@ -30,7 +30,7 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	event_notice(pin->name, active->name, "MAC address is now %s, that of %s",
 		     mac_format(pin->mac, text), active->name);
 	bond_for_each_member (bond, slot)
-		if (slave_follow_mac(bond, slot, &err))
+		if (slave_mac_set(bond, slot, &err))
 			event_warning(pin->name, NULL, "%s", err.text);
 }
 

@@ -47,7 +47,6 @@
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_team.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -480,7 +479,6 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	}
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
-		slave_follow_promisc(bond, slot);
 		members |= UINT64_C(1) << slot;
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);

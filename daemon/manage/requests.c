@@ -101,7 +101,7 @@ static void request_take_back_macs(struct bond *bond, const struct xbond_bond *b
 	bond_pin(bond)->mac_policy = before->mac_policy;
 	bond_pin(bond)->mode = before->mode;
 	bond_for_each_member (bond, slot)
-		slave_follow_mac(bond, slot, NULL);
+		slave_mac_set(bond, slot, NULL);
 }
 
 /* If one slave refuses, all go back. */
@@ -115,7 +115,7 @@ static int request_apply_macs(struct bond *bond, const struct xbond_bond *before
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
 		if (!bond_is_member(bond, slot))
 			continue;
-		r = slave_follow_mac(bond, slot, err);
+		r = slave_mac_set(bond, slot, err);
 		if (!r && begins_to_swap)
 			r = mac_swap_try(bond, slot, err);
 	}
