@@ -15,7 +15,7 @@
 #include "daemon/dataplane/attach.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/xdp_gro.h"
@@ -94,7 +94,7 @@ static void device_sync_follow_place(struct bond *bond, const struct link_info *
 	bond->device.away = away;
 	if (bond->device.left && !away) {
 		bond->device.left = false;
-		backlog_skip_follow_all(bond);
+		slave_rx_skip_backlog_all(bond);
 	}
 	if (changed)
 		bond_evaluate(bond);

@@ -12,7 +12,7 @@
 #include "daemon/device/device.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/base/netns_call.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -92,7 +92,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	} else {
 		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
 	}
-	backlog_skip_follow_all(bond);
+	slave_rx_skip_backlog_all(bond);
 	bond_evaluate(bond); /* LACP sends it as the system's address */
 	mac_swap_tell(bond);
 }

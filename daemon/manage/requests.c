@@ -16,7 +16,7 @@
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -161,7 +161,7 @@ void request_tell_options(struct bond *bond, const char *slave, const struct opt
 static void request_apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
-		backlog_skip_follow_all(bond);
+		slave_rx_skip_backlog_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])

@@ -25,7 +25,6 @@
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave_team.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "network/address.h"
 #include "network/ipv6.h"
 
@@ -292,8 +291,6 @@ void slave_hear(struct bond *bond, unsigned int slot, const struct link_info *li
 	slave_take_name(bond, bond_slave(bond, slot), link->name);
 	poll_want_speed(bond, slot);
 	poll_soon(bond);
-	if (link->xdp_id != bond->members[slot].xdp.id)
-		xdp_check_slave(bond, slot);
 }
 
 static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
