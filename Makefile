@@ -182,7 +182,7 @@ $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_thre
 	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close
 # Its loops over all buckets would take all the time.
 $(B)/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
-$(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_follow_mac \
+$(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_mac_set \
 	bond_evaluate xdp_follow_tx xdp_ask_again rx_turn_start poll_schedule backlog_skip_follow_all bypass_follow_captures \
 	bpf_map_lookup_elem handover_begin log_line
 $(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/parts.h"
 
+#include "daemon/bond/bond_parts.h"
 #include "daemon/manage/team_ports.h"
 #include "daemon/slave/slave_parts.h"
 
@@ -10,6 +11,7 @@
  */
 /* clang-format off */
 static struct part *const parts[] = {
+	&pins_part,
 	&state_part, /* down, for a team; at last up again */
 	&ipv6_part,
 	&mtu_part,
@@ -24,10 +26,13 @@ static struct part *const parts[] = {
 	&rx_part,
 	&team_part, /* after rx: a port hands frames to bond0 at once */
 	&xdp_part,
+	&rx_turn_part,
 	&backlog_part,
 	&hooks_part,
 	&trouble_part,
 	&team_refusal_part,
+	&pair_part,
+	&xdp_tx_part,
 };
 /* clang-format on */
 

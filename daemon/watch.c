@@ -16,7 +16,6 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/lacp_news.h"
 #include "daemon/bond/part.h"
-#include "daemon/bond/pins_keep.h"
 #include "daemon/control/control.h"
 #include "daemon/device/device.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -27,13 +26,10 @@
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
-#include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "network/link_list.h"
 
 #define TICK_US 500000
@@ -94,7 +90,7 @@ static void watch_take_slave(struct bond *bond, unsigned int slot, const struct 
 	if (gone) {
 		slave_lost(bond, slot, link);
 	} else if (!slave_has_left(bond, slot, link)) {
-		slave_follow_link(bond, slot, link);
+		slave_hear(bond, slot, link);
 		parts_hear(bond, slot, NEWS_SLAVE, link, false);
 	}
 }
@@ -138,11 +134,11 @@ static void watch_on_qdisc(int ifindex, void *arg)
 
 		next = bond->next;
 		if (slot >= 0) {
-			attach_check_slave(bond, (unsigned int)slot);
-			slave_hooks_note(bond, (unsigned int)slot, true);
+			slave_hooks_note(bond, (unsigned int)slot);
+			parts_hear(bond, (unsigned int)slot, NEWS_FILTER, NULL, false);
 		} else if (ifindex == (int)bond_pin(bond)->port_ifindex &&
 			   !bond_is_team(bond_pin(bond))) {
-			attach_check_pair(bond, false);
+			parts_hear(bond, PART_BOND, NEWS_FILTER, NULL, false);
 		} else if (!bond->device.away && ifindex == (int)bond_pin(bond)->ifindex) {
 			watch_sync_device(bond);
 		}
@@ -151,10 +147,14 @@ static void watch_on_qdisc(int ifindex, void *arg)
 
 static void watch_note_filter(struct bond *bond, int ifindex, bool changed)
 {
-	bond_for_each_member (bond, slot)
-		if (ifindex == (int)bond_slave(bond, slot)->ifindex ||
-		    ifindex == RTNL_LISTENER_SHARED_BLOCK)
-			slave_hooks_note(bond, slot, changed);
+	bond_for_each_member (bond, slot) {
+		if (ifindex != (int)bond_slave(bond, slot)->ifindex &&
+		    ifindex != RTNL_LISTENER_SHARED_BLOCK)
+			continue;
+		if (changed)
+			slave_hooks_note(bond, slot);
+		parts_hear(bond, slot, NEWS_FILTER, NULL, false);
+	}
 }
 
 /* For a block that devices share, the message names no device. */
@@ -186,16 +186,11 @@ static void watch_on_address(const struct address *address, bool gone, void *arg
 	}
 }
 
-/*
- * Handles one bond after another; the main loop answers to others in between. wholly: everything,
- * or only what somebody may have removed.
- */
-static void watch_sync_all_soon(struct daemon *daemon, bool wholly)
+/* Handles one bond after another; the main loop answers to others in between. */
+static void watch_sync_all_soon(struct daemon *daemon)
 {
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		bond->due.check |= !wholly;
-		bond->due.sync |= wholly;
-	}
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		bond->due.sync = true;
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
 }
 
@@ -206,7 +201,7 @@ static void watch_on_resync(void *arg)
 	log_info("link messages were lost; every device is read again");
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->due.read = true;
-	watch_sync_all_soon(daemon, true);
+	watch_sync_all_soon(daemon);
 	config_look_again(daemon);
 }
 
@@ -225,7 +220,6 @@ static void watch_read_messages(struct daemon *daemon)
 	rtnl_listener_read(&daemon->listener);
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
-	slave_hooks_follow_noted(daemon);
 	/* A capture usually makes a device promiscuous, which causes a message. */
 	if (watch_some_want_direct(daemon))
 		bypass_follow_captures(daemon);
@@ -258,11 +252,6 @@ void watch_read_kept(struct daemon *daemon)
 static void watch_read_again(struct bond *bond)
 {
 	slave_lost_look(bond);
-	bond_for_each_member (bond, slot)
-		attach_check_slave(bond, slot);
-	idle_turn();
-	bond_for_each_member (bond, slot)
-		slave_hooks_follow(bond, slot, true);
 	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	device_note_left(bond);
 	team_ports_look(bond);
@@ -276,31 +265,17 @@ static void watch_sync_bond(struct bond *bond)
 	bond->due.sync = bond->due.read = false;
 	if (read_due)
 		watch_read_again(bond);
-	bond_for_each_member (bond, slot) {
-		/* Some drivers change the speed without a message. */
+	bond_for_each_member (bond, slot) /* some drivers change the speed without a message */
 		poll_want_speed(bond, slot);
-		xdp_check_slave(bond, slot);
-		slave_hooks_follow(bond, slot, false);
-		idle_turn();
-	}
 	if (watch_sync_device(bond))
 		parts_hear(bond, PART_BOND, NEWS_TIME, NULL, false);
-}
-
-/* Checks programs and pins that somebody may have removed. */
-static void watch_check_bond(struct bond *bond)
-{
-	bond->due.check = false;
-	pins_keep(bond);
-	attach_check_all(bond);
-	xdp_check_tx(bond);
 }
 
 static struct bond *watch_next_to_sync(struct daemon *daemon)
 {
 	struct bond *bond = daemon->bonds;
 
-	while (bond && !bond->due.sync && !bond->due.check)
+	while (bond && !bond->due.sync)
 		bond = bond->next;
 	return bond;
 }
@@ -315,9 +290,7 @@ static int watch_on_sync(sd_event_source *source, void *arg)
 	burst_begin(daemon);
 	do {
 		bond = watch_next_to_sync(daemon);
-		if (bond && bond->due.check)
-			watch_check_bond(bond);
-		else if (bond)
+		if (bond)
 			watch_sync_bond(bond);
 	} while (bond && clock_now_ns() < end_ns);
 	burst_end(daemon);
@@ -358,7 +331,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		slave_undo_left(bond);
 		rx_turn_step(bond);
 		learning_follow(bond);
-		slave_follow_stand_in(bond);
+		parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
 		client_rounds_follow(bond);
 	}
 	wake_follow(daemon);
@@ -369,11 +342,12 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	idle_turn();
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0) {
-		watch_sync_all_soon(daemon, false);
+		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+			parts_hear(bond, PART_BOND, NEWS_CHECK, NULL, false);
 		control_keep(daemon);
 	}
 	if (ticks++ % TICKS_PER_SYNC == 0)
-		watch_sync_all_soon(daemon, true);
+		watch_sync_all_soon(daemon);
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }

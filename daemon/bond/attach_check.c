@@ -3,6 +3,7 @@
 
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
+#include "daemon/bond/bond_parts.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/pins_keep.h"
 #include "daemon/bond/port_hooks.h"
@@ -174,3 +175,13 @@ void attach_check_forget(struct bond *bond, unsigned int slot)
 	attached->missing &= ~(UINT64_C(1) << slot);
 	attached->detached[slot] = 0;
 }
+
+static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND)
+		attach_check_pair(bond, false);
+	return false;
+}
+
+struct part pair_part = { .hears = NEWS_FILTER | NEWS_CHECK, .settle = pair_settle };

@@ -40,7 +40,7 @@ struct hooks {
 	uint32_t tcx_others;
 	uint32_t nft_generation; /* of the rules in which chains were last searched */
 	bool known;		 /* the other fields have been filled in */
-	bool noted, changed;
+	bool changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
 	/* When a program that had to go first tries again, and how long it waits next time. */
@@ -86,7 +86,7 @@ struct member {
 		 * it.
 		 */
 		bool is_there;
-	} backlog_skip; /* backlog_skip.c, slave_rx.c */
+	} backlog_skip; /* slave_rx.c */
 	struct {
 		uint32_t id;	  /* the device's program when ours was last seen; 0: check again */
 		uint64_t gone_ns; /* since when ours has been missing; 0: it is not */
@@ -228,10 +228,6 @@ struct bond {
 		uint64_t next_ns;
 	} quality; /* quality.c */
 	struct {
-		uint64_t kept_ns; /* when it last told the team */
-		uint64_t refused; /* slots whose port the team does not use as it should */
-	} team;			  /* slave_team.c */
-	struct {
 		uint64_t last_ns; /* when the last round of learning packets began */
 		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
 		unsigned int at;
@@ -250,17 +246,13 @@ struct bond {
 		unsigned int bridged_for; /* this slot + 1; 0: to be read */
 	} learning;			  /* learning.c */
 	struct {
-		uint64_t slots; /* promiscuous, because they stand in for others */
-	} stand_in;		/* slave_follow.c */
-	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */
 	struct {
-		bool check; /* programs and pins are to be looked at */
-		bool sync;  /* what the kernel may not have reported must be checked */
-		bool read;  /* the same, and messages were lost before */
-	} due;		    /* watch.c */
+		bool sync; /* what the kernel may not have reported must be checked */
+		bool read; /* the same, and messages were lost before */
+	} due;		   /* watch.c */
 };
 
 static inline struct xbond_bond *bond_pin(struct bond *bond)

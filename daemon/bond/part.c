@@ -146,10 +146,10 @@ void parts_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		    (parts[i]->hear && !parts[i]->hear(bond, slot, news, link, gone)))
 			continue;
 		due->news |= news;
-		due->bond = true;
+		due->bond |= slot == PART_BOND;
 		if (slot < PART_BOND)
 			due->slots |= slots_bit(slot);
-		else if (news & (NEWS_LOST | NEWS_TIME))
+		else if (news & (NEWS_LOST | NEWS_TIME | NEWS_CHECK))
 			due->slots = UINT64_MAX;
 		sd_event_source_set_enabled(bond->daemon->settle, SD_EVENT_ON);
 	}

@@ -15,6 +15,7 @@
 #include "common/policy_pins.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
+#include "daemon/bond/bond_parts.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/pin_dirs.h"
 
@@ -217,3 +218,13 @@ void pins_keep_nothing(struct bond *bond)
 	free(keep);
 	bond->keep = NULL;
 }
+
+static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND)
+		pins_keep(bond);
+	return false;
+}
+
+struct part pins_part = { .hears = NEWS_CHECK, .settle = pins_settle, .stop = pins_keep_nothing };

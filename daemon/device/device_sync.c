@@ -10,11 +10,12 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/xdp_gro.h"
@@ -64,8 +65,7 @@ static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 	if (bond->device.promisc == promisc)
 		return;
 	bond->device.promisc = promisc;
-	bond_for_each_member (bond, slot)
-		slave_follow_promisc(bond, slot);
+	parts_hear(bond, PART_BOND, NEWS_PROMISC, NULL, false);
 	slave_multicast_follow_soon(bond);
 }
 
@@ -94,7 +94,7 @@ static void device_sync_follow_place(struct bond *bond, const struct link_info *
 	bond->device.away = away;
 	if (bond->device.left && !away) {
 		bond->device.left = false;
-		backlog_skip_follow_all(bond);
+		slave_rx_skip_backlog_all(bond);
 	}
 	if (changed)
 		bond_evaluate(bond);

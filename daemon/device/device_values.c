@@ -12,7 +12,7 @@
 #include "daemon/device/device.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/base/netns_call.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -25,7 +25,7 @@ static int values_give_mac(struct bond *bond, struct err *err)
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
-			r = slave_follow_mac(bond, slot, err);
+			r = slave_mac_set(bond, slot, err);
 	return r;
 }
 
@@ -38,7 +38,7 @@ static void values_take_back_mac(struct bond *bond, const uint8_t *old, const ch
 		      mac_format(old, text));
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
 	bond_for_each_member (bond, slot)
-		slave_follow_mac(bond, slot, NULL);
+		slave_mac_set(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
 		event_warning(bond_pin(bond)->name, NULL, "cannot restore its MAC address: %s",
 			      err.text);
@@ -92,7 +92,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	} else {
 		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
 	}
-	backlog_skip_follow_all(bond);
+	slave_rx_skip_backlog_all(bond);
 	bond_evaluate(bond); /* LACP sends it as the system's address */
 	mac_swap_tell(bond);
 }
@@ -104,7 +104,7 @@ static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *
 		      bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_NONE &&
 		      memcmp(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 
-	if (!slave_follow_mac(bond, slot, err))
+	if (!slave_mac_set(bond, slot, err))
 		return false;
 	if (!is_new)
 		event_warning(bond_pin(bond)->name, NULL, "%s", err->text);

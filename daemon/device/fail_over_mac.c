@@ -9,7 +9,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
 
@@ -30,7 +30,7 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	event_notice(pin->name, active->name, "MAC address is now %s, that of %s",
 		     mac_format(pin->mac, text), active->name);
 	bond_for_each_member (bond, slot)
-		if (slave_follow_mac(bond, slot, &err))
+		if (slave_mac_set(bond, slot, &err))
 			event_warning(pin->name, NULL, "%s", err.text);
 }
 
@@ -47,7 +47,7 @@ static void fail_over_mac_settle(struct bond *bond)
 	else
 		mac_swap_settle(bond);
 	mac_swap_tell(bond);
-	backlog_skip_follow_all(bond);
+	slave_rx_skip_backlog_all(bond);
 }
 
 void fail_over_mac_follow(struct bond *bond)

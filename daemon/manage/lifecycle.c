@@ -40,13 +40,11 @@
 #include "daemon/monitor/quality.h"
 #include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/slave/attach_check_slaves.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_team.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -82,7 +80,6 @@ static void lifecycle_stop(struct bond *bond, bool is_over)
 static void lifecycle_free_bond(struct bond *bond, bool is_over)
 {
 	lifecycle_stop(bond, is_over);
-	pins_keep_nothing(bond);
 	parts_stop(bond);
 	if (is_over)
 		dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
@@ -470,7 +467,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 		lifecycle_adopt_slave(bond, slot);
 	arp_follow(bond);
 	bond_for_each_member (bond, slot)
-		attach_check_slave(bond, slot);
+		slave_rx_check(bond, slot);
 	slave_team_keep(bond);
 	bypass_follow_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
@@ -479,11 +476,10 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	}
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
-		slave_follow_promisc(bond, slot);
 		members |= UINT64_C(1) << slot;
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
-		backlog_skip_follow(bond, slot);
+		slave_rx_skip_backlog(bond, slot);
 	}
 	slave_multicast_join(bond, members);
 	if (xdp_follow_tx(bond, &err))

@@ -16,7 +16,7 @@
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
-#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -101,7 +101,7 @@ static void request_take_back_macs(struct bond *bond, const struct xbond_bond *b
 	bond_pin(bond)->mac_policy = before->mac_policy;
 	bond_pin(bond)->mode = before->mode;
 	bond_for_each_member (bond, slot)
-		slave_follow_mac(bond, slot, NULL);
+		slave_mac_set(bond, slot, NULL);
 }
 
 /* If one slave refuses, all go back. */
@@ -115,7 +115,7 @@ static int request_apply_macs(struct bond *bond, const struct xbond_bond *before
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
 		if (!bond_is_member(bond, slot))
 			continue;
-		r = slave_follow_mac(bond, slot, err);
+		r = slave_mac_set(bond, slot, err);
 		if (!r && begins_to_swap)
 			r = mac_swap_try(bond, slot, err);
 	}
@@ -161,7 +161,7 @@ void request_tell_options(struct bond *bond, const char *slave, const struct opt
 static void request_apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
-		backlog_skip_follow_all(bond);
+		slave_rx_skip_backlog_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])

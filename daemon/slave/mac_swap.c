@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/mac_swap.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "common/mac.h"
@@ -10,9 +9,9 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/publish_alb.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 
 static bool mac_swap_is_on(struct bond *bond)
 {
@@ -55,7 +54,7 @@ static void mac_swap_change(struct bond *bond, unsigned int slot)
 {
 	struct err err;
 
-	if (slave_follow_mac(bond, slot, &err))
+	if (slave_mac_set(bond, slot, &err))
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
@@ -82,7 +81,7 @@ static void mac_swap_do(struct bond *bond, unsigned int active, int holder)
 	crashpoint("mac-swap-begun");
 	memcpy(new->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	crashpoint("mac-swap-recorded");
-	if (slave_follow_mac(bond, active, &err)) {
+	if (slave_mac_set(bond, active, &err)) {
 		event_error(bond_pin(bond)->name, NULL, "%s; it receives nothing for the bond",
 			    err.text);
 		if (holder >= 0)
@@ -103,7 +102,7 @@ void mac_swap_tell(struct bond *bond)
 		return;
 	publish_alb(bond);
 	learning_now(bond);
-	slave_follow_stand_in(bond);
+	parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
 	client_rounds_follow(bond);
 }
 
@@ -120,7 +119,7 @@ void mac_swap_settle(struct bond *bond)
 		mac_swap_part(bond, active);
 }
 
-static void mac_swap_enter(struct bond *bond, unsigned int slot)
+void mac_swap_enter(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -161,7 +160,7 @@ int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return mac_swap_refuse(bond, slot, &why, r, err);
 	crashpoint("mac-swap-tried");
-	return slave_follow_mac(bond, slot, err);
+	return slave_mac_set(bond, slot, err);
 }
 
 void mac_swap_leave(struct bond *bond, unsigned int slot)
@@ -214,51 +213,3 @@ void mac_swap_put_back(struct bond *bond, const struct mac_swap *before)
 	bond_for_each_member (bond, slot)
 		memcpy(bond_slave(bond, slot)->mac, before->mac[slot], XBOND_MAC_SIZE);
 }
-
-static int mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
-{
-	mac_swap_enter(bond, slot);
-	return slave_follow_mac(bond, slot, err);
-}
-
-/* Somebody may have removed it. */
-static int mac_restore_filter(struct bond *bond, unsigned int slot, const struct place *place,
-			      struct err *err)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	int r = mac_is_zero(slave->filter_mac)
-			? 0
-			: link_del_unicast(place->nl, place->ifindex, slave->filter_mac, err);
-
-	if (r && r != -ENOENT)
-		return r;
-	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
-	return 0;
-}
-
-static int mac_restore(struct bond *bond, unsigned int slot, const struct place *place,
-		       struct err *err)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct link_info now;
-	int r = place->away ? 0 : mac_restore_filter(bond, slot, place, err);
-
-	if (r)
-		return r;
-	if (!place->away)
-		mac_swap_leave(bond, slot);
-	r = link_get(place->nl, -1, place->ifindex, &now);
-	if (r)
-		return err_set(err, -r, "%s", strerror(-r));
-	if (mac_swap_is_same(now.mac, slave->before.mac)) {
-		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
-		return 0;
-	}
-	r = link_force_mac(place->nl, &now, slave->before.mac, err);
-	return r ? r : 1;
-}
-
-struct part mac_part = { .restores = XBOND_RESTORED_MAC,
-			 .enslave = mac_enslave,
-			 .restore = mac_restore };
-struct part mac_try_part = { .enslave = mac_swap_try };

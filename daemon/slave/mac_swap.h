@@ -21,6 +21,8 @@ struct mac_swap {
  * slave. Does nothing if that is so already, or if no slave is active.
  */
 void mac_swap_settle(struct bond *bond);
+/* A new slave must not have an address that another has. */
+void mac_swap_enter(struct bond *bond, unsigned int slot);
 /*
  * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its
  * address like that. One that went down for it would lose its carrier, so one failover would lead

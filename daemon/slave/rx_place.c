@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 
 /* The places where it can be. */
@@ -72,7 +70,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 									    : PLACE_TCX_LAST;
 }
 
-static void rx_place_choose(struct bond *bond, unsigned int slot)
+void rx_place_choose(struct bond *bond, unsigned int slot)
 {
 	rx_place_look_at_filters(bond, slot);
 	rx_place_look_at_tcx(bond, slot);
@@ -249,7 +247,7 @@ void rx_place_tidy(struct bond *bond, unsigned int slot)
 }
 
 /* Everywhere where it may be, also if bondd died while it was moved. */
-static int rx_place_remove(struct bond *bond, unsigned int slot)
+int rx_place_remove(struct bond *bond, unsigned int slot)
 {
 	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
 	int r = tcx_tidy(&tcx, bond->dataplane.rx_fd);
@@ -264,59 +262,3 @@ static int rx_place_remove(struct bond *bond, unsigned int slot)
 	}
 	return r;
 }
-
-static int rx_enslave(struct bond *bond, unsigned int slot, struct err *err)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	int r;
-
-	crashpoint("enslave-changed");
-	rx_place_choose(bond, slot);
-	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	if (r)
-		return err_set(err, -r, "the programs cannot be told of %s: %s", slave->name,
-			       strerror(-r));
-	return slave_rx_attach(bond, slot, err);
-}
-
-static bool rx_made_clsact(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
-
-	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
-		return false;
-	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
-			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
-}
-
-/* The kernel takes filters off a device that it moves. */
-static int rx_restore(struct bond *bond, unsigned int slot, const struct place *place,
-		      struct err *err)
-{
-	int r;
-
-	if (place->away)
-		return 0;
-	r = rx_place_remove(bond, slot);
-	if (!r && rx_made_clsact(bond, slot))
-		r = attach_remove_clsact(place->nl, place->ifindex);
-	crashpoint("release-detached");
-	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
-}
-
-static void rx_forget(struct bond *bond, unsigned int slot)
-{
-	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
-
-	if (point.hook == XBOND_HOOK_TCX)
-		attach_remove(&bond->daemon->nl, &point, true);
-	attach_check_forget(bond, slot);
-}
-
-struct part rx_part = {
-	.restores = XBOND_RESTORED_INGRESS,
-	.enslave = rx_enslave,
-	.restore = rx_restore,
-	.forget = rx_forget,
-};

@@ -10,6 +10,10 @@
 
 #include "daemon/bond/bond.h"
 
+/* Chooses the place before the receive program is attached for the first time. */
+void rx_place_choose(struct bond *bond, unsigned int slot);
+/* Removes it from everywhere where it may be. Returns 0 or -errno. */
+int rx_place_remove(struct bond *bond, unsigned int slot);
 /*
  * Reads what others have there into member.hooks. all: also things that the kernel reports by
  * messages.
@@ -30,4 +34,5 @@ bool rx_place_is_attached(struct bond *bond, unsigned int slot);
  * earlier build.
  */
 void rx_place_tidy(struct bond *bond, unsigned int slot);
+
 #endif

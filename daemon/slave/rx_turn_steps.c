@@ -10,6 +10,7 @@
 #include "daemon/bond/rx_turn.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/verdict.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/xdp_hooks.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
@@ -219,3 +220,16 @@ void rx_turn_step(struct bond *bond)
 {
 	rx_turn_run(bond, NULL);
 }
+
+/* Whoever gets the slot next has no part in this one's turn. */
+static void rx_turn_forget(struct bond *bond, unsigned int slot)
+{
+	struct rx_turn *turn = &bond->rx_turn;
+
+	turn->due &= ~slots_bit(slot);
+	turn->reset &= ~slots_bit(slot);
+	if (turn->slot == slot)
+		turn->step = RX_TURN_NONE;
+}
+
+struct part rx_turn_part = { .forget = rx_turn_forget };

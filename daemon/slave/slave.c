@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Enslaves and releases. slave_follow.c has what a member does in between. */
+/* A slave from its record to the end: enslaved, heard of, released, lost. */
 #include "daemon/slave/slave.h"
 
 #include <errno.h>
@@ -7,19 +7,24 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/netns_call.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/carrier_message.h"
+#include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
+#include "daemon/slave/slave_team.h"
 #include "network/address.h"
 #include "network/ipv6.h"
 
@@ -61,7 +66,6 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 		slave_undo(bond, slot);
 		return r;
 	}
-	slave_follow_promisc(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	verdict_begin(bond, slot);
@@ -71,12 +75,11 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	return 0;
 }
 
-/* Addresses that somebody has given to a member stay: it is in trouble, but they are not ours. */
-static bool slave_has_addresses(struct bond *bond, int ifindex)
+bool slave_has_addresses(struct bond *bond, unsigned int slot)
 {
 	struct address first;
 
-	return address_list(&bond->daemon->nl, ifindex, &first, 1) > 0;
+	return address_list(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, &first, 1) > 0;
 }
 
 void slave_keep_used(struct bond *bond, unsigned int slot)
@@ -85,7 +88,7 @@ void slave_keep_used(struct bond *bond, unsigned int slot)
 	struct link_info now;
 
 	if (!link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) && now.flags & IFF_UP &&
-	    (now.master || slave_has_addresses(bond, now.ifindex)))
+	    (now.master || slave_has_addresses(bond, slot)))
 		slave->before.flags |= XBOND_SLAVE_WAS_UP;
 }
 
@@ -93,13 +96,7 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	slave_finish_mac(bond, slot);
-	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link->ifindex) &&
-	    !ipv6_set_disabled(link->name, 1))
-		event_notice(bond_pin(bond)->name, link->name,
-			     "IPv6 was on on %s, and is off again", link->name);
-	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		slow_part.enslave(bond, slot, NULL);
+	slave_mac_finish(bond, slot);
 	if (slave->carrier_changes != link->carrier_changes)
 		bond_lacp_note_flap(bond, slot);
 	rx_place_tidy(bond, slot);
@@ -273,4 +270,117 @@ void slave_release(struct bond *bond, uint64_t mask)
 			idle_turn();
 			slave_undo(bond, slot);
 		}
+}
+
+static void slave_take_name(struct bond *bond, struct xbond_slave *slave, const char *name)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!strcmp(slave->name, name))
+		return;
+	event_notice(pin->name, slave->name, "slave %s is now called %s", slave->name, name);
+	if (!strcmp(pin->primary, slave->name))
+		memcpy(pin->primary, name, XBOND_NAME_SIZE);
+	memcpy(slave->name, name, XBOND_NAME_SIZE);
+}
+
+void slave_hear(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	carrier_message_take(bond, slot, link);
+	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
+	slave_take_name(bond, bond_slave(bond, slot), link->name);
+	poll_want_speed(bond, slot);
+	poll_soon(bond);
+}
+
+static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
+{
+	const char *slave = bond_slave(bond, slot)->name;
+
+	event_tell(
+		&(const struct event){ .kind = EVENT_DEVICE,
+				       .priority = LOG_NOTICE,
+				       .bond = bond_pin(bond)->name,
+				       .slave = slave,
+				       .field = { event_text("state", moved ? "moved" : "gone") } },
+		"slave %s %s", slave, moved ? "was moved to another namespace" : "has gone");
+}
+
+void slave_lost_tell_mac(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char now[MAC_FORMAT_SIZE], own[MAC_FORMAT_SIZE];
+
+	if (mac_is_zero(slave->mac) || !memcmp(slave->mac, slave->before.mac, XBOND_MAC_SIZE))
+		return;
+	event_notice(bond_pin(bond)->name, slave->name,
+		     "if %s was moved to another namespace, it has MAC address %s there; its own "
+		     "was %s",
+		     slave->name, mac_format(slave->mac, now), mac_format(slave->before.mac, own));
+}
+
+void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone)
+{
+	bool moved = gone && gone->new_nsid >= 0;
+
+	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
+	bond_evaluate(bond);
+	slave_lost_tell(bond, slot, moved);
+	if (moved) {
+		mac_swap_move_away(bond, slot);
+		slave_restore_moved_away(bond, slot, gone);
+	} else if (!gone) { /* it is not known whether it was moved */
+		slave_lost_tell_mac(bond, slot);
+	}
+	awaited_slave_lost(bond, slot);
+	slave_forget(bond, slot);
+}
+
+bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct link_info now;
+
+	/* The message may be old, so the present state counts. */
+	if (!bond_is_team(pin) || link->master == (int)pin->ifindex ||
+	    link_get(&bond->daemon->nl, -1, link->ifindex, &now))
+		return false;
+	if (now.master == (int)pin->ifindex) {
+		slave_team_keep_port(bond, slot);
+		return false;
+	}
+	event_config("del-slave", pin->name, bond_slave(bond, slot)->name,
+		     "somebody has taken %s out of %s; it is released",
+		     bond_slave(bond, slot)->name, pin->name);
+	slave_release(bond, UINT64_C(1) << slot);
+	return true;
+}
+
+static void slave_lost_look_at(struct bond *bond, unsigned int slot)
+{
+	bool *is_unseen = &bond->members[slot].is_unseen;
+	struct link_info link;
+	int r = *is_unseen ? slave_find_device(bond, slot, &link)
+			   : link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
+				      &link);
+
+	if (r)
+		bond->due.read = true;
+	if (r == -ENODEV)
+		slave_lost(bond, slot, NULL);
+	if (r || slave_has_left(bond, slot, &link))
+		return;
+	if (*is_unseen)
+		slave_adopt(bond, slot, &link);
+	*is_unseen = false;
+	slave_hear(bond, slot, &link);
+}
+
+void slave_lost_look(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_is_member(bond, slot))
+			slave_lost_look_at(bond, slot);
+		else if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			slave_undo(bond, slot);
 }

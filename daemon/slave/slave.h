@@ -16,10 +16,8 @@
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
 		  struct err *err);
 /*
- * Puts back what a member has lost while there was no bondd, for example because it was in another
- * namespace for a while: IPv6 is off, unless the slave has addresses, and the group of the slow
- * protocols is on its list. LACP learns of a carrier that was lost meanwhile. Other values follow
- * with the bond's.
+ * What cannot wait until the parts of a member that the last bondd has left are settled. LACP
+ * learns of a carrier that was lost meanwhile.
  */
 void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link);
 /* Makes it a member, after its options have been written. Does not evaluate. */
@@ -64,20 +62,26 @@ void slave_forget(struct bond *bond, unsigned int slot);
  * A bondd that died may have left the member down in the middle of a change of its MAC: brings it
  * up.
  */
-void slave_finish_mac(struct bond *bond, unsigned int slot);
+void slave_mac_finish(struct bond *bond, unsigned int slot);
 /* Sets the slave's MAC, or its unicast filter, by mac_policy and the bond's MAC. */
-int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
-/* Sets the slave's promiscuity as bond0 needs it. */
-void slave_follow_promisc(struct bond *bond, unsigned int slot);
+int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err);
+bool slave_has_addresses(struct bond *bond, unsigned int slot);
+/* Takes name, carrier and speed of a member from a link message. Parts hear it after that. */
+void slave_hear(struct bond *bond, unsigned int slot, const struct link_info *link);
+
+/* gone: the message that reported it, or NULL. The slot is free afterwards. */
+void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone);
+/* Nobody knows whether it was moved: the log names the address that it would have there. */
+void slave_lost_tell_mac(struct bond *bond, unsigned int slot);
 /*
- * balance-alb: the active slave is promiscuous while it hears what is for others
- * (learning_stands_in()). Called at each tick, and when addresses have changed.
+ * If bond0 is a team, and somebody has taken the member out of it: releases it, as with kernel
+ * bonding. link: a message. Returns true if so; the slot is free then.
  */
-void slave_follow_stand_in(struct bond *bond);
+bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info *link);
 /*
- * Takes name, MAC, MTU, carrier and speed of a member from a link message; restores what the bond
- * decides.
+ * Compares every slave of the bond with its device. Some may be lost, others may have changed.
+ * Those that were not released wholly are tried again.
  */
-void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link);
+void slave_lost_look(struct bond *bond);
 
 #endif

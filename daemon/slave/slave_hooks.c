@@ -3,13 +3,12 @@
 
 #include "common/clock.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/stray_frames.h"
-#include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave_parts.h"
+#include "daemon/slave/slave_rx.h"
 #include "network/nft.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
@@ -141,7 +140,7 @@ static void hooks_follow_users(struct bond *bond, unsigned int slot)
 	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
 		rx_turn_ask(bond, slot);
 	if (forbidden != hooks->forbade_mirred && !bond_pin(bond)->rx_backlog)
-		backlog_skip_follow(bond, slot);
+		slave_rx_skip_backlog(bond, slot);
 	hooks->had_others = others;
 	hooks->forbade_mirred = forbidden;
 }
@@ -160,7 +159,7 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 	hooks_move(bond, slot);
 	if (bond_is_team(bond_pin(bond))) { /* there they see what the bond receives */
 		hooks->known = true;
-		hooks->noted = hooks->changed = false;
+		hooks->changed = false;
 		return;
 	}
 	hooks_follow_users(bond, slot);
@@ -169,7 +168,6 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 		hooks_look_for_chains(bond, slot);
 	hooks_follow_strays(bond, slot);
 	hooks->known = true;
-	hooks->noted = false;
 	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
 		hooks->changed = false;
 }
@@ -204,20 +202,9 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 		      slave->name);
 }
 
-void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)
+void slave_hooks_note(struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].hooks.noted = true;
-	bond->members[slot].hooks.changed |= changed;
-}
-
-void slave_hooks_follow_noted(struct daemon *daemon)
-{
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond_for_each_member (bond, slot)
-			if (bond->members[slot].hooks.noted) {
-				slave_hooks_follow(bond, slot, true);
-				idle_turn();
-			}
+	bond->members[slot].hooks.changed = true;
 }
 
 static void slave_hooks_end(struct bond *bond, unsigned int slot)
@@ -241,6 +228,15 @@ static void hooks_stop(struct bond *bond)
 		slave_hooks_end(bond, slot);
 }
 
+static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	if (slot != PART_BOND)
+		slave_hooks_follow(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
+	return false;
+}
+
 struct part hooks_part = { .enslave = hooks_enslave,
 			   .forget = slave_hooks_end,
-			   .stop = hooks_stop };
+			   .stop = hooks_stop,
+			   .hears = NEWS_FILTER | NEWS_TIME | NEWS_LOST,
+			   .settle = hooks_settle };

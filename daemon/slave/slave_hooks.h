@@ -15,8 +15,7 @@
  * messages.
  */
 void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all);
-/* A message reported filters on the slave; changed: filters of others. */
-void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed);
-/* The same for all slaves that such messages named. */
-void slave_hooks_follow_noted(struct daemon *daemon);
+/* A message reported filters of others on the slave; they are looked at when parts settle. */
+void slave_hooks_note(struct bond *bond, unsigned int slot);
+
 #endif

@@ -4,9 +4,12 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "common/slots.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/quality_judge.h"
+#include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_team.h"
 #include "network/ipv6.h"
@@ -78,9 +81,26 @@ static int ipv6_restore(struct bond *bond, unsigned int slot, const struct place
 	return ipv6_disabled(place->name) > 0; /* there may be no such switch any more */
 }
 
+/* Addresses that somebody has given to a member stay: it is in trouble, but they are not ours. */
+static bool ipv6_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	const char *name;
+
+	(void)news;
+	if (slot == PART_BOND)
+		return false;
+	name = bond_slave(bond, slot)->name;
+	if (!ipv6_disabled(name) && !slave_has_addresses(bond, slot) && !ipv6_set_disabled(name, 1))
+		event_notice(bond_pin(bond)->name, name, "IPv6 was on on %s, and is off again",
+			     name);
+	return false;
+}
+
 struct part ipv6_part = { .restores = XBOND_RESTORED_IPV6,
+			  .hears = NEWS_LOST,
 			  .enslave = ipv6_enslave,
-			  .restore = ipv6_restore };
+			  .restore = ipv6_restore,
+			  .settle = ipv6_settle };
 
 static int mtu_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -175,10 +195,26 @@ static int slow_restore(struct bond *bond, unsigned int slot, const struct place
 	return r && r != -ENOENT ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }
 
+/* A device that was in another namespace for a while has lost it. */
+static bool slow_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot != PART_BOND && link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW)
+		slow_enslave(bond, slot, NULL);
+	return false;
+}
+
 /* By name, for filters that even with allmulti block link-local groups. */
 struct part slow_part = { .restores = XBOND_RESTORED_SLOW,
+			  .hears = NEWS_LOST,
 			  .enslave = slow_enslave,
-			  .restore = slow_restore };
+			  .restore = slow_restore,
+			  .settle = slow_settle };
+
+static unsigned int flags_needed(const struct bond *bond)
+{
+	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+}
 
 /*
  * allmulti lets multicast groups that are joined on bond0 through the slave's filter, with or
@@ -186,8 +222,10 @@ struct part slow_part = { .restores = XBOND_RESTORED_SLOW,
  */
 static int flags_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	return link_set_flags(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, IFF_ALLMULTI,
-			      IFF_ALLMULTI, err);
+	unsigned int flags = flags_needed(bond);
+
+	return link_set_flags(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, flags, flags,
+			      err);
 }
 
 static int flags_restore(struct bond *bond, unsigned int slot, const struct place *place,
@@ -200,43 +238,90 @@ static int flags_restore(struct bond *bond, unsigned int slot, const struct plac
 	return link_restore_flags(place, flags, IFF_ALLMULTI | IFF_PROMISC, err);
 }
 
-static unsigned int flags_needed(const struct bond *bond)
+struct flags_bond {
+	uint64_t stand_in; /* slots that are promiscuous because they stand in for others */
+};
+
+/* balance-alb: the active slave is promiscuous while it hears what is for others. */
+static uint64_t flags_stand_in(struct bond *bond)
 {
-	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+	uint64_t slots = 0;
+
+	bond_for_each_member (bond, slot)
+		if (learning_stands_in(bond, slot))
+			slots |= slots_bit(slot);
+	return slots;
 }
 
 static bool flags_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		       const struct link_info *link, bool gone)
 {
+	const struct flags_bond *flags = part_of_bond(bond, &flags_part);
+
 	(void)slot;
-	(void)news;
 	(void)gone;
+	if (news == NEWS_TICK)
+		return flags_stand_in(bond) != flags->stand_in;
 	return !link || flags_needed(bond) & ~link->flags;
 }
 
-/* Somebody has changed them. Others do not matter. */
-static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)
+/* As bond0 needs it. */
+static void flags_set_promisc(struct bond *bond, unsigned int slot)
 {
-	unsigned int needed = flags_needed(bond), missing;
-	const char *name;
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool promisc = bond->device.promisc || learning_stands_in(bond, slot) ||
+		       slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	struct err err;
+
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
+			   IFF_PROMISC, &err))
+		event_warning(bond_pin(bond)->name, slave->name, "cannot set %s promiscuous: %s",
+			      slave->name, err.text);
+}
+
+static void flags_settle_promisc(struct bond *bond, uint32_t news)
+{
+	struct flags_bond *flags = part_of_bond(bond, &flags_part);
+	uint64_t slots = flags_stand_in(bond), changed = slots ^ flags->stand_in;
+
+	flags->stand_in = slots;
+	bond_for_each_member (bond, slot)
+		if (slots_have(changed, slot) || news & (NEWS_PROMISC | NEWS_LOST))
+			flags_set_promisc(bond, slot);
+}
+
+/* Somebody has changed them. Others do not matter. */
+static void flags_put_back(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_slave(bond, slot)->name;
+	unsigned int missing;
 	struct link_info now;
 	struct err err;
 
-	(void)news;
-	if (!link_look(bond, slot, &now) || !(needed & ~now.flags))
-		return false;
-	missing = needed & ~now.flags;
-	name = bond_slave(bond, slot)->name;
+	if (!link_look(bond, slot, &now))
+		return;
+	missing = flags_needed(bond) & ~now.flags;
+	if (!missing)
+		return;
 	event_notice(bond_pin(bond)->name, name, "%s of %s is put back",
 		     missing & IFF_ALLMULTI ? "allmulticast" : "promisc", name);
 	if (link_set_flags(&bond->daemon->nl, now.ifindex, missing, missing, &err))
 		event_warning(bond_pin(bond)->name, name, "flags of %s: %s", name, err.text);
+}
+
+static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	if (slot == PART_BOND)
+		flags_settle_promisc(bond, news);
+	else
+		flags_put_back(bond, slot);
 	return false;
 }
 
 struct part flags_part = {
 	.restores = XBOND_RESTORED_FLAGS,
-	.hears = NEWS_SLAVE | NEWS_LOST,
+	.bond_size = sizeof(struct flags_bond),
+	.hears = NEWS_SLAVE | NEWS_PROMISC | NEWS_TICK | NEWS_LOST,
 	.enslave = flags_enslave,
 	.restore = flags_restore,
 	.hear = flags_hear,

@@ -2,8 +2,15 @@
 #include "daemon/slave/slave_rx.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/filters.h"
 
 /* With a team nobody behind it misses a frame, and nobody before it may end a frame's way. */
@@ -78,3 +85,172 @@ int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 	bond->members[slot].backlog_skip.is_there = false;
 	return r;
 }
+
+static int slave_rx_put_back(const struct attach_place *place, struct err *err)
+{
+	return slave_rx_attach(place->bond, place->slot, err);
+}
+
+void slave_rx_check(struct bond *bond, unsigned int slot)
+{
+	struct attach_place place = {
+		.bond = bond,
+		.slot = slot,
+		.point = slave_rx_point(bond, slot, slave_rx_hook(bond, slot)),
+		.program_fd = bond->dataplane.rx_fd,
+		.put_back = slave_rx_put_back,
+		.device = bond_slave(bond, slot)->name,
+	};
+
+	/*
+	 * Earlier builds had it in front of the filters of others. rx_place.c removes that one.
+	 */
+	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
+		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
+	attach_check_place(&place);
+}
+
+static int rx_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	int r;
+
+	crashpoint("enslave-changed");
+	rx_place_choose(bond, slot);
+	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	if (r)
+		return err_set(err, -r, "the programs cannot be told of %s: %s", slave->name,
+			       strerror(-r));
+	return slave_rx_attach(bond, slot, err);
+}
+
+static bool rx_made_clsact(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
+
+	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
+		return false;
+	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
+			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
+}
+
+/* The kernel takes filters off a device that it moves. */
+static int rx_restore(struct bond *bond, unsigned int slot, const struct place *place,
+		      struct err *err)
+{
+	int r;
+
+	if (place->away)
+		return 0;
+	r = rx_place_remove(bond, slot);
+	if (!r && rx_made_clsact(bond, slot))
+		r = attach_remove_clsact(place->nl, place->ifindex);
+	crashpoint("release-detached");
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+static void rx_forget(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
+
+	if (point.hook == XBOND_HOOK_TCX)
+		attach_remove(&bond->daemon->nl, &point, true);
+	attach_check_forget(bond, slot);
+}
+
+static bool rx_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot != PART_BOND)
+		slave_rx_check(bond, slot);
+	return false;
+}
+
+struct part rx_part = {
+	.restores = XBOND_RESTORED_INGRESS,
+	.enslave = rx_enslave,
+	.restore = rx_restore,
+	.forget = rx_forget,
+	.hears = NEWS_FILTER | NEWS_CHECK | NEWS_LOST,
+	.settle = rx_settle,
+};
+
+/*
+ * The action does not determine again for whom a packet is, so the slave must have bond0's address.
+ */
+static bool backlog_is_wanted(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return !pin->rx_backlog && !rx_place_forbids_backlog_skip(bond, slot) &&
+	       !memcmp(bond_slave(bond, slot)->mac, pin->mac, XBOND_MAC_SIZE);
+}
+
+static int backlog_add(struct bond *bond, unsigned int slot, struct err *err)
+{
+	int r = rx_place_to_clsact(bond, slot, err);
+
+	if (!r)
+		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
+				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
+				      err);
+	crashpoint("mirred-attached");
+	bond->members[slot].backlog_skip.is_there |= !r;
+	return r;
+}
+
+void slave_rx_skip_backlog(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+
+	if (!backlog_is_wanted(bond, slot))
+		slave_rx_drop_backlog_skip(bond, slot);
+	else if (!bond->device.away && backlog_add(bond, slot, &err))
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "what %s receives goes through the backlog: %s", slave->name,
+			      err.text);
+}
+
+static bool backlog_is_missing(struct bond *bond, unsigned int slot)
+{
+	return bond->members[slot].backlog_skip.is_there &&
+	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
+}
+
+void slave_rx_skip_backlog_all(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		slave_rx_skip_backlog(bond, slot);
+}
+
+static int backlog_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err;
+	slave_rx_skip_backlog(bond, slot);
+	return 0;
+}
+
+static int backlog_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			   struct err *err)
+{
+	int r = place->away ? 0 : slave_rx_drop_backlog_skip(bond, slot);
+
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+/* Somebody has removed it. */
+static bool backlog_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot != PART_BOND && backlog_is_missing(bond, slot))
+		slave_rx_skip_backlog(bond, slot);
+	return false;
+}
+
+struct part backlog_part = { .restores = XBOND_RESTORED_BACKLOG,
+			     .enslave = backlog_enslave,
+			     .restore = backlog_restore,
+			     .hears = NEWS_FILTER | NEWS_CHECK | NEWS_LOST,
+			     .settle = backlog_settle };

@@ -9,13 +9,17 @@
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/slave_parts.h"
 #include "network/team.h"
 
 #define KEEP_INTERVAL_NS (10000 * NS_PER_MS)
+
+struct team_bond {
+	uint64_t kept_ns; /* when it last told the team */
+	uint64_t refused; /* slots whose port the team does not use as it should */
+};
 
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -29,6 +33,7 @@ int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 static int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
+	struct team_bond *team = part_of_bond(bond, &team_part);
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct nl *nl = &bond->daemon->nl;
 	struct err why;
@@ -38,7 +43,7 @@ static int slave_team_join(struct bond *bond, unsigned int slot, struct err *err
 	lro_hold(bond, slot, XBOND_SLAVE_LRO_OFF); /* the kernel turns it off, and never on again */
 	r = link_set_master(nl, ifindex, (int)pin->ifindex, &why);
 	crashpoint("team-joined");
-	bond->team.refused &= ~slots_bit(slot);
+	team->refused &= ~slots_bit(slot);
 	if (!r && pin->team_sends)
 		r = team_map_port((int)pin->ifindex, slot, ifindex, &why);
 	if (!r)
@@ -59,6 +64,7 @@ static bool slave_team_is_port(struct bond *bond, unsigned int slot)
 
 void slave_team_keep_port(struct bond *bond, unsigned int slot)
 {
+	struct team_bond *team = part_of_bond(bond, &team_part);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct err err;
@@ -66,30 +72,28 @@ void slave_team_keep_port(struct bond *bond, unsigned int slot)
 
 	if (!r && pin->team_sends)
 		r = team_map_port((int)pin->ifindex, slot, (int)slave->ifindex, &err);
-	if (r && !slots_have(bond->team.refused, slot)) /* told once */
+	if (r && !slots_have(team->refused, slot)) /* told once */
 		event_warning(pin->name, slave->name,
 			      "cannot tell the team %s how to use %s: %s; take it out and add it "
 			      "again",
 			      pin->name, slave->name, err.text);
-	bond->team.refused &= ~slots_bit(slot);
-	bond->team.refused |= r ? slots_bit(slot) : 0;
+	team->refused &= ~slots_bit(slot);
+	team->refused |= r ? slots_bit(slot) : 0;
 }
 
 /* To ask the team what it does would cost more than to tell it again. */
 void slave_team_keep(struct bond *bond)
 {
+	struct team_bond *team = part_of_bond(bond, &team_part);
 	uint64_t now_ns = clock_now_ns();
 
 	if (!bond_is_team(bond_pin(bond)) ||
-	    (bond->team.kept_ns && now_ns - bond->team.kept_ns < KEEP_INTERVAL_NS))
+	    (team->kept_ns && now_ns - team->kept_ns < KEEP_INTERVAL_NS))
 		return;
-	bond->team.kept_ns = now_ns;
+	team->kept_ns = now_ns;
 	bond_for_each_member (bond, slot)
-		if (slave_team_is_port(bond, slot)) {
+		if (slave_team_is_port(bond, slot))
 			slave_team_keep_port(bond, slot);
-			if (!bond->adopting) /* then it is not ready to be evaluated */
-				idle_turn();
-		}
 }
 
 static int slave_team_leave(struct bond *bond, unsigned int slot, const struct place *place,
@@ -115,6 +119,17 @@ static int slave_team_leave(struct bond *bond, unsigned int slot, const struct p
 	return 0;
 }
 
+static bool team_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND)
+		slave_team_keep(bond);
+	return false;
+}
+
 struct part team_part = { .restores = XBOND_RESTORED_MASTER,
 			  .enslave = slave_team_join,
-			  .restore = slave_team_leave };
+			  .restore = slave_team_leave,
+			  .bond_size = sizeof(struct team_bond),
+			  .hears = NEWS_CHECK,
+			  .settle = team_settle };

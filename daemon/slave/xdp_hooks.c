@@ -367,7 +367,7 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
  * to remove its own pins. TC receives meanwhile. Every change of programs through the dispatcher
  * changes the dispatcher's number, so libxdp need not be asked meanwhile.
  */
-void xdp_check_slave(struct bond *bond, unsigned int slot)
+static void xdp_check_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -424,7 +424,7 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 		 : 0;
 }
 
-void xdp_check_tx(struct bond *bond)
+static void xdp_check_tx(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	char path[PIN_PATH_SIZE];
@@ -478,9 +478,37 @@ static void xdp_forget(struct bond *bond, unsigned int slot)
 	xdp_release_slave(bond, slot);
 }
 
+static bool xdp_hear(struct bond *bond, unsigned int slot, enum part_news news,
+		     const struct link_info *link, bool gone)
+{
+	(void)gone;
+	return news != NEWS_SLAVE || link->xdp_id != bond->members[slot].xdp.id;
+}
+
+static bool xdp_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot != PART_BOND)
+		xdp_check_slave(bond, slot);
+	return false;
+}
+
 struct part xdp_part = {
+	.hears = NEWS_SLAVE | NEWS_TIME,
+	.hear = xdp_hear,
+	.settle = xdp_settle,
 	.restores = XBOND_RESTORED_XDP,
 	.enslave = xdp_enslave,
 	.restore = xdp_restore,
 	.forget = xdp_forget,
 };
+
+static bool xdp_tx_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND)
+		xdp_check_tx(bond);
+	return false;
+}
+
+struct part xdp_tx_part = { .hears = NEWS_CHECK, .settle = xdp_tx_settle };

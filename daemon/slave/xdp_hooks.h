@@ -27,11 +27,6 @@ bool xdp_is_gentle(struct bond *bond, unsigned int slot);
 /* Uses TC until xdp_ask_again(), for an MTU that the driver may refuse with XDP. */
 void xdp_yield(struct bond *bond, unsigned int slot);
 /*
- * If somebody has detached the program, the slave receives by TC until xdp_follow_slave() is
- * called.
- */
-void xdp_check_slave(struct bond *bond, unsigned int slot);
-/*
  * Detaches it and restores what it needed. The device may be gone. Returns 0, or -errno if its link
  * goes on. libxdp's refusals are logged.
  */
@@ -41,7 +36,5 @@ int xdp_release_slave(struct bond *bond, unsigned int slot);
  * says so.
  */
 int xdp_follow_tx(struct bond *bond, struct err *err);
-/* Attaches it again if somebody has detached it. Until then, its frames go by TC. */
-void xdp_check_tx(struct bond *bond);
 
 #endif

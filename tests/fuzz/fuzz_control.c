@@ -34,7 +34,7 @@ int __wrap_lifecycle_delete(struct bond *deleted, struct err *err);
 int __wrap_enslave_check(struct bond *master, const char *name, bool force,
 			 struct link_info *ret_link, struct err *err);
 void __wrap_slave_release(struct bond *master, uint64_t slots);
-int __wrap_slave_follow_mac(struct bond *master, unsigned int slot, struct err *err);
+int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err);
 void __wrap_bond_evaluate(struct bond *evaluated);
 int __wrap_xdp_follow_tx(struct bond *followed, struct err *err);
 void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot);
@@ -108,7 +108,7 @@ void __wrap_slave_release(struct bond *master, uint64_t slots)
 	input_check(slots && !(slots >> MEMBERS), "slaves that there are");
 }
 
-int __wrap_slave_follow_mac(struct bond *master, unsigned int slot, struct err *err)
+int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err)
 {
 	(void)master;
 	input_check(slot < MEMBERS, "a slave that there is");

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The MAC address of a slave: which it shall have by mac_policy and the bond's address, how it gets
+ * it, and gets its own back. mac_swap.h: two slaves that change theirs.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/monitor/quality_judge.h"
+#include "daemon/slave/mac_swap.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/slave_parts.h"
+
+static bool slave_mac_is_same(const uint8_t *a, const uint8_t *b)
+{
+	return !memcmp(a, b, XBOND_MAC_SIZE);
+}
+
+static void slave_mac_drop_filter(struct bond *bond, struct xbond_slave *slave)
+{
+	if (mac_is_zero(slave->filter_mac))
+		return;
+	link_del_unicast(&bond->daemon->nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+}
+
+static bool slave_mac_is_virtual_function(struct bond *bond, const struct xbond_slave *slave)
+{
+	return ethtool_is_virtual_function(&bond->daemon->ethtool, slave->name);
+}
+
+/* The driver takes the address, but the host ignores it unless it trusts the function. */
+static void slave_mac_warn_of_host(struct bond *bond, const struct xbond_slave *slave)
+{
+	if (slave_mac_is_virtual_function(bond, slave))
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "%s is a virtual function: it receives for the bond's MAC address "
+			      "only if its host lets it ('ip link set PF vf N trust on' there)",
+			      slave->name);
+}
+
+/*
+ * The record comes before the change: deleting an address that is not there yet does no harm. An
+ * address that somebody else put there must not be deleted.
+ */
+static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
+{
+	const uint8_t *mac = bond_pin(bond)->mac;
+	struct err why;
+	int r;
+
+	if (slave_mac_is_same(slave->filter_mac, mac))
+		return 0;
+	slave_mac_drop_filter(bond, slave);
+	if (slave_mac_is_same(slave->mac, mac))
+		return 0;
+	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
+	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, &why);
+	if (r)
+		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+	else
+		slave_mac_warn_of_host(bond, slave);
+	if (!r || r == -EEXIST)
+		return 0;
+	return err_set(err, -r, "%s cannot receive for the bond's MAC address besides its own (%s)",
+		       slave->name, why.text);
+}
+
+/* A slave that may go down for this is marked until it is up again. */
+static int slave_mac_change(struct bond *bond, struct xbond_slave *slave,
+			    const struct link_info *link, const uint8_t *mac, struct err *err)
+{
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info now;
+	int r;
+
+	if (!(link->flags & IFF_UP))
+		return link_force_mac(nl, link, mac, err);
+	/* At each failover; mac_swap_try() has seen that this works. */
+	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW)
+		return link_set_mac(nl, link->ifindex, mac, err);
+	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
+	quality_excuse(bond, (unsigned int)(slave - bond_slave(bond, 0)));
+	r = link_force_mac(nl, link, mac, err);
+	crashpoint("mac-changed");
+	if (!link_get(nl, -1, link->ifindex, &now) && now.flags & IFF_UP)
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+	return r;
+}
+
+static int slave_mac_refuse(struct bond *bond, const struct xbond_slave *slave,
+			    const struct link_info *link, int r, const char *why, struct err *err)
+{
+	char own[MAC_FORMAT_SIZE];
+
+	if (!slave_mac_is_virtual_function(bond, slave))
+		return err_set(err, -r,
+			       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
+			       "keeps its own%s",
+			       slave->name, why,
+			       bond_pin(bond)->team_sends ? ", if the bond is created with it"
+							  : "");
+	return err_set(
+		err, -r,
+		"%s, a virtual function, does not take the bond's MAC address (%s); give the bond "
+		"its address %s, or let its host trust it ('ip link set PF vf N trust on')",
+		slave->name, why, mac_format(link->mac, own));
+}
+
+static int slave_mac_put(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,
+			 struct err *err)
+{
+	struct link_info link;
+	struct err why;
+	int r;
+
+	r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link);
+	if (r)
+		return err_set(err, -r, "the MAC address of %s cannot be read: %s", slave->name,
+			       strerror(-r));
+	if (!slave_mac_is_same(link.mac, mac)) {
+		r = slave_mac_change(bond, slave, &link, mac, &why);
+		if (r) {
+			/* The programs must not take it for one that has the other address. */
+			memcpy(slave->mac, link.mac, XBOND_MAC_SIZE);
+			return slave_mac_refuse(bond, slave, &link, r, why.text, err);
+		}
+	}
+	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
+	return 0;
+}
+
+/* Which address the slave shall have. */
+static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
+				       const struct xbond_slave *slave)
+{
+	enum xbond_fail_over_mac policy = bond_fail_over_mac(pin);
+
+	if (policy == XBOND_FAIL_OVER_MAC_FOLLOW)
+		return slave->mac;
+	return policy == XBOND_FAIL_OVER_MAC_ACTIVE || pin->mac_policy == XBOND_MAC_FILTER
+		       ? slave->before.mac
+		       : pin->mac;
+}
+
+int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint8_t wanted[XBOND_MAC_SIZE];
+	int r;
+
+	memcpy(wanted, slave_mac_wanted(bond_pin(bond), slave), XBOND_MAC_SIZE);
+	r = slave_mac_put(bond, slave, wanted, err);
+	if (!r && bond_filters_mac(bond_pin(bond)))
+		return slave_mac_add_filter(bond, slave, err);
+	if (!r)
+		slave_mac_drop_filter(bond, slave);
+	return r;
+}
+
+void slave_mac_finish(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+
+	if (!(slave->before.flags & XBOND_SLAVE_MAC_CHANGES))
+		return;
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
+		event_error(bond_pin(bond)->name, slave->name, "cannot bring %s up again: %s",
+			    slave->name, err.text);
+	else
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+}
+
+static int slave_mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	mac_swap_enter(bond, slot);
+	return slave_mac_set(bond, slot, err);
+}
+
+/* Somebody may have removed it. */
+static int slave_mac_restore_filter(struct bond *bond, unsigned int slot, const struct place *place,
+				    struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = mac_is_zero(slave->filter_mac)
+			? 0
+			: link_del_unicast(place->nl, place->ifindex, slave->filter_mac, err);
+
+	if (r && r != -ENOENT)
+		return r;
+	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+	return 0;
+}
+
+static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct place *place,
+			     struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info now;
+	int r = place->away ? 0 : slave_mac_restore_filter(bond, slot, place, err);
+
+	if (r)
+		return r;
+	if (!place->away)
+		mac_swap_leave(bond, slot);
+	r = link_get(place->nl, -1, place->ifindex, &now);
+	if (r)
+		return err_set(err, -r, "%s", strerror(-r));
+	if (slave_mac_is_same(now.mac, slave->before.mac)) {
+		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
+		return 0;
+	}
+	r = link_force_mac(place->nl, &now, slave->before.mac, err);
+	return r ? r : 1;
+}
+
+/* What the message says may be old, so the present state counts. */
+static bool slave_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			   const struct link_info *link, bool gone)
+{
+	(void)news;
+	(void)gone;
+	return !link ||
+	       (link->has_mac && !slave_mac_is_same(link->mac, bond_slave(bond, slot)->mac));
+}
+
+/* Somebody has changed it. */
+static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	struct link_info now;
+	struct xbond_slave *slave;
+	struct err err;
+
+	(void)news;
+	if (slot == PART_BOND)
+		return false;
+	slave = bond_slave(bond, slot);
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) || !now.has_mac ||
+	    slave_mac_is_same(now.mac, slave->mac))
+		return false;
+	event_notice(bond_pin(bond)->name, slave->name, "MAC address of %s is put back",
+		     slave->name);
+	if (slave_mac_set(bond, slot, &err))
+		event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
+	return false;
+}
+
+struct part mac_part = { .restores = XBOND_RESTORED_MAC,
+			 .enslave = slave_mac_enslave,
+			 .restore = slave_mac_restore,
+			 .hears = NEWS_SLAVE | NEWS_LOST,
+			 .hear = slave_mac_hear,
+			 .settle = slave_mac_settle };
+struct part mac_try_part = { .enslave = mac_swap_try };
