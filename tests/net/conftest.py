@@ -123,9 +123,8 @@ class Pair:
             words = [word for option in options.items() for word in option]
             host.ctl("create", "bond0", *words)
             host.ctl("add-slave", "bond0", *self.links)
-            host.ip("link", "set", "bond0", "up")
-            host.ip("addr", "add", f"10.0.0.{number}/24", "dev", "bond0")
-            host.ip("addr", "add", f"fd00::{number}/64", "dev", "bond0", "nodad")
+            host.ip_batch("link set bond0 up", f"addr add 10.0.0.{number}/24 dev bond0",
+                          f"addr add fd00::{number}/64 dev bond0 nodad")
         for host in (self.near, self.far):
             host.wait_slaves(*self.links)
         self.near.wait_ping("10.0.0.2")
