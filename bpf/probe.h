@@ -156,11 +156,13 @@ static __always_inline int probe_is_for_us(const struct __sk_buff *skb,
 	return match & PROBE_IS_SENDER;
 }
 
-static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot, int is_for_us,
-				       __u64 now_ns)
+/* Global for the same reason. */
+__noinline int probe_note(const struct probe_ends *ends, __u32 slot, int is_for_us, __u64 now_ns)
 {
 	struct xbond_probe_times *times = probe_times(slot);
 
+	if (!ends)
+		return 0;
 	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++) {
 		__u32 at = (ends->first + i) & (XBOND_PROBE_TARGETS - 1);
 		__u32 match = probe_match(ends, at);
@@ -170,6 +172,7 @@ static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot
 		if (match & PROBE_IS_TO)
 			times->to_ns[at] = now_ns;
 	}
+	return 0;
 }
 
 /* Of frames for which probe_concerns() is true. */

@@ -67,11 +67,39 @@ static __always_inline __u32 select_lowest(__u64 mask)
  * by themselves.
  */
 
+struct select_order {
+	const __u8 *slots; /* XBOND_MAX_SLAVES + 1 of them */
+	__u64 mask;
+	__u32 found;
+};
+
+/* For bpf_loop(), which the verifier checks once. */
+static long select_try(__u32 place, void *context)
+{
+	struct select_order *order = context;
+	__u32 slot;
+
+	if (place > XBOND_MAX_SLAVES)
+		return 1;
+	slot = order->slots[place];
+	if (!successor_is_in(order->mask, slot))
+		return 0;
+	order->found = slot;
+	return 1;
+}
+
+/* successor_of(), or the lowest slot of mask if the order has none of mask. */
+static __always_inline __u32 select_first(const __u8 *slots, __u64 mask)
+{
+	struct select_order order = { .slots = slots, .mask = mask, .found = SELECT_NONE };
+
+	bpf_loop(XBOND_MAX_SLAVES + 1, select_try, &order, 0);
+	return order.found < XBOND_MAX_SLAVES ? order.found : select_lowest(mask);
+}
+
 __noinline __u32 select_successor(__u64 mask)
 {
-	__u32 slot = successor_of(buckets.bucket[READ_ONCE(table.active) & 1], mask);
-
-	return slot < XBOND_MAX_SLAVES ? slot : select_lowest(mask);
+	return select_first(buckets.bucket[READ_ONCE(table.active) & 1], mask);
 }
 
 /*

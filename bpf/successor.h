@@ -10,14 +10,20 @@
 
 #include "bpf/abi.h"
 
-/* The first slot of the order that is in mask, or XBOND_NO_SLOT. bucket: a copy of the table. */
+static inline __attribute__((always_inline)) int successor_is_in(__u64 mask, __u32 slot)
+{
+	return slot < XBOND_MAX_SLAVES && mask >> slot & 1;
+}
+
+/*
+ * The first slot of the order that is in mask, or XBOND_NO_SLOT. bucket: a copy of the table. The
+ * programs have select_first(), which the verifier checks faster.
+ */
 static inline __attribute__((always_inline)) __u32 successor_of(const __u8 *bucket, __u64 mask)
 {
 	for (__u32 i = 0; i <= XBOND_MAX_SLAVES; i++) {
-		__u32 slot = bucket[i];
-
-		if (slot < XBOND_MAX_SLAVES && mask >> slot & 1)
-			return slot;
+		if (successor_is_in(mask, bucket[i]))
+			return bucket[i];
 	}
 	return XBOND_NO_SLOT;
 }

@@ -33,9 +33,7 @@ __noinline __u32 tlb_active(__u64 mask)
 
 	if (slot < XBOND_MAX_SLAVES && mask >> slot & 1 && !netdev_is_lost(slot))
 		return slot;
-	mask = select_live(mask);
-	slot = successor_of(alb.order, mask);
-	return slot < XBOND_MAX_SLAVES ? slot : select_lowest(mask);
+	return select_first(alb.order, select_live(mask));
 }
 
 /*

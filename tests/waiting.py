@@ -12,20 +12,22 @@ IS_SLOW = bool(os.environ.get("XBOND_VM") or os.environ.get("SAN"))
 PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if IS_SLOW else 1
 
 
-def wait_for(condition, what, deadline=5.0, interval=0.02):
+def wait_for(condition, what, deadline=5.0, interval=None):
     """Returns the first true value of condition(); fails after deadline seconds and says what it
-    waited for, a text or a function that returns one.
+    waited for, a text or a function that returns one. Without an interval it looks less often when
+    it has waited for long: most conditions run a program, which takes other tests the CPU.
     """
     deadline *= PATIENCE
-    end = time.monotonic() + deadline
+    began = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > deadline:
             text = what() if callable(what) else what
             raise AssertionError(f"waited {deadline} s in vain for {text}; last: {value!r}")
-        time.sleep(interval)
+        time.sleep(min(max(waited / 8, 0.02), 0.2) if interval is None else interval)
 
 
 def moments(seconds, interval=0.1):

@@ -352,6 +352,13 @@ def proc_state(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
+def veth_words(far, name, number, same_index):
+    near_index = 1000 + number
+    far_index = near_index if same_index else 2000 + number
+    return f"link add {name} index {near_index} numtxqueues 2 numrxqueues 2 type veth " \
+           f"peer name {name} index {far_index} numtxqueues 2 numrxqueues 2 netns {far.name}"
+
+
 class Lab:
     """All hosts of one test."""
     count = 0
@@ -380,24 +387,19 @@ class Lab:
         """A veth pair, called name on both sides, with chosen ifindexes: equal ones delay the
         kernel's messages.
         """
-        near_index = 1000 + number
-        far_index = near_index if same_index else 2000 + number
-        near.ip("link", "add", name, "index", near_index, "numtxqueues", 2, "numrxqueues", 2,
-                "type", "veth", "peer", "name", name, "index", far_index, "numtxqueues", 2,
-                "numrxqueues", 2, "netns", far.name)
+        near.ip_batch(veth_words(far, name, number, same_index))
 
-    def links(self, near, far, count, **kwargs):
+    def links(self, near, far, count, same_index=False):
         names = [f"l{number}" for number in range(count)]
-        for number, name in enumerate(names):
-            self.link(near, far, name, number, **kwargs)
+        near.ip_batch(*[veth_words(far, name, number, same_index)
+                        for number, name in enumerate(names)])
         return names
 
     def lone(self, links=2, bondd=True):
         """A host with bondd and a far namespace; links end in both, no bond yet."""
         near, far = self.host("a", bondd=bondd), self.namespace("b")
         near.links = self.links(near, far, links)
-        for name in near.links:
-            far.ip("link", "set", name, "up")
+        far.ip_batch(*[f"link set {name} up" for name in near.links])
         near.far = far
         return near
 

@@ -18,6 +18,8 @@ from waiting import PATIENCE, wait_for  # noqa: E402  pylint: disable=wrong-impo
 CLONE_NEWNET = 0x40000000
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_DO = 10, 23, 2
 KERNEL = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
+SETTINGS = {"ipv6/conf/default/accept_dad": "0", "ipv6/conf/all/accept_dad": "0",
+            "ipv4/ping_group_range": "0 0"}
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -60,8 +62,9 @@ class Namespace:
         self.path = f"/run/netns/{name}"
         self.children = []
         run("ip", "netns", "add", name)
-        self.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0",
-                 "net.ipv6.conf.all.accept_dad=0", "net.ipv4.ping_group_range=0 0")
+        with self.inside():
+            for name, value in SETTINGS.items():
+                pathlib.Path("/proc/sys/net", name).write_text(value)
         self.ip("link", "set", "lo", "up")
 
     def command(self, *words):
@@ -89,6 +92,10 @@ class Namespace:
 
     def ip(self, *words, check=True):
         return self.run("ip", *words, check=check).stdout
+
+    def ip_batch(self, *lines):
+        """Several calls of ip by one process."""
+        self.run("ip", "-batch", "-", input="\n".join(lines))
 
     def rename(self, dev, name):
         """Before Linux 6.2 a device that is up keeps its name."""

@@ -25,7 +25,7 @@ from tcx import TCX_EGRESS, TCX_INGRESS, order
 from waiting import PATIENCE, wait_for
 
 pytestmark = [
-    pytest.mark.usefixtures("on_veths"),
+    pytest.mark.usefixtures("on_veths", "bondd_chooses"),
     pytest.mark.skipif(IS_INSTRUMENTED, reason="sanitizers want to come before faults.so"),
     pytest.mark.skipif(KERNEL < (6, 6), reason="looks at programs by TCX")]
 INJECTOR = BUILD / "tools/faults.so"

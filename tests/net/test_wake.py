@@ -15,6 +15,8 @@ from lacp import distributing, wait_distributing
 from traffic import Stream
 from waiting import moments, quiet_for, wait_for
 
+pytestmark = pytest.mark.usefixtures("bondd_chooses")
+
 ATTEMPTS = 8
 LONG = 60000  # miimon
 NOISE = "noise"
