@@ -9,7 +9,7 @@
 #include "cli/base/pairs.h"
 #include "cli/base/steer.h"
 #include "common/slots.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 struct change {
 	const char *bond;

@@ -5,7 +5,7 @@
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "view/view_lacp.h"
+#include "view/view_bond.h"
 
 static uint64_t aftermath_linked(const struct pins *pins, uint64_t slots)
 {

@@ -14,7 +14,7 @@
 #include "common/mode.h"
 #include "common/monitor.h"
 #include "common/set_down.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 #define NEWS_SIZE 1024
 #define NO_CARRIER "the bond has no carrier"

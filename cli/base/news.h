@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * An array of texts, the most important first; empty if nothing is known to be wrong. A new

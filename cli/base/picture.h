@@ -9,7 +9,7 @@
 #define XBOND_CLI_BASE_PICTURE_H
 
 #include "common/pins.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 struct picture;
 

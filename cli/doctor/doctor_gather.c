@@ -14,9 +14,7 @@
 #include "network/features.h"
 #include "network/route.h"
 #include "network/xdp_features.h"
-#include "view/view_lacp.h"
-#include "view/view_policy.h"
-#include "view/view_why.h"
+#include "view/view_bond.h"
 
 int gather_number(const char *path)
 {

@@ -7,7 +7,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/mac.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 static void others_advise(const struct doctor_bond *bond, const char *slave, uint32_t trouble,
 			  struct doctor_report *report)

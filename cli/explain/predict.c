@@ -9,7 +9,7 @@
 #include "cli/explain/policy_answer.h"
 #include "cli/explain/predict_client.h"
 #include "common/slots.h"
-#include "view/view_policy.h"
+#include "view/view_bond.h"
 
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",

@@ -15,7 +15,7 @@
 #include "cli/monitor/events_in.h"
 #include "cli/monitor/history.h"
 #include "cli/monitor/since.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 #define AWAY_MS 250
 #define COUNT_MAX (1ULL << 62)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 struct seen {
 	json_t *view;

@@ -16,7 +16,7 @@
 #include "cli/show/text_options.h"
 #include "common/mode.h"
 #include "common/set_down.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * Prints the `lacp` objects for people. The line about what the port does, and

@@ -23,7 +23,6 @@
 #include "options/values.h"
 #include "rules/weights.h"
 #include "view/view_bond.h"
-#include "view/view_lacp.h"
 
 struct top_source {
 	const struct pins *pins;

@@ -10,7 +10,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
 #include "network/link_copy.h"
-#include "view/view_lacp.h"
+#include "view/view_bond.h"
 
 static struct bond *xbond_side_find(struct handover *plan, int ifindex)
 {

@@ -17,8 +17,7 @@
 #include "options/values.h"
 #include "rules/weights.h"
 #include "view/json_value.h"
-#include "view/view_lacp.h"
-#include "view/view_why.h"
+#include "view/view_bond.h"
 
 #define BYTES_OF_MBIT 125000.0
 #define COUNTER_TRIES 3
