@@ -110,7 +110,7 @@ $(B)/version:
 $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
-$(B)/daemon/metrics/metrics_answer.o: $(wildcard daemon/metrics/page/*)
+$(B)/daemon/metrics/metrics_http.o: $(wildcard daemon/metrics/page/*)
 
 # Before the first time; after that the .d files say which objects need them.
 $(filter $(B)/daemon/%,$(objects)): | $(skeletons)
