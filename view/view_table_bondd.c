@@ -8,33 +8,34 @@
 
 /* Packets */
 
-#define PACKETS(member, metric_name, metric_unit, sentence)                              \
-	{                                                                                \
-#member, VIEW_COUNT, sentence, VIEW_IN(struct xbond_counters, member),   \
-			.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit }, \
+#define PACKETS(member, metric_name, metric_unit, sentence, more)                            \
+	{                                                                                    \
+#member, VIEW_COUNT, sentence, more, VIEW_IN(struct xbond_counters, member), \
+			.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },     \
 	}
 
 static const struct view_field view_packets_of_bond[] = {
 	PACKETS(tx_packets, "xbond_bond_transmit_packets", NULL,
-		"Packets sent; a GSO packet is one."),
-	PACKETS(tx_bytes, "xbond_bond_transmit_bytes", "bytes", "Bytes sent."),
+		"Packets sent; a GSO packet is one.", "Control packets are not counted."),
+	PACKETS(tx_bytes, "xbond_bond_transmit_bytes", "bytes", "Bytes sent.", NULL),
 	PACKETS(rx_packets, "xbond_bond_receive_packets", NULL,
-		"Packets received; a GRO packet is one."),
-	PACKETS(rx_bytes, "xbond_bond_receive_bytes", "bytes", "Bytes received."),
+		"Packets received; a GRO packet is one.", NULL),
+	PACKETS(rx_bytes, "xbond_bond_receive_bytes", "bytes", "Bytes received.", NULL),
 	PACKETS(rx_dropped, "xbond_bond_receive_dropped_packets", NULL,
 		"Packets received on slaves that were not to take them, or without the bond's "
-		"carrier."),
+		"carrier.",
+		NULL),
 };
 
 static const struct view_field view_packets_of_slave[] = {
 	PACKETS(tx_packets, "xbond_slave_transmit_packets", NULL,
-		"Packets sent; a GSO packet is one."),
-	PACKETS(tx_bytes, "xbond_slave_transmit_bytes", "bytes", "Bytes sent."),
+		"Packets sent; a GSO packet is one.", "Control packets are not counted."),
+	PACKETS(tx_bytes, "xbond_slave_transmit_bytes", "bytes", "Bytes sent.", NULL),
 	PACKETS(rx_packets, "xbond_slave_receive_packets", NULL,
-		"Packets received; a GRO packet is one."),
-	PACKETS(rx_bytes, "xbond_slave_receive_bytes", "bytes", "Bytes received."),
+		"Packets received; a GRO packet is one.", NULL),
+	PACKETS(rx_bytes, "xbond_slave_receive_bytes", "bytes", "Bytes received.", NULL),
 	PACKETS(rx_dropped, "xbond_slave_receive_dropped_packets", NULL,
-		"Packets received that it was not to take, or without the bond's carrier."),
+		"Packets received that it was not to take, or without the bond's carrier.", NULL),
 };
 
 const struct view_table view_table_packets_of_bond = VIEW_TABLE("packets", view_packets_of_bond);

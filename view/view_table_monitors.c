@@ -46,6 +46,11 @@ static const char *view_bfd_state_word(unsigned int state)
 	return state == VIEW_STATE_UNKNOWN ? "unknown" : view_state_word(state);
 }
 
+static const char *view_session_word(unsigned int state)
+{
+	return state <= BFD_UP ? bfd_state_name(state) : NULL;
+}
+
 static uint64_t view_since_ms(uint64_t since_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -235,17 +240,17 @@ static json_t *view_read_targets(const struct view_place *place)
 }
 
 static const struct view_field view_fields_of_verdict[] = {
-	{ "state", VIEW_WORD, "Does the link work?", VIEW_IN(struct view_monitor, state),
+	{ "state", VIEW_WORD, "Its verdict on the link.", VIEW_IN(struct view_monitor, state),
 	  .word = view_state_word },
-	{ "since_ms", VIEW_COUNT, "How long it has been in that state.",
+	{ "since_ms", VIEW_COUNT, "How long it has been so.",
 	  VIEW_IN(struct view_monitor, since_ms) },
 };
 
 static const struct view_field view_fields_of_session[] = {
 	{ "session", VIEW_WORD, "The state of the session.",
-	  VIEW_IN(struct view_monitor, session.state), .word = bfd_state_name },
+	  VIEW_IN(struct view_monitor, session.state), .word = view_session_word },
 	{ "remote_session", VIEW_WORD, "The same at the far end.",
-	  VIEW_IN(struct view_monitor, session.remote_state), .word = bfd_state_name,
+	  VIEW_IN(struct view_monitor, session.remote_state), .word = view_session_word,
 	  .read = view_read_of_far_end, .null = true },
 	{ "diag", VIEW_TEXT,
 	  "The diagnostic of RFC 5880. If the programs have ended the session without bondd, it "
@@ -296,9 +301,9 @@ static const struct view_field view_fields_of_arp[] = {
 };
 
 static const struct view_field view_fields_of_bfd[] = {
-	{ "state", VIEW_WORD, "Does the link work?", VIEW_IN(struct view_monitor, state),
+	{ "state", VIEW_WORD, "Its verdict on the link.", VIEW_IN(struct view_monitor, state),
 	  .word = view_bfd_state_word },
-	{ "since_ms", VIEW_COUNT, "How long it has been in that state.",
+	{ "since_ms", VIEW_COUNT, "How long it has been so.",
 	  VIEW_IN(struct view_monitor, since_ms) },
 	{ .type = VIEW_FIELDS,
 	  .table = &view_table_session,
@@ -348,7 +353,8 @@ static const struct view_table view_tables_of_monitors[] = {
 	}
 
 static const struct view_field view_fields_of_monitors[] = {
-	MONITOR(XBOND_MONITOR_CARRIER, "carrier", "The kernel's word on the carrier."),
+	MONITOR(XBOND_MONITOR_CARRIER, "carrier",
+		"What the kernel says of its carrier. All monitors have *state* and *since_ms*."),
 	MONITOR(XBOND_MONITOR_ARP, "arp", "Answers to ARP requests and neighbour solicitations."),
 	MONITOR(XBOND_MONITOR_BFD, "bfd",
 		"BFD. It is there while the slave has a session; what is not known of the far end "

@@ -187,6 +187,7 @@ static const struct view_field view_fields_of_slave[] = {
 	  .metric = { METRICS_GAUGE, "xbond_slave_active", "1: it is used for transmission." } },
 	{ "speed_mbps", VIEW_COUNT, "Its speed; null without carrier.",
 	  VIEW_IN(struct xbond_slave, speed_mbps), .read = view_read_with_carrier, .null = true,
+	  .means_of = "In bytes per second.",
 	  .metric = { METRICS_GAUGE, "xbond_slave_speed_bytes", "The speed of its link.",
 		      .unit = "bytes", .scale = VIEW_BYTES_OF_MBIT } },
 	{ "duplex", VIEW_WORD, "Its duplex; null without carrier.",
@@ -217,7 +218,7 @@ static const struct view_field view_fields_of_slave[] = {
 	  .read = view_read_in_use,
 	  .metric = { METRICS_GAUGE, "xbond_slave_in_use" } },
 	{ "attached", VIEW_TRUTH, "Is its receive program in place?", .read = view_read_attached,
-	  .null = true,
+	  .null = true, .means_of = "It receives nothing then.",
 	  .metric = { METRICS_GAUGE, "xbond_slave_attached",
 		      "0: its receive program is not attached." } },
 	{ "times_detached", VIEW_COUNT,
@@ -226,8 +227,9 @@ static const struct view_field view_fields_of_slave[] = {
 	  .metric = { METRICS_COUNTER, "xbond_slave_detached",
 		      "How often bondd found its receive program detached." } },
 	{ "monitors", VIEW_OBJECT,
-	  "The link monitors that have a verdict on the slave. Null until a bondd of this version "
-	  "has adopted the bond.",
+	  "A member for each link monitor that has a verdict on the slave. Null until a bondd of "
+	  "this "
+	  "version has adopted the bond.",
 	  .table = &view_table_monitors, .base = view_base_monitors, .null = true },
 	{ .means = "1: the monitor says that the link works.",
 	  .means_of = "There is a line for each monitor that has a verdict: carrier, arp, bfd, "
