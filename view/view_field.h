@@ -108,7 +108,7 @@ struct view_table {
 
 extern const struct view_table view_table_bondd, view_table_bond, view_table_slave;
 extern const struct view_table view_table_packets_of_bond, view_table_packets_of_slave;
-extern const struct view_table view_table_loop, view_table_failovers, view_table_stats;
+extern const struct view_table view_table_loop, view_table_failovers;
 extern const struct view_table view_table_monitors, view_table_lacp_bond, view_table_lacp_slave;
 
 /* The value as JSON, a new reference; NULL if the field is not there. */
@@ -117,18 +117,21 @@ json_t *view_value(const struct view_field *field, const struct view_place *plac
 json_t *view_member(const struct view_field *field, const void *at);
 /* An object of the table's fields, a new reference. NULL in place->at: null. */
 json_t *view_object(const struct view_table *table, const struct view_place *place);
-/* What tables have in common: for `base`, */
+
+/* The counters of the slave, or of the bond, for `base`. */
 const void *view_base_packets(const struct view_place *place);
+/* The figures of the main loop, for `base`. */
 const void *view_base_loop(const struct view_place *place);
-/* and for `read`: an object of field->table for each slave; */
+
+/* These are for `read`. An object of field->table for each slave: */
 json_t *view_read_slaves(const struct view_place *place);
-/* the options of the slave or of the bond; */
+/* The options of the slave, or of the bond: */
 json_t *view_read_options(const struct view_place *place);
-/* the packets that were dropped, by reason, of the slave or of the bond as a whole; */
+/* The packets that were dropped, by reason, of the slave, or of the bond as a whole: */
 json_t *view_read_drops(const struct view_place *place);
-/* the histogram in the member: an object of field->table for each class that is not empty; */
+/* Of the histogram in the member an object of field->table for each class that is not empty: */
 json_t *view_read_histogram(const struct view_place *place);
-/* the same for a metric: all classes, and then the sum in seconds, whose offset is field->index. */
+/* For a metric, all its classes, and behind them the sum in seconds; index: the offset of it. */
 json_t *view_read_classes(const struct view_place *place);
 
 /* Is the field in the JSON of this bond? */

@@ -6,13 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cli/show/proc.h"
-#include "cli/show/see.h"
+#include "cli/show/show.h"
 #include "cli/base/style.h"
 #include "cli/base/text_wrap.h"
-#include "cli/show/text.h"
-#include "cli/show/text_details.h"
-#include "cli/show/text_stats.h"
 
 #define SHOW_NONE "there are no bonds; 'bondctl create' makes one"
 
