@@ -63,7 +63,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -110,7 +110,7 @@ $(B)/version:
 $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
-$(B)/daemon/metrics/metrics_answer.o: $(wildcard daemon/metrics/page/*)
+$(B)/daemon/metrics/metrics_http.o: $(wildcard daemon/metrics/page/*)
 
 # Before the first time; after that the .d files say which objects need them.
 $(filter $(B)/daemon/%,$(objects)): | $(skeletons)
@@ -347,6 +347,10 @@ report-nfs: deps-test
 	$(Q)packaging/deps vm nfs
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/nfs
+
+## fields: writes what is made from the tables of view/: the definitions of docs/json/show.schema.json, lists in manuals
+fields: $(B)/tools/fields
+	$(Q)XBOND_BUILD=$(B) $(PYTHON) tests/fields.py
 
 ## install: into DESTDIR and PREFIX; without DESTDIR it makes the group xbond, too (sysusers.conf)
 install: all

@@ -14,7 +14,7 @@
 #include "options/names.h"
 #include "options/option_absent.h"
 #include "options/option_set.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /* OPTION VALUE pairs, parsed by the option table. Knows nothing of bondd and maps. */
 

@@ -17,7 +17,7 @@
 #include "common/policy_pins.h"
 #include "common/slots.h"
 #include "view/json_value.h"
-#include "view/view_policy.h"
+#include "view/view_bond.h"
 
 /* What `policy show` prints, from the pins alone. */
 

@@ -119,10 +119,11 @@ rules/error_rate            net/quality
 rules/hold_down             net/quality
 rules/marker                net/drain_markers
 rules/probing               net/arp
-view/                       cli/show cli/show_text cli/schema cli/top cli/doctor
+view/                       cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
+                            net/metrics
 debian/                     packaging
 docs/                       manual report
-docs/json/                  cli/schema cli/show
+docs/json/                  cli/schema cli/show manual/fields
 docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
@@ -136,6 +137,7 @@ tests/bench/                layout
 tests/bpf/                  bpf
 tests/cli/                  cli
 tests/demo.sh               packaging/tools
+tests/fields.py             manual/fields
 tests/fuzz/                 layout
 tests/import/               import
 tests/layout/               layout

@@ -1,369 +1,452 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the JSON objects of `show` and `stats` from the pinned maps alone. What is unknown
- * becomes null.
+ * Walks the tables of fields, and so builds the JSON objects of `show` and `stats` from the pinned
+ * maps alone. What is unknown becomes null. What bonds and slaves have in common is here, too:
+ * packets, and the figures of bondd.
  */
 #include "view/view_bond.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/attached.h"
+#include "common/clock.h"
+#include "common/drops.h"
 #include "common/mode.h"
-#include "common/restored.h"
-#include "common/slots.h"
-#include "options/option_address.h"
-#include "options/options.h"
-#include "options/values.h"
+#include "common/version.h"
 #include "view/json_value.h"
-#include "view/view_drops.h"
-#include "view/view_failover.h"
-#include "view/view_load.h"
-#include "view/view_clients.h"
-#include "view/view_lacp.h"
-#include "view/view_loop.h"
-#include "view/view_monitors.h"
-#include "view/view_policy.h"
-#include "view/view_problem.h"
-#include "view/view_why.h"
+#include "view/view_field.h"
 
-/* The sources of the objects. */
-struct source {
-	const struct pins *pins;
-	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
-};
+#define COUNTER_TRIES 3
 
-static json_t *view_list_json(const struct option_spec *option, const struct option_value *value)
+const char *view_link_word(unsigned int link)
 {
-	char text[OPTION_ADDRESS_SIZE];
-	json_t *json = json_array();
-
-	for (unsigned int i = 0; i < option_address_count(value); i++)
-		json_array_append_new(json, json_string(option_address_at(option, value, i, text)));
-	return json;
-}
-
-static json_t *view_option_json(const struct option_spec *option, const struct option_value *value)
-{
-	char text[OPTION_TEXT_SIZE];
-
-	if (option_is_list(option))
-		return view_list_json(option, value);
-	option_format(option, value, text, sizeof(text));
-	if (option->type == OPTION_BOOL)
-		return json_boolean(value->number);
-	if (option->type == OPTION_IFNAME)
-		return json_value_text(value->name);
-	if (option->type == OPTION_MAC)
-		return json_value_mac(value->mac);
-	if (option->type == OPTION_ADDRESS && !value->host.family)
-		return json_null();
-	if (option->type == OPTION_INT)
-		return json_integer((int32_t)value->number);
-	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
-		return json_integer(value->number);
-	return json_string(text);
-}
-
-static json_t *view_options_json(const struct pins *pins, enum option_scope scope,
-				 unsigned int slot)
-{
-	json_t *json = json_object();
-
-	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option_spec *option = option_at(id);
-		struct option_value value;
-
-		if (option->scope != scope || option->home == OPTION_NOWHERE)
-			continue;
-		values_read(pins, option, slot, &value);
-		json_object_set_new(json, option->name, view_option_json(option, &value));
-	}
-	return json;
-}
-
-static void view_set_counters(json_t *json, const struct xbond_counters *counters)
-{
-	json_object_set_new(json, "tx_packets", json_integer((json_int_t)counters->tx_packets));
-	json_object_set_new(json, "tx_bytes", json_integer((json_int_t)counters->tx_bytes));
-	json_object_set_new(json, "rx_packets", json_integer((json_int_t)counters->rx_packets));
-	json_object_set_new(json, "rx_bytes", json_integer((json_int_t)counters->rx_bytes));
-	json_object_set_new(json, "rx_dropped", json_integer((json_int_t)counters->rx_dropped));
-}
-
-json_t *view_link(uint32_t link)
-{
-	static const char *const names[] = {
+	static const char *const words[] = {
 		[XBOND_LINK_DOWN] = "down",
 		[XBOND_LINK_UP] = "up",
 		[XBOND_LINK_GOING_UP] = "going_up",
 		[XBOND_LINK_GOING_DOWN] = "going_down",
 	};
 
-	return link < sizeof(names) / sizeof(names[0]) ? json_string(names[link]) : json_null();
+	return link < sizeof(words) / sizeof(words[0]) ? words[link] : NULL;
 }
 
-static json_t *view_duplex_json(uint32_t duplex)
-{
-	if (duplex > 1)
-		return json_null();
-	return json_string(duplex ? "full" : "half");
-}
-
-static json_t *view_slave_problem(const struct xbond_slave *slave)
-{
-	const struct view_problem *problem;
-	char text[512] = "";
-	size_t length = 0;
-
-	for (unsigned int i = 0; (problem = view_problem_at(i)); i++)
-		if (slave->trouble & problem->trouble)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-						   length ? "; " : "", problem->sentence);
-	return length ? json_string(text) : json_null();
-}
-
-/*
- * Without carrier there is no speed. The map still has the last speed, which goes on deciding the
- * weight.
- */
-static void view_set_speed(json_t *json, const struct xbond_slave *slave)
-{
-	bool carrier = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
-
-	json_object_set_new(json, "speed_mbps",
-			    carrier ? json_value_number(slave->speed_mbps) : json_null());
-	json_object_set_new(json, "duplex",
-			    carrier ? view_duplex_json(slave->duplex) : json_null());
-}
-
-static json_t *view_attached_json(enum attached attached)
+json_t *view_attached(enum attached attached)
 {
 	return attached == ATTACHED_UNKNOWN ? json_null() : json_boolean(attached == ATTACHED);
 }
 
-static json_t *view_times_json(const struct pins *pins, uint32_t times)
+/* The walk */
+
+static uint64_t view_integer(const void *at, size_t size)
 {
-	return pins->attached ? json_integer(times) : json_null();
+	switch (size) {
+	case 1: return *(const uint8_t *)at;
+	case 2: return *(const uint16_t *)at;
+	case 4: return *(const uint32_t *)at;
+	default: return *(const uint64_t *)at;
+	}
 }
 
-static json_t *view_slave_json(const struct source *source, unsigned int slot)
+static json_t *view_word(const struct view_field *field, uint64_t number)
 {
-	const struct pins *pins = source->pins;
-	const struct xbond_slave *slave = &pins->slaves[slot];
-	json_t *json = json_object();
-	struct xbond_counters counters;
+	const char *word = field->word((unsigned int)number);
 
-	if (pins_counters(pins, slot, &counters)) {
-		json_decref(json);
-		return NULL;
+	return word ? json_string(word) : json_null();
+}
+
+json_t *view_member(const struct view_field *field, const void *at)
+{
+	const char *member = (const char *)at + field->offset;
+
+	if (field->type == VIEW_MAC)
+		return json_value_mac((const uint8_t *)member);
+	if (field->word)
+		return view_word(field, view_integer(member, field->size));
+	if (field->type == VIEW_TEXT)
+		return json_value_text(member);
+	if (field->type == VIEW_REAL)
+		return json_real(*(const double *)(const void *)member);
+	if (field->type == VIEW_TRUTH)
+		return json_boolean(view_integer(member, field->size));
+	if (field->null)
+		return json_value_number(view_integer(member, field->size));
+	return json_integer((json_int_t)view_integer(member, field->size));
+}
+
+bool view_has(const struct view_field *field, const struct view_source *source)
+{
+	return !field->needs || (source->pins && mode_has(source->pins->bond->mode, field->needs));
+}
+
+json_t *view_value(const struct view_field *field, const struct view_place *place)
+{
+	struct view_place inner = *place;
+
+	if (!place->source->pins && !field->foreign)
+		return json_null();
+	inner.field = field;
+	if (field->read)
+		return field->read(&inner);
+	if (!field->base)
+		return view_member(field, place->at);
+	inner.at = field->base(place);
+	return view_object(field->table, &inner);
+}
+
+static void view_add_fields(json_t *json, const struct view_table *table,
+			    const struct view_place *place)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+		struct view_place inner = *place;
+
+		if (!view_has(field, place->source))
+			continue;
+		if (field->type == VIEW_FIELDS) {
+			inner.at = field->base(place);
+			if (inner.at)
+				view_add_fields(json, field->table, &inner);
+		} else if (field->name) {
+			json_object_set_new(json, field->name, view_value(field, place));
+		}
 	}
-	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", view_link(slave->link));
-	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
-	view_set_speed(json, slave);
-	json_object_set_new(json, "mac", json_value_mac(slave->mac));
-	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
-	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
-	json_object_set_new(json, "resets", json_integer(slave->resets));
-	json_object_set_new(json, "rx_hook",
-			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
-	json_object_set_new(json, "problem", view_slave_problem(slave));
-	json_object_set_new(json, "why", view_why(pins, source->lacp, slot));
-	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
-	json_object_set_new(
-		json, "times_detached",
-		view_times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
-	json_object_set_new(json, "monitors", view_monitors(pins, slot));
-	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
-	view_set_counters(json, &counters);
-	if (source->lacp)
-		json_object_set_new(json, "lacp", view_lacp_slave(pins, source->lacp, slot));
+}
+
+json_t *view_object(const struct view_table *table, const struct view_place *place)
+{
+	json_t *json;
+
+	if (!place->at)
+		return json_null();
+	json = json_object();
+	view_add_fields(json, table, place);
 	return json;
 }
 
-static json_t *view_slaves_json(const struct source *source,
-				json_t *(*make)(const struct source *, unsigned int))
+/* Packets */
+
+#define PACKETS(member, metric_name, metric_unit, sentence, more)                            \
+	{                                                                                    \
+#member, VIEW_COUNT, sentence, more, VIEW_IN(struct xbond_counters, member), \
+			.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },     \
+	}
+
+static const struct view_field view_packets_of_bond[] = {
+	PACKETS(tx_packets, "xbond_bond_transmit_packets", NULL,
+		"Packets sent; a GSO packet is one.", "Control packets are not counted."),
+	PACKETS(tx_bytes, "xbond_bond_transmit_bytes", "bytes", "Bytes sent.", NULL),
+	PACKETS(rx_packets, "xbond_bond_receive_packets", NULL,
+		"Packets received; a GRO packet is one.", NULL),
+	PACKETS(rx_bytes, "xbond_bond_receive_bytes", "bytes", "Bytes received.", NULL),
+	PACKETS(rx_dropped, "xbond_bond_receive_dropped_packets", NULL,
+		"Packets received on slaves that were not to take them, or without the bond's "
+		"carrier.",
+		NULL),
+};
+
+static const struct view_field view_packets_of_slave[] = {
+	PACKETS(tx_packets, "xbond_slave_transmit_packets", NULL,
+		"Packets sent; a GSO packet is one.", "Control packets are not counted."),
+	PACKETS(tx_bytes, "xbond_slave_transmit_bytes", "bytes", "Bytes sent.", NULL),
+	PACKETS(rx_packets, "xbond_slave_receive_packets", NULL,
+		"Packets received; a GRO packet is one.", NULL),
+	PACKETS(rx_bytes, "xbond_slave_receive_bytes", "bytes", "Bytes received.", NULL),
+	PACKETS(rx_dropped, "xbond_slave_receive_dropped_packets", NULL,
+		"Packets received that it was not to take, or without the bond's carrier.", NULL),
+};
+
+const struct view_table view_table_packets_of_bond = VIEW_TABLE("packets", view_packets_of_bond);
+const struct view_table view_table_packets_of_slave = VIEW_TABLE("packets", view_packets_of_slave);
+
+const void *view_base_packets(const struct view_place *place)
 {
+	return &place->source->counters[place->slot];
+}
+
+json_t *view_read_drops(const struct view_place *place)
+{
+	bool of_bond = place->slot == XBOND_DROPS_OF_BOND;
+	uint64_t packets[XBOND_DROPS];
+	json_t *json = json_object();
+
+	drops_read(place->source->pins, place->slot, packets);
+	for (unsigned int i = 0; i < XBOND_DROPS; i++)
+		if (drops_is_of_bond(i) == of_bond)
+			json_object_set_new(json, drops_name(i),
+					    packets[i] == DROPS_UNKNOWN
+						    ? json_null()
+						    : json_integer((json_int_t)packets[i]));
+	return json;
+}
+
+/* Histograms of failovers and of turns: powers of two of microseconds. */
+
+#define HISTOGRAM_CLASSES 28
+_Static_assert(XBOND_FAILOVER_BUCKETS == HISTOGRAM_CLASSES && LOOP_BUCKETS == HISTOGRAM_CLASSES,
+	       "the same classes");
+
+struct view_class {
+	uint64_t below_us, count;
+	double below_ms;
+};
+
+static const struct view_field view_class_of_failovers[] = {
+	{ "below", VIEW_COUNT, "A power of two, in microseconds.",
+	  VIEW_IN(struct view_class, below_us) },
+	{ "failovers", VIEW_COUNT, "How many took less than that, but at least half of it.",
+	  VIEW_IN(struct view_class, count) },
+};
+
+static const struct view_field view_class_of_turns[] = {
+	{ "below", VIEW_REAL, "In ms; a power of two of microseconds.",
+	  VIEW_IN(struct view_class, below_ms) },
+	{ "turns", VIEW_COUNT, "How many took less than that, but at least half of it.",
+	  VIEW_IN(struct view_class, count) },
+};
+
+const struct view_table view_table_failovers = VIEW_TABLE("failovers", view_class_of_failovers);
+static const struct view_table view_table_turns = VIEW_TABLE("turns", view_class_of_turns);
+
+json_t *view_read_histogram(const struct view_place *place)
+{
+	const void *at = (const char *)place->at + place->field->offset;
+	const uint64_t *histogram = at;
 	json_t *json = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!pins_is_member(source->pins, slot) ||
-		    !json_array_append_new(json, make(source, slot)))
-			continue;
-		json_decref(json);
-		return NULL;
+	for (unsigned int i = 0; i < HISTOGRAM_CLASSES; i++) {
+		struct view_class class = { UINT64_C(1) << i, histogram[i],
+					    (double)(UINT64_C(1) << i) / 1e3 };
+		struct view_place inner = { place->source, place->slot, &class, NULL };
+
+		if (histogram[i])
+			json_array_append_new(json, view_object(place->field->table, &inner));
 	}
 	return json;
 }
 
-static uint64_t view_speed_mbps(const struct pins *pins)
+json_t *view_read_classes(const struct view_place *place)
 {
-	uint64_t slots = values_tx_slots(pins), sum = 0;
+	const void *at = (const char *)place->at + place->field->offset;
+	const void *sum = (const char *)place->at + place->field->index;
+	json_t *json = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slots, slot))
-			sum += pins->slaves[slot].speed_mbps;
-	return sum;
+	for (unsigned int i = 0; i < HISTOGRAM_CLASSES; i++)
+		json_array_append_new(json, json_integer((json_int_t)((const uint64_t *)at)[i]));
+	json_array_append_new(json, json_real((double)*(const uint64_t *)sum / 1e9));
+	return json;
 }
 
-/* What the bond is made of; the option may have left that to bondd. */
-static json_t *view_device_json(uint32_t kind)
+/* bondd */
+
+static const struct loop_figures *view_loop(const struct view_place *place)
 {
-	switch ((enum xbond_device)kind) {
-	case XBOND_DEVICE_VETH: return json_string("veth");
-	case XBOND_DEVICE_NETKIT: return json_string("netkit");
-	case XBOND_DEVICE_TEAM: return json_string("team");
-	case XBOND_DEVICE_AUTO: break;
+	return place->at;
+}
+
+const void *view_base_loop(const struct view_place *place)
+{
+	return place->source->loop;
+}
+
+static uint64_t view_running_ns(const struct loop_figures *loop)
+{
+	uint64_t now_ns = clock_now_ns(), began_ns = loop->began_ns;
+
+	return began_ns && now_ns > began_ns ? now_ns - began_ns : 0;
+}
+
+static json_t *view_read_worst_ms(const struct view_place *place)
+{
+	uint64_t running_ns = view_running_ns(view_loop(place));
+	uint64_t worst_ns = view_loop(place)->worst_ns;
+
+	return json_real((double)(running_ns > worst_ns ? running_ns : worst_ns) / 1e6);
+}
+
+static json_t *view_read_worst_own_ms(const struct view_place *place)
+{
+	return json_real((double)view_loop(place)->worst_own_ns / 1e6);
+}
+
+static json_t *view_read_worst_s(const struct view_place *place)
+{
+	return json_real((double)view_loop(place)->worst_ns / 1e9);
+}
+
+static json_t *view_read_running_s(const struct view_place *place)
+{
+	return json_real((double)view_running_ns(view_loop(place)) / 1e9);
+}
+
+static json_t *view_read_build(const struct view_place *place)
+{
+	(void)place;
+	return json_pack("{s:s}", "version", xbond_version);
+}
+
+static json_t *view_read_bonds(const struct view_place *place)
+{
+	return json_integer(place->source->bonds);
+}
+
+static const struct view_field view_fields_of_loop[] = {
+	{ "worst_ms", VIEW_REAL, "The longest turn.", .read = view_read_worst_ms },
+	{ "worst_work", VIEW_TEXT, "The work of that turn.",
+	  VIEW_IN(struct loop_figures, worst_work), .null = true },
+	{ "worst_own_ms", VIEW_REAL, "The longest turn, not counting the time it waited for a CPU.",
+	  .read = view_read_worst_own_ms },
+	{ "turns", VIEW_COUNT, "The number of turns.", VIEW_IN(struct loop_figures, turns) },
+	{ "histogram_ms", VIEW_ARRAY, "How many turns took how long; no class is empty.",
+	  VIEW_IN(struct loop_figures, histogram), .read = view_read_histogram,
+	  .table = &view_table_turns },
+};
+
+static const struct view_field view_metrics_of_loop[] = {
+	{ .means = "How long turns of bondd's main loop took.",
+	  .means_of = "During a turn the loop cannot react to anything else.",
+	  VIEW_IN(struct loop_figures, histogram),
+	  .index = offsetof(struct loop_figures, total_ns),
+	  .read = view_read_classes,
+	  .foreign = true,
+	  .metric = { METRICS_HISTOGRAM, "xbond_loop_turn_seconds", .unit = "seconds" } },
+	{ .means = "The longest turn since bondd started.",
+	  .read = view_read_worst_s,
+	  .foreign = true,
+	  .metric = { METRICS_GAUGE, "xbond_loop_worst_turn_seconds", .unit = "seconds" } },
+	{ .means = "How long the current turn has been running; 0: the main loop waits for events.",
+	  .read = view_read_running_s,
+	  .foreign = true,
+	  .metric = { METRICS_GAUGE, "xbond_loop_running_turn_seconds", .unit = "seconds" } },
+};
+
+const struct view_table view_table_loop = VIEW_TABLE("loop", view_fields_of_loop);
+static const struct view_table view_table_loop_metrics = VIEW_TABLE(NULL, view_metrics_of_loop);
+
+static const struct view_field view_fields_of_bondd[] = {
+	{ .means = "The version of bondd.",
+	  .read = view_read_build,
+	  .foreign = true,
+	  .metric = { METRICS_INFO, "xbond_build", .labels = "version" } },
+	{ .means = "Bonds that have pins.",
+	  .read = view_read_bonds,
+	  .foreign = true,
+	  .metric = { METRICS_GAUGE, "xbond_bonds" } },
+	{ .type = VIEW_FIELDS,
+	  .table = &view_table_loop_metrics,
+	  .base = view_base_loop,
+	  .foreign = true },
+};
+
+const struct view_table view_table_bondd = VIEW_TABLE(NULL, view_fields_of_bondd);
+
+/* Slaves */
+
+json_t *view_read_slaves(const struct view_place *place)
+{
+	const struct pins *pins = place->source->pins;
+	struct view_place inner = *place;
+	json_t *json = json_array();
+
+	for (unsigned int slot = 0; pins && slot < XBOND_MAX_SLAVES; slot++) {
+		if (!pins_is_member(pins, slot))
+			continue;
+		inner.slot = slot;
+		inner.at = &pins->slaves[slot];
+		json_array_append_new(json, view_object(place->field->table, &inner));
 	}
-	return json_null();
+	return json;
 }
 
-static json_t *view_bond_problem(const struct pins *pins)
-{
-	char left[RESTORED_TEXT_SIZE];
+/* What `stats` shows */
 
-	return *restored_left_of(pins, left)
-		       ? json_sprintf(
-				 "slaves that were removed are not yet as they were before (%s)",
-				 left)
-		       : json_null();
+static json_t *view_read_name(const struct view_place *place)
+{
+	return json_value_text(place->slot == XBOND_DROPS_OF_BOND
+				       ? place->source->name
+				       : place->source->pins->slaves[place->slot].name);
 }
 
-static void view_set_state(json_t *json, const struct pins *pins, const char *name)
-{
-	const struct xbond_bond *bond = pins->bond;
-	struct option_value active;
+static const struct view_field view_stats_of_slave[] = {
+	{ "name", VIEW_TEXT, .read = view_read_name },
+	{ "counters", VIEW_OBJECT, .table = &view_table_packets_of_slave,
+	  .base = view_base_packets },
+	{ "drops", VIEW_OBJECT, .read = view_read_drops },
+};
 
-	values_read(pins, option_at(OPT_ACTIVE_SLAVE), 0, &active);
-	json_object_set_new(json, "name", json_value_text(name));
-	json_object_set_new(json, "mode", json_string(mode_name(bond->mode)));
-	json_object_set_new(json, "mac", json_value_mac(bond->mac));
-	json_object_set_new(json, "device", view_device_json(bond->device_kind));
-	json_object_set_new(json, "mtu", json_value_number(bond->mtu));
-	json_object_set_new(json, "carrier", json_boolean(bond->carrier));
-	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
-	json_object_set_new(json, "active_slave", json_value_text(active.name));
-	json_object_set_new(json, "speed_mbps", json_value_number(view_speed_mbps(pins)));
-	json_object_set_new(json, "attached", view_attached_json(attached_pair(pins)));
-	json_object_set_new(
-		json, "times_detached",
-		view_times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
-	json_object_set_new(json, "abi_version", json_integer(bond->abi_version));
-	json_object_set_new(json, "problem", view_bond_problem(pins));
+static const struct view_table view_table_slave_stats = VIEW_TABLE("slave", view_stats_of_slave);
+
+static const struct view_field view_stats_of_bond[] = {
+	{ "name", VIEW_TEXT, .read = view_read_name },
+	{ "counters", VIEW_OBJECT, .table = &view_table_packets_of_slave,
+	  .base = view_base_packets },
+	{ "drops", VIEW_OBJECT, .read = view_read_drops },
+	{ "slaves", VIEW_ARRAY, .read = view_read_slaves, .table = &view_table_slave_stats },
+	{ "loop", VIEW_OBJECT, .table = &view_table_loop, .base = view_base_loop, .null = true },
+};
+
+static const struct view_table view_table_stats = VIEW_TABLE("stats", view_stats_of_bond);
+
+/* Objects of whole bonds */
+
+/*
+ * When a slave leaves, its counts move to the sum of those that have left. A sum that was read in
+ * that moment is not right, and a counter that goes back counts as one that began again.
+ */
+static int view_read_counters(struct view_source *source)
+{
+	const struct pins *pins = source->pins;
+	struct xbond_counters retired;
+	int tries = COUNTER_TRIES, r;
+
+	do {
+		retired = pins->bond->retired;
+		r = pins_bond_counters(pins, &source->counters[XBOND_DROPS_OF_BOND]);
+	} while (!r && memcmp(&retired, &pins->bond->retired, sizeof(retired)) && --tries);
+	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(pins, slot))
+			r = pins_counters(pins, slot, &source->counters[slot]);
+	return r;
 }
 
-static void view_set_loop(json_t *json, const struct loop_figures *loop)
+int view_source_fill(struct view_source *source, struct lacp_system *room)
 {
-	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
+	if (mode_has(source->pins->bond->mode, MODE_LACP)) {
+		view_lacp_read(source->pins, room);
+		source->lacp = room;
+	}
+	return view_read_counters(source);
 }
 
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd,
 		  const struct loop_figures *loop)
 {
-	struct source source = { .pins = pins };
-	struct xbond_counters counters;
+	struct view_source source = { .pins = pins, .name = name, .bondd = bondd, .loop = loop };
+	struct view_place place = { &source, XBOND_DROPS_OF_BOND, pins->bond, NULL };
+	struct client_entry *clients = NULL;
 	struct lacp_system lacp;
-	json_t *slaves, *json;
+	json_t *json = NULL;
 
-	if (mode_has(pins->bond->mode, MODE_LACP)) {
-		view_lacp_read(pins, &lacp);
-		source.lacp = &lacp;
-	}
-	slaves = view_slaves_json(&source, view_slave_json);
-	if (!slaves || pins_bond_counters(pins, &counters)) {
-		json_decref(slaves);
-		return NULL;
-	}
-	json = json_object();
-	view_set_state(json, pins, name);
-	json_object_set_new(json, "bondd", json_boolean(bondd));
-	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
-	view_set_counters(json, &counters);
-	view_set_failover(json, pins, bondd);
-	json_object_set_new(json, "policy", view_policy(pins));
-	view_set_load(json, pins);
-	view_set_loop(json, loop);
 	if (mode_has(pins->bond->mode, MODE_RECEIVES))
-		view_set_clients(json, slaves, pins);
-	json_object_set_new(json, "slaves", slaves);
-	if (source.lacp)
-		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
+		source.client_count = client_table_read(pins->clients_fd, &clients);
+	source.clients = clients;
+	if (!view_source_fill(&source, &lacp))
+		json = view_object(&view_table_bond, &place);
+	free(clients);
 	return json;
 }
 
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 {
-	static const char *const unknown[] = { "mode",
-					       "mac",
-					       "device",
-					       "mtu",
-					       "carrier",
-					       "mii_status",
-					       "active_slave",
-					       "speed_mbps",
-					       "attached",
-					       "times_detached",
-					       "options",
-					       "tx_packets",
-					       "tx_bytes",
-					       "rx_packets",
-					       "rx_bytes",
-					       "rx_dropped",
-					       "carrier_source",
-					       "failover",
-					       "policy",
-					       "rebalance",
-					       "loop" };
-	json_t *json = json_object();
+	struct view_source source = { .name = name, .abi = abi, .bondd = bondd };
+	struct view_place place = { &source, XBOND_DROPS_OF_BOND, &source, NULL };
 
-	json_object_set_new(json, "name", json_value_text(name));
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-		json_object_set_new(json, unknown[i], json_null());
-	json_object_set_new(json, "bondd", json_boolean(bondd));
-	json_object_set_new(json, "slaves", json_array());
-	json_object_set_new(json, "abi_version", json_integer(abi));
-	json_object_set_new(
-		json, "problem",
-		json_sprintf("it was made with ABI version %u, and this program supports version "
-			     "%d; it continues under its own programs, as without bondd",
-			     abi, XBOND_ABI_VERSION));
-	return json;
-}
-
-static json_t *view_stats_json(const char *name, const struct xbond_counters *counters,
-			       json_t *drops)
-{
-	json_t *values = json_object();
-
-	view_set_counters(values, counters);
-	return json_pack("{s:o, s:o, s:o}", "name", json_value_text(name), "counters", values,
-			 "drops", drops);
-}
-
-static json_t *view_slave_stats_json(const struct source *source, unsigned int slot)
-{
-	struct xbond_counters counters;
-
-	if (pins_counters(source->pins, slot, &counters))
-		return NULL;
-	return view_stats_json(source->pins->slaves[slot].name, &counters,
-			       view_drops(source->pins, slot));
+	return view_object(&view_table_bond, &place);
 }
 
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop)
 {
-	struct source source = { .pins = pins };
-	json_t *slaves = view_slaves_json(&source, view_slave_stats_json);
-	struct xbond_counters counters;
-	json_t *json;
+	struct view_source source = { .pins = pins, .name = name, .loop = loop };
+	struct view_place place = { &source, XBOND_DROPS_OF_BOND, pins->bond, NULL };
 
-	if (!slaves || pins_bond_counters(pins, &counters)) {
-		json_decref(slaves);
-		return NULL;
-	}
-	json = view_stats_json(name, &counters, view_drops(pins, XBOND_DROPS_OF_BOND));
-	json_object_set_new(json, "slaves", slaves);
-	view_set_loop(json, loop);
-	return json;
+	return view_read_counters(&source) ? NULL : view_object(&view_table_stats, &place);
 }

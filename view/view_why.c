@@ -1,27 +1,238 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Goes by the pinned maps, and asks the kernel only for what they do not have; in the order in
- * which bondd decides: the slave's link, LACP, the choice among the slaves that could be used, the
- * programs, the bond. The first reason is told.
+ * The sentences of `show` and `doctor`: why a slave is not in use, what others have done to it, and
+ * why a policy has no effect. Goes by the pinned maps, and asks the kernel only for what they do
+ * not have.
  */
-#include "view/view_why.h"
-
 #include <net/if.h>
 #include <stdio.h>
 
+#include "bpf/heartbeat.h"
 #include "common/attached.h"
+#include "common/clock.h"
+#include "common/mode.h"
 #include "common/monitor.h"
+#include "common/policy_pins.h"
 #include "common/set_down.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/carrier.h"
+#include "rules/hold_down.h"
 #include "view/json_value.h"
-#include "view/view_bfd.h"
-#include "view/view_lacp.h"
-#include "view/view_quality.h"
+#include "view/view_bond.h"
 
 #define WHY_SIZE 256
+#define LACP_TEXT_SIZE (LACP_WHY_SIZE + 80)
 #define QUEUE_SIZE 80
+#define CONTINUES ": traffic continues, and avoids slaves that lose carrier"
+
+const char *view_problem_bondd(enum view_bondd bondd, bool has_carrier)
+{
+	switch (bondd) {
+	case VIEW_BONDD_IS_HERE: break;
+	case VIEW_BONDD_IS_STOPPED:
+		return has_carrier ? VIEW_BONDD_STOPPED CONTINUES : VIEW_BONDD_STOPPED;
+	case VIEW_BONDD_IS_SILENT:
+		return has_carrier ? VIEW_BONDD_SILENT CONTINUES : VIEW_BONDD_SILENT;
+	}
+	return NULL;
+}
+
+const char view_problem_detached_bond[] =
+	"the bond's own programs were taken off: it sends nothing, or not as it should";
+const char view_problem_detached_slave[] = "its receive program was taken off: it receives nothing";
+
+static const struct view_problem view_problems[] = {
+	{ XBOND_TROUBLE_MASTER,
+	  "it was made a port of another device, which receives nothing from it" },
+	{ XBOND_TROUBLE_ADDRESSES, "it has IP addresses, which belong on the bond" },
+	{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
+	{ XBOND_TROUBLE_ENDING, "filters on its ingress accept frames before xbond's program sees "
+				"them, so they are bypassed" },
+	{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
+	{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
+};
+
+const struct view_problem *view_problem_at(unsigned int i)
+{
+	return i < sizeof(view_problems) / sizeof(view_problems[0]) ? &view_problems[i] : NULL;
+}
+
+/* Policies of the user */
+
+json_t *view_policy(const struct pins *pins)
+{
+	struct policy_program program;
+
+	if (!policy_program(pins->dir, XBOND_PIN_POLICY, &program))
+		return json_null();
+	return *program.name ? json_value_text(program.name)
+			     : json_sprintf("program %u", program.id);
+}
+
+static bool view_policy_is_asked(const struct pins *pins)
+{
+	return pins->table->flags & XBOND_F_POLICY;
+}
+
+static bool view_policy_can_decide(const struct pins *pins)
+{
+	return pins->table->selection == XBOND_SELECT_HASH &&
+	       !mode_has(pins->bond->mode, MODE_OWN_MACS);
+}
+
+static const char *view_policy_why_not(const struct pins *pins)
+{
+	if (mode_has(pins->bond->mode, MODE_LACP))
+		return "it has no effect with lacp_tx balance-rr";
+	return "it has no effect in this mode; balance-xor and 802.3ad ask it";
+}
+
+bool view_policy_decides(const struct pins *pins)
+{
+	return view_policy_is_asked(pins) && view_policy_can_decide(pins) &&
+	       policy_is_loaded(pins->dir);
+}
+
+json_t *view_policy_problem(const struct pins *pins)
+{
+	if (!policy_is_loaded(pins->dir))
+		return json_null();
+	if (!view_policy_can_decide(pins))
+		return json_string(view_policy_why_not(pins));
+	if (!view_policy_is_asked(pins))
+		return json_string("the bond's programs do not ask it; start bondd, or restart it");
+	return json_null();
+}
+
+/* Hold-downs */
+
+static const struct xbond_hold_down *view_hold(const struct xbond_quality *quality,
+					       enum xbond_monitor monitor)
+{
+	if (monitor == XBOND_MONITOR_FLAPS)
+		return &quality->flaps.hold;
+	if (monitor == XBOND_MONITOR_SILENCE)
+		return &quality->silence.hold;
+	return monitor == XBOND_MONITOR_ERRORS ? &quality->errors.hold : NULL;
+}
+
+/* What is left of a hold-down of a link that works only says how long the next one would be. */
+uint64_t view_hold_left_ms(const struct pins *pins, unsigned int slot, enum xbond_monitor monitor)
+{
+	bool works = pins->monitors && pins->monitors[slot].works >> monitor & 1;
+	const struct xbond_hold_down *hold =
+		pins->quality && !works ? view_hold(&pins->quality[slot], monitor) : NULL;
+
+	return hold ? (hold_down_left_ns(hold, clock_now_ns()) + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
+/* BFD */
+
+bool view_has_bfd_session(const struct pins *pins, unsigned int slot)
+{
+	return pins->bfd && pins->bfd->link[slot].enabled;
+}
+
+enum xbond_bfd_end view_bfd_ended(const struct pins *pins, unsigned int slot)
+{
+	if (!view_has_bfd_session(pins, slot))
+		return XBOND_BFD_GOES_ON;
+	return (enum xbond_bfd_end)__atomic_load_n(&pins->bfd->link[slot].ended, __ATOMIC_RELAXED);
+}
+
+/* That the programs have ended its session while bondd is away; NULL: they have not. */
+static json_t *view_why_bfd(const struct pins *pins, unsigned int slot)
+{
+	switch (view_bfd_ended(pins, slot)) {
+	case XBOND_BFD_SILENT:
+		return json_string("its BFD session has ended without bondd: the far end is silent "
+				   "on this link");
+	case XBOND_BFD_SIGNALED:
+		return json_string("its BFD session has ended without bondd: the far end has taken "
+				   "it down");
+	case XBOND_BFD_TURNED_OFF: /* no failure */
+	case XBOND_BFD_GOES_ON: break;
+	}
+	return NULL;
+}
+
+/* LACP */
+
+static const char *view_lacp_slave_name(const void *context, unsigned int slot)
+{
+	const struct pins *pins = context;
+
+	return pins->slaves[slot].name[0] ? pins->slaves[slot].name : NULL;
+}
+
+static bool view_lacp_is_bondd_away(const struct pins *pins, uint64_t now_ns)
+{
+	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
+
+	return heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
+}
+
+static uint64_t view_lacp_later(uint64_t left_ns, uint64_t right_ns)
+{
+	return left_ns > right_ns ? left_ns : right_ns;
+}
+
+/* Roughly the time when bondd went away; the sentence is made for that time. */
+static uint64_t view_lacp_last_known_ns(const struct pins *pins, const struct lacp_port_state *port)
+{
+	return view_lacp_later(pins->table->lacp_heartbeat_ns,
+			       view_lacp_later(port->heard_ns, port->sent_ns[LACP_TX_LIMIT - 1]));
+}
+
+static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_system *sys,
+				     unsigned int slot, char ret_text[LACP_TEXT_SIZE])
+{
+	const struct xbond_hold *hold = &pins->hold[slot];
+	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
+	bool held = words->holding && words->told & LACP_COLLECTING;
+	char before[LACP_WHY_SIZE];
+
+	static const char *const ended[] = {
+		[XBOND_HOLD_SILENT] = "silent",
+		[XBOND_HOLD_OUT_OF_STEP] = "partner's state changed",
+		[XBOND_HOLD_PARTNER_CHANGED] = "partner changed",
+	};
+
+	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
+		snprintf(ret_text, LACP_TEXT_SIZE, "%s without bondd: %s",
+			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
+	} else if (held) {
+		snprintf(ret_text, LACP_TEXT_SIZE,
+			 "held by the kernel without bondd%s: %u answer%s",
+			 hold->withheld ? ", collecting only, as the partner does not" : "",
+			 hold->answers, hold->answers == 1 ? "" : "s");
+	} else {
+		lacp_why(sys, slot, view_lacp_last_known_ns(pins, &sys->port[slot]),
+			 view_lacp_slave_name, pins, before);
+		snprintf(ret_text, LACP_TEXT_SIZE, "not held without bondd; before: %s", before);
+	}
+}
+
+json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
+{
+	/* read after the state, so nothing in the state is later */
+	uint64_t now_ns = clock_now_ns();
+	char text[LACP_TEXT_SIZE];
+
+	if (!slots_have(sys->used, slot))
+		return json_string("no port yet: bondd has not taken it up");
+	if (view_lacp_is_bondd_away(pins, now_ns))
+		view_lacp_why_while_away(pins, sys, slot, text);
+	else
+		lacp_why(sys, slot, now_ns, view_lacp_slave_name, pins, text);
+	return json_value_text(text);
+}
+
+/*
+ * Why a slave is not in use, in the order in which bondd decides: the slave's link, LACP, the
+ * choice among the slaves that could be used, the programs, the bond. The first reason is told.
+ */
 
 /* The monitor's words, and how long the slave is still held down; "" if no monitor says no. */
 static void view_why_monitor(const struct pins *pins, unsigned int slot, char text[WHY_SIZE])
@@ -36,7 +247,7 @@ static void view_why_monitor(const struct pins *pins, unsigned int slot, char te
 	if (!refusing)
 		return;
 	monitor = (enum xbond_monitor)__builtin_ctz(refusing);
-	left_ms = view_quality_left_ms(pins, slot, monitor);
+	left_ms = view_hold_left_ms(pins, slot, monitor);
 	if (left_ms)
 		snprintf(text, WHY_SIZE, "%s; it is tried again in %llu s",
 			 monitor_finding(monitor), (unsigned long long)((left_ms + 999) / 1000));
@@ -113,7 +324,7 @@ static json_t *view_why_backup(const struct pins *pins, unsigned int slot)
 static json_t *view_why_left_out(const struct pins *pins, const struct lacp_system *lacp,
 				 unsigned int slot)
 {
-	json_t *why = view_bfd_why(pins, slot);
+	json_t *why = view_why_bfd(pins, slot);
 
 	if (why)
 		return why;

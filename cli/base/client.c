@@ -17,7 +17,7 @@
 
 #include "common/memory.h"
 #include "common/paths.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 #define MAX_REPLY_BYTES (1024 * 1024)
 

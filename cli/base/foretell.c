@@ -20,7 +20,7 @@
 #include "rules/buckets.h"
 #include "rules/moves.h"
 #include "rules/weights.h"
-#include "view/view_lacp.h"
+#include "view/view_bond.h"
 
 /*
  * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/netdev_look.h).

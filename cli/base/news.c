@@ -13,7 +13,7 @@
 #include "common/monitor.h"
 #include "common/set_down.h"
 #include "network/capture.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * Backups, standby ports and drained slaves are not news while their links work. What the bond says

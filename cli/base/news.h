@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "network/link.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * An array of texts, the most important first; empty if nothing is known to be wrong. A new

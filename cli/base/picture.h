@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 #include "common/pins.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * Which slaves have carrier, by the bond's own program (bpf/netdev_look.h): without bondd, and from

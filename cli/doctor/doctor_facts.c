@@ -24,9 +24,7 @@
 #include "network/features.h"
 #include "network/route.h"
 #include "network/xdp_features.h"
-#include "view/view_lacp.h"
-#include "view/view_policy.h"
-#include "view/view_why.h"
+#include "view/view_bond.h"
 
 /* One bond and its devices. */
 

@@ -4,7 +4,7 @@
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "network/xdp_features.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /* A turn of the main loop that still runs, or that once took so long. */
 #define HOST_STUCK_NS (2 * NS_PER_S)

@@ -15,7 +15,7 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "view/json_value.h"
-#include "view/view_policy.h"
+#include "view/view_bond.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {

@@ -13,7 +13,7 @@
 #include "common/client_table.h"
 #include "common/pins.h"
 #include "common/slots.h"
-#include "view/view_policy.h"
+#include "view/view_bond.h"
 
 /*
  * balance-alb: the slave of an ARP or neighbour message that tells a neighbour which slave's

@@ -15,7 +15,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/monitor/events_in.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /* Times as people write them after --since. */
 

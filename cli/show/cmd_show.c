@@ -7,11 +7,7 @@
 #include <stdio.h>
 
 #include "cli/base/terminal.h"
-#include "cli/show/proc.h"
-#include "cli/show/see.h"
-#include "cli/show/text.h"
-#include "cli/show/text_details.h"
-#include "cli/show/text_stats.h"
+#include "cli/show/show.h"
 
 #define SHOW_NONE "there are no bonds; 'bondctl create' makes one"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/show/see.h"
+#include "cli/show/show.h"
 
 #include <errno.h>
 #include <jansson.h>

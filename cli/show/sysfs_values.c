@@ -3,13 +3,12 @@
  * The files of Linux 6.1 to 6.12, as root reads them there. What a mode has no value for is an
  * empty file.
  */
-#include "cli/show/sysfs_values.h"
+#include "cli/show/show.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/base/fields.h"
-#include "cli/show/kernel_words.h"
 #include "common/mode.h"
 
 /* How an option is written. */

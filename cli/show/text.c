@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * show without --details. Called by cmd_show.c. Scripts must not read this text, because it may
- * change. Knows nothing of maps.
+ * show without --details, and stats. Scripts must not read this text, because it may change. Knows
+ * nothing of maps.
  */
-#include "cli/show/text.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +10,169 @@
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
 #include "cli/base/terminal.h"
-#include "cli/show/kernel_words.h"
-#include "cli/show/text_options.h"
+#include "cli/show/show.h"
+#include "common/drops.h"
+#include "common/mode.h"
+
+/* Options */
+
+#define NOTE_SIZE 128
+
+static bool text_option_is_default(const struct option_spec *option, const char *text)
+{
+	struct option_value value;
+
+	return !option_parse(option, text, &value, NULL) && option_is_default(option, &value);
+}
+
+/* How the options of one bond are printed. */
+struct manner {
+	uint32_t mode;
+	bool lacp_rr; /* lacp_tx balance-rr */
+	bool flowlets;
+	char counted[NOTE_SIZE - 16]; /* why `path direct` is not in force; "": it may be */
+	const char *device;	      /* what the bond is made of; NULL if that is unknown */
+	const char *lead; /* before the first, if only some are printed; NULL: all, one a line */
+	int column;	  /* how far the line is printed */
+};
+
+/* Why the option has no effect; NULL if it has one. */
+static const char *text_option_idle(const struct option_spec *option, const struct manner *manner)
+{
+	if (!option_has_effect(option, manner->mode))
+		return "no effect in this mode";
+	if (option->id == OPT_REBALANCE_INTERVAL && manner->flowlets)
+		return "no effect with flowlet_gap";
+	if (!mode_has(manner->mode, MODE_LACP))
+		return NULL;
+	if (option->needs == MODE_TURNS && !manner->lacp_rr)
+		return "no effect with lacp_tx hash";
+	if (option->effect == MODE_HASH && manner->lacp_rr)
+		return "no effect with lacp_tx balance-rr";
+	return NULL;
+}
+
+/* What must be said of the value; "" if nothing. */
+static const char *text_option_note(const struct option_spec *option, const char *text,
+				    const struct manner *manner)
+{
+	const char *idle = text_option_idle(option, manner);
+
+	if (option->id == OPT_PATH && *manner->counted && !strcmp(text, "direct"))
+		return manner->counted;
+	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device))
+		return manner->device;
+	return idle ? idle : "";
+}
+
+/* "lead NAME VALUE (NOTE), NAME VALUE", broken before TEXT_WIDTH. */
+static void text_option_append(struct manner *manner, const char *name, const char *text,
+			       const char *note)
+{
+	char item[OPTION_TEXT_SIZE + NOTE_SIZE];
+	int length = snprintf(item, sizeof(item), "%s %s%s%s%s", name, text, *note ? " (" : "",
+			      note, *note ? ")" : "");
+
+	if (manner->column && manner->column + 2 + length + 1 > TEXT_WIDTH) {
+		printf(",\n");
+		manner->column = printf("    ");
+	} else if (manner->column) {
+		manner->column += printf(", ");
+	} else {
+		manner->column = printf("  %s ", manner->lead);
+	}
+	printf("%s", item);
+	manner->column += length;
+}
+
+static void text_option_print(const struct option_spec *option, const json_t *value,
+			      struct manner *manner)
+{
+	char text[OPTION_TEXT_SIZE];
+	const char *note;
+	bool is_default;
+
+	field_option_text(value, text, sizeof(text));
+	is_default = text_option_is_default(option, text);
+	note = text_option_note(option, text, manner);
+	if (is_default && (manner->lead || text_option_idle(option, manner)))
+		return;
+	if (manner->lead) {
+		text_option_append(manner, option->name, text, note);
+		return;
+	}
+	printf("    %-20s %s%s%s%s\n", option->name, text, *note ? "   (" : "", note,
+	       *note ? ")" : "");
+}
+
+/* What stands elsewhere is left out. */
+static bool text_option_is_shown(const struct option_spec *option, enum option_scope scope)
+{
+	return option->scope == scope && option->id != OPT_MODE && option->id != OPT_ACTIVE_SLAVE &&
+	       !option->is_alias;
+}
+
+static void text_options_print(const json_t *options, enum option_scope scope, struct manner manner)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		const json_t *value = json_object_get(options, option->name);
+
+		if (value && text_option_is_shown(option, scope) &&
+		    !(manner.lead && id == OPT_WEIGHT))
+			text_option_print(option, value, &manner);
+	}
+	if (manner.column)
+		printf("\n");
+}
+
+static struct manner text_options_manner(const json_t *bond, const char *lead)
+{
+	return (struct manner){
+		.mode = field_option_number(bond, "mode"),
+		.flowlets = field_option_number(bond, "flowlet_gap") > 0,
+		.lacp_rr = field_option_number(bond, "lacp_tx") == XBOND_LACP_TX_BALANCE_RR,
+		.device = field_text_or(bond, "device", NULL),
+		.lead = lead,
+	};
+}
+
+static void text_options_of_bond(const json_t *bond, bool forced_counted, const char *lead)
+{
+	struct manner manner = text_options_manner(bond, lead);
+
+	if (forced_counted)
+		snprintf(manner.counted, sizeof(manner.counted), "counted for now: %s",
+			 counted_why_now(field_text(bond, "name")));
+	text_options_print(json_object_get(bond, "options"), OPTION_BOND, manner);
+}
+
+static void text_options_bond(const json_t *bond, bool forced_counted)
+{
+	text_options_of_bond(bond, forced_counted, "options");
+}
+
+void text_options_all_of_bond(const json_t *bond, bool forced_counted)
+{
+	text_options_of_bond(bond, forced_counted, NULL);
+}
+
+static void text_options_slave(const json_t *bond, const json_t *slave)
+{
+	char lead[64];
+
+	snprintf(lead, sizeof(lead), "options of %s", field_text(slave, "name"));
+	text_options_print(json_object_get(slave, "options"), OPTION_SLAVE,
+			   text_options_manner(bond, lead));
+}
+
+void text_options_all_of_slave(const json_t *bond, const json_t *slave)
+{
+	text_options_print(json_object_get(slave, "options"), OPTION_SLAVE,
+			   text_options_manner(bond, NULL));
+}
+
+/* The table */
 
 static size_t text_used_slaves(const json_t *bond)
 {
@@ -237,4 +396,92 @@ void text_bond(const struct seen *seen)
 	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		text_options_slave(bond, slave);
+}
+
+/* Counters, of `stats` */
+
+#define INDENT "  "
+
+static const char *const columns[] = { "tx_packets", "tx_bytes", "rx_packets", "rx_bytes",
+				       "rx_dropped" };
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* As narrow as the numbers allow, so that all but very large ones take 80 columns. */
+struct widths {
+	int name;
+	int column[COLUMNS];
+};
+
+static void text_stats_widen(struct widths *widths, const char *indent, const json_t *stats)
+{
+	const json_t *counters = json_object_get(stats, "counters");
+	int length = (int)(strlen(indent) + strlen(field_text(stats, "name")));
+
+	if (widths->name < length)
+		widths->name = length;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		length = snprintf(NULL, 0, "%lld", field_number(counters, columns[i]));
+		if (widths->column[i] < length)
+			widths->column[i] = length;
+	}
+}
+
+static struct widths text_stats_widths(const json_t *stats)
+{
+	struct widths widths = { 0 };
+	const json_t *slave;
+	size_t at;
+
+	for (size_t i = 0; i < COLUMNS; i++)
+		widths.column[i] = (int)strlen(columns[i]);
+	text_stats_widen(&widths, "", stats);
+	json_array_foreach (json_object_get(stats, "slaves"), at, slave)
+		text_stats_widen(&widths, INDENT, slave);
+	return widths;
+}
+
+static void text_stats_head(const struct widths *widths)
+{
+	printf("%*s", widths->name, "");
+	for (size_t i = 0; i < COLUMNS; i++)
+		printf("  %*s", widths->column[i], columns[i]);
+	putchar('\n');
+}
+
+static void text_stats_row(const struct widths *widths, const char *indent, const json_t *stats)
+{
+	const json_t *counters = json_object_get(stats, "counters");
+
+	printf("%s%-*s", indent, widths->name - (int)strlen(indent), field_text(stats, "name"));
+	for (size_t i = 0; i < COLUMNS; i++)
+		printf("  %*lld", widths->column[i], field_number(counters, columns[i]));
+	putchar('\n');
+}
+
+/* What has been dropped, in words: a line for each reason that there was. */
+static void text_stats_drops(const char *indent, const json_t *stats)
+{
+	const json_t *drops = json_object_get(stats, "drops");
+
+	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
+		long long packets = field_number(drops, drops_name(i));
+
+		if (packets)
+			printf("%s  dropped %lld: %s\n", indent, packets, drops_words(i));
+	}
+}
+
+void text_stats(const json_t *stats)
+{
+	struct widths widths = text_stats_widths(stats);
+	const json_t *slave;
+	size_t at;
+
+	text_stats_head(&widths);
+	text_stats_row(&widths, "", stats);
+	text_stats_drops("", stats);
+	json_array_foreach (json_object_get(stats, "slaves"), at, slave) {
+		text_stats_row(&widths, INDENT, slave);
+		text_stats_drops(INDENT, slave);
+	}
 }

@@ -3,7 +3,7 @@
  * show --details. Called by cmd_show.c. Scripts must not read this text, because it may change.
  * Knows nothing of maps.
  */
-#include "cli/show/text_details.h"
+#include "cli/show/show.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -12,10 +12,9 @@
 
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
-#include "cli/show/text_options.h"
 #include "common/mode.h"
 #include "common/set_down.h"
-#include "view/view_problem.h"
+#include "view/view_bond.h"
 
 /*
  * Prints the `lacp` objects for people. The line about what the port does, and

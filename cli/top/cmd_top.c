@@ -46,7 +46,7 @@ static json_t *top_json_slave(const struct top_bond *bond, const struct top_slav
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", view_link(slave->link));
+	json_object_set_new(json, "mii_status", json_pack("s?", view_link_word(slave->link)));
 	json_object_set_new(json, "active", json_boolean(slave->is_active));
 	json_object_set_new(json, "drain", json_boolean(slave->is_drained));
 	json_object_set_new(json, "mux_state",

@@ -22,7 +22,6 @@
 #include "rules/weights.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
-#include "view/view_lacp.h"
 
 struct top_source {
 	const struct pins *pins;

@@ -15,8 +15,7 @@
 #include "daemon/base/capabilities.h"
 #include "daemon/base/log.h"
 #include "daemon/base/pulse.h"
-#include "daemon/metrics/metrics_http.h"
-#include "daemon/metrics/metrics_listen.h"
+#include "daemon/metrics/metrics_private.h"
 
 #define TRY_AGAIN_MS 1000
 

@@ -1,333 +1,381 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/metrics/metrics_collect.h"
-
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "common/drops.h"
+#include "common/clock.h"
 #include "common/memory.h"
-#include "common/monitor.h"
-#include "daemon/metrics/metrics_bond.h"
-#include "daemon/metrics/metrics_loop.h"
-#include "daemon/metrics/metrics_port.h"
+#include "common/slots.h"
+#include "daemon/metrics/metrics_private.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 
-#define BONDD(field) .scope = OF_BONDD, .offset = offsetof(struct metrics_loop, field)
-#define BOND(field) .scope = OF_BOND, .offset = offsetof(struct metrics_bond, field)
-#define MASTER(field) .scope = OF_MASTER, .offset = offsetof(struct metrics_bond, field)
-#define SLAVE(field) .scope = OF_SLAVE, .offset = offsetof(struct metrics_slave, field)
+#define KEEP_NS (60 * NS_PER_S) /* longer than scrapers usually pause */
 
-struct metrics_all {
-	struct metrics_loop loop;
-	struct metrics_bond *bonds;
-	size_t count; /* of them */
+struct metrics_open {
+	struct metrics_open *next;
+	char name[XBOND_NAME_SIZE];
+	/* Of the directory: another one is there after an upgrade of the maps. */
+	dev_t device;
+	ino_t inode;
+	uint64_t used_ns;
+	struct pins pins;
 };
 
-/* bondd(8) has the same list for users; tests/net/test_metrics.py compares them. */
-
-enum metrics_scope { OF_BONDD, OF_BOND, OF_MASTER, OF_SLAVE };
-
-struct metrics_family {
-	struct metrics_name name;
-	enum metrics_scope scope;
-	/*
-	 * In the struct of the scope: a double, or for METRICS_INFO the labels, or for
-	 * METRICS_HISTOGRAM a struct metrics_histogram.
-	 */
-	size_t offset;
-	/* An array of doubles: how many, and the label that tells them apart. 0: one double. */
-	size_t count;
-	const char *key;
-	const char *(*value_of_key)(unsigned int index);
+struct metrics_pins {
+	const char *bpf_dir;
+	struct metrics_open *open;
 };
 
-static const char *metrics_monitor_name(unsigned int monitor)
+struct metrics_pins *metrics_pins_new(const char *bpf_dir)
 {
-	return monitor_name((enum xbond_monitor)monitor);
+	struct metrics_pins *all = memory_need(calloc(1, sizeof(*all)));
+
+	all->bpf_dir = bpf_dir;
+	return all;
 }
 
-static const char *metrics_drop_name(unsigned int reason)
+static void metrics_pins_close(struct metrics_open **at)
 {
-	return drops_name((enum xbond_drop)reason);
+	struct metrics_open *open = *at;
+
+	*at = open->next;
+	pins_close(&open->pins);
+	free(open);
 }
 
-static const struct metrics_family families[] = {
-	{ { METRICS_INFO, "xbond_build", "The version of bondd.", NULL }, BONDD(build) },
-	{ { METRICS_GAUGE, "xbond_bonds", "Bonds that have pins.", NULL }, BONDD(bonds) },
-	{ { METRICS_HISTOGRAM, "xbond_loop_turn_seconds",
-	    "How long turns of bondd's main loop took.", "seconds" },
-	  BONDD(turns) },
-	{ { METRICS_GAUGE, "xbond_loop_worst_turn_seconds", "The longest turn since bondd started.",
-	    "seconds" },
-	  BONDD(worst_s) },
-	{ { METRICS_GAUGE, "xbond_loop_running_turn_seconds",
-	    "How long the current turn has been running; 0: the main loop waits for events.",
-	    "seconds" },
-	  BONDD(running_s) },
-
-	{ { METRICS_GAUGE, "node_bonding_slaves",
-	    "Number of configured slaves per bonding interface.", NULL },
-	  MASTER(slave_count) },
-	{ { METRICS_GAUGE, "node_bonding_active", "Number of active slaves per bonding interface.",
-	    NULL },
-	  MASTER(up_count) },
-
-	{ { METRICS_GAUGE, "xbond_bond_readable",
-	    "0: its maps are of another version, or damaged; nothing else is known of it.", NULL },
-	  BOND(readable) },
-	{ { METRICS_INFO, "xbond_bond", "What the bond is.", NULL }, BOND(info) },
-	{ { METRICS_GAUGE, "xbond_bond_carrier", "1: the bond has carrier.", NULL },
-	  BOND(carrier) },
-	{ { METRICS_GAUGE, "xbond_bond_speed_bytes",
-	    "The sum of the speeds of the slaves that may transmit.", "bytes" },
-	  BOND(speed_bytes) },
-	{ { METRICS_GAUGE, "xbond_bond_attached",
-	    "0: programs of the bond's pair are not attached.", NULL },
-	  BOND(attached) },
-	{ { METRICS_COUNTER, "xbond_bond_detached",
-	    "How often bondd found programs of the bond's pair detached.", NULL },
-	  BOND(detached) },
-	{ { METRICS_COUNTER, "xbond_bond_transmit_packets", "Packets sent; a GSO packet is one.",
-	    NULL },
-	  BOND(traffic.tx_packets) },
-	{ { METRICS_COUNTER, "xbond_bond_transmit_bytes", "Bytes sent.", "bytes" },
-	  BOND(traffic.tx_bytes) },
-	{ { METRICS_COUNTER, "xbond_bond_receive_packets", "Packets received; a GRO packet is one.",
-	    NULL },
-	  BOND(traffic.rx_packets) },
-	{ { METRICS_COUNTER, "xbond_bond_receive_bytes", "Bytes received.", "bytes" },
-	  BOND(traffic.rx_bytes) },
-	{ { METRICS_COUNTER, "xbond_bond_receive_dropped_packets",
-	    "Packets received on slaves that were not to take them, or without the bond's carrier.",
-	    NULL },
-	  BOND(traffic.rx_dropped) },
-	{ { METRICS_COUNTER, "xbond_bond_dropped_packets",
-	    "Packets dropped, by reason, that belong to no slave.", NULL },
-	  BOND(drops),
-	  .count = XBOND_DROPS,
-	  .key = "reason",
-	  .value_of_key = metrics_drop_name },
-	{ { METRICS_HISTOGRAM, "xbond_bond_failover_seconds",
-	    "How long it took to take a failed slave out of use.", "seconds" },
-	  BOND(failover) },
-	{ { METRICS_COUNTER, "xbond_bond_moved_buckets",
-	    "Hash buckets that moved from one slave to another.", NULL },
-	  BOND(moved_buckets) },
-	{ { METRICS_INFO, "xbond_bond_lacp", "The active aggregator's two ends.", NULL },
-	  BOND(lacp_info) },
-	{ { METRICS_GAUGE, "xbond_bond_lacp_ports", "Selected ports of the active aggregator.",
-	    NULL },
-	  BOND(ports) },
-
-	{ { METRICS_INFO, "xbond_slave", "What the slave is.", NULL }, SLAVE(info) },
-	{ { METRICS_GAUGE, "xbond_slave_up", "1: its link works, and updelay is over.", NULL },
-	  SLAVE(up) },
-	{ { METRICS_GAUGE, "xbond_slave_active", "1: it is used for transmission.", NULL },
-	  SLAVE(active) },
-	{ { METRICS_GAUGE, "xbond_slave_in_use", "0: bondctl show says why it is not in use.",
-	    NULL },
-	  SLAVE(in_use) },
-	{ { METRICS_GAUGE, "xbond_slave_drained", "1: the option drain is on.", NULL },
-	  SLAVE(drained) },
-	{ { METRICS_GAUGE, "xbond_slave_attached", "0: its receive program is not attached.",
-	    NULL },
-	  SLAVE(attached) },
-	{ { METRICS_GAUGE, "xbond_slave_problem",
-	    "1: others have changed it in a way that does harm.", NULL },
-	  SLAVE(trouble) },
-	{ { METRICS_GAUGE, "xbond_slave_monitor_up", "1: the monitor says that the link works.",
-	    NULL },
-	  SLAVE(monitor),
-	  .count = XBOND_MONITORS,
-	  .key = "monitor",
-	  .value_of_key = metrics_monitor_name },
-	{ { METRICS_GAUGE, "xbond_slave_weight",
-	    "Its weight, relative to those of the other slaves.", NULL },
-	  SLAVE(weight) },
-	{ { METRICS_GAUGE, "xbond_slave_share_ratio",
-	    "The share of the traffic that it should carry.", "ratio" },
-	  SLAVE(share) },
-	{ { METRICS_GAUGE, "xbond_slave_speed_bytes", "The speed of its link.", "bytes" },
-	  SLAVE(speed_bytes) },
-	{ { METRICS_COUNTER, "xbond_slave_transmit_packets", "Packets sent; a GSO packet is one.",
-	    NULL },
-	  SLAVE(traffic.tx_packets) },
-	{ { METRICS_COUNTER, "xbond_slave_transmit_bytes", "Bytes sent.", "bytes" },
-	  SLAVE(traffic.tx_bytes) },
-	{ { METRICS_COUNTER, "xbond_slave_receive_packets",
-	    "Packets received; a GRO packet is one.", NULL },
-	  SLAVE(traffic.rx_packets) },
-	{ { METRICS_COUNTER, "xbond_slave_receive_bytes", "Bytes received.", "bytes" },
-	  SLAVE(traffic.rx_bytes) },
-	{ { METRICS_COUNTER, "xbond_slave_receive_dropped_packets",
-	    "Packets received that it was not to take, or without the bond's carrier.", NULL },
-	  SLAVE(traffic.rx_dropped) },
-	{ { METRICS_COUNTER, "xbond_slave_dropped_packets", "Packets dropped, by reason.", NULL },
-	  SLAVE(drops),
-	  .count = XBOND_DROPS,
-	  .key = "reason",
-	  .value_of_key = metrics_drop_name },
-	{ { METRICS_COUNTER, "xbond_slave_link_failures", "How often its link failed.", NULL },
-	  SLAVE(link_failures) },
-	{ { METRICS_COUNTER, "xbond_slave_resets",
-	    "Losses of carrier that bondd caused by changing the receive hook.", NULL },
-	  SLAVE(resets) },
-	{ { METRICS_COUNTER, "xbond_slave_detached",
-	    "How often bondd found its receive program detached.", NULL },
-	  SLAVE(detached) },
-
-	{ { METRICS_GAUGE, "xbond_slave_lacp_actor_state", "State flags of the local port.", NULL },
-	  SLAVE(port.actor),
-	  .count = METRICS_LACP_FLAGS,
-	  .key = "flag",
-	  .value_of_key = metrics_port_flag_name },
-	{ { METRICS_GAUGE, "xbond_slave_lacp_partner_state",
-	    "State flags of the partner's port, as last received.", NULL },
-	  SLAVE(port.partner),
-	  .count = METRICS_LACP_FLAGS,
-	  .key = "flag",
-	  .value_of_key = metrics_port_flag_name },
-	{ { METRICS_GAUGE, "xbond_slave_lacp_selected",
-	    "1: the port is selected for its aggregator.", NULL },
-	  SLAVE(port.selected) },
-	{ { METRICS_GAUGE, "xbond_slave_lacp_actor_churned",
-	    "1: the local port does not get in sync.", NULL },
-	  SLAVE(port.actor_churned) },
-	{ { METRICS_GAUGE, "xbond_slave_lacp_partner_churned",
-	    "1: the partner's port does not get in sync.", NULL },
-	  SLAVE(port.partner_churned) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_receive_pdus", "LACPDUs received.", NULL },
-	  SLAVE(port.lacpdu_rx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_transmit_pdus", "LACPDUs sent.", NULL },
-	  SLAVE(port.lacpdu_tx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_receive_markers", "Marker PDUs received.", NULL },
-	  SLAVE(port.marker_rx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_transmit_markers", "Marker PDUs sent.", NULL },
-	  SLAVE(port.marker_tx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_illegal_pdus", "Malformed PDUs received.", NULL },
-	  SLAVE(port.illegal_rx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_stranger_pdus",
-	    "LACPDUs of systems that are not lacp_partner.", NULL },
-	  SLAVE(port.stranger_rx) },
-	{ { METRICS_COUNTER, "xbond_slave_lacp_held_pdus",
-	    "LACPDUs that the programs sent without bondd.", NULL },
-	  SLAVE(port.answers) },
-};
-
-static void metrics_families_array(struct metrics_text *text, const struct metrics_family *family,
-				   const char *labels, const double *value)
+void metrics_pins_free(struct metrics_pins *all)
 {
-	char more[METRICS_LABELS_SIZE];
-
-	for (unsigned int i = 0; i < family->count; i++) {
-		snprintf(more, sizeof(more), "%s=\"%s\"", family->key, family->value_of_key(i));
-		metrics_text_sample(text, &family->name, labels, more, value[i]);
-	}
+	while (all && all->open)
+		metrics_pins_close(&all->open);
+	free(all);
 }
 
-static void metrics_families_value(struct metrics_text *text, const struct metrics_family *family,
-				   const char *labels, const void *holder)
+/* The content of the maps may have changed in any way. */
+static bool metrics_pins_are_good(struct metrics_open *open, const struct stat *dir)
 {
-	const void *at = (const char *)holder + family->offset;
-	const char *info = at;
-
-	if (family->name.type == METRICS_HISTOGRAM)
-		metrics_text_histogram(text, &family->name, labels, at);
-	else if (family->name.type == METRICS_INFO)
-		metrics_text_sample(text, &family->name, labels, info, *info ? 1 : NAN);
-	else if (family->count)
-		metrics_families_array(text, family, labels, at);
-	else
-		metrics_text_sample(text, &family->name, labels, NULL, *(const double *)at);
+	return open->device == dir->st_dev && open->inode == dir->st_ino &&
+	       !pins_open_added(&open->pins, NULL) && !pins_check(&open->pins, open->name, NULL);
 }
 
-static void metrics_families_bond(struct metrics_text *text, const struct metrics_family *family,
-				  const struct metrics_bond *bond)
+static struct metrics_open **metrics_pins_at(struct metrics_pins *all, const char *name)
 {
-	if (family->scope == OF_MASTER)
-		metrics_families_value(text, family, bond->master, bond);
-	if (family->scope == OF_BOND)
-		metrics_families_value(text, family, bond->labels, bond);
-	for (size_t i = 0; family->scope == OF_SLAVE && i < bond->count; i++)
-		metrics_families_value(text, family, bond->slaves[i].labels, &bond->slaves[i]);
+	struct metrics_open **at = &all->open;
+
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	return at;
 }
 
-/* The complete text. */
-static void metrics_families_write(struct metrics_text *text, const struct metrics_all *all)
+static int metrics_pins_open(struct metrics_pins *all, const char *name, const struct stat *dir,
+			     struct metrics_open **at)
 {
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		const struct metrics_family *family = &families[i];
+	struct metrics_open *open = memory_need(calloc(1, sizeof(*open)));
+	int r = pins_open(&open->pins, all->bpf_dir, name, NULL);
 
-		metrics_text_begin(text, &family->name);
-		if (family->scope == OF_BONDD)
-			metrics_families_value(text, family, NULL, &all->loop);
-		for (size_t bond = 0; bond < all->count; bond++)
-			metrics_families_bond(text, family, &all->bonds[bond]);
-	}
-	metrics_text_finish(text);
-}
-
-static size_t metrics_collect_count(char **names)
-{
-	size_t count = 0;
-
-	while (names[count])
-		count++;
-	return count;
-}
-
-/* False: it has gone, or cannot be counted. */
-static bool metrics_collect_bond(struct metrics_pins *all, const char *name,
-				 struct metrics_bond *ret_bond)
-{
-	const struct pins *pins = NULL;
-	int r = metrics_pins_find(all, name, &pins);
-
-	return r != -ENOENT && !metrics_bond_read(pins, name, ret_bond);
-}
-
-static int metrics_collect_all(struct metrics_pins *pins, const char *run_dir,
-			       struct metrics_all *ret_all)
-{
-	char **names;
-	int r = metrics_pins_names(pins, &names);
-
-	*ret_all = (struct metrics_all){ 0 };
-	if (r)
+	if (r) {
+		free(open);
 		return r;
-	metrics_loop_read(run_dir, &ret_all->loop);
-	ret_all->bonds =
-		memory_need(calloc(metrics_collect_count(names) + 1, sizeof(*ret_all->bonds)));
-	for (char **name = names; *name; name++)
-		if (metrics_collect_bond(pins, *name, &ret_all->bonds[ret_all->count]))
-			ret_all->count++;
-	pins_names_free(names);
-	ret_all->loop.bonds = (double)ret_all->count;
+	}
+	strncpy(open->name, name, sizeof(open->name) - 1);
+	open->device = dir->st_dev;
+	open->inode = dir->st_ino;
+	open->next = *at;
+	*at = open;
 	return 0;
 }
 
-static void metrics_collect_done(struct metrics_all *all)
+/* If the directory is exchanged between the two looks at it, the next answer finds that out. */
+static int metrics_pins_find(struct metrics_pins *all, const char *name,
+			     const struct pins **ret_pins)
+{
+	struct metrics_open **at = metrics_pins_at(all, name);
+	char path[PATH_MAX];
+	struct stat dir;
+	int r;
+
+	pins_path(path, sizeof(path), all->bpf_dir, name);
+	if (stat(path, &dir))
+		return -errno;
+	if (*at && !metrics_pins_are_good(*at, &dir))
+		metrics_pins_close(at);
+	at = metrics_pins_at(all, name);
+	r = *at ? 0 : metrics_pins_open(all, name, &dir, at);
+	if (r)
+		return r;
+	(*at)->used_ns = clock_now_ns();
+	*ret_pins = &(*at)->pins;
+	return 0;
+}
+
+bool metrics_pins_close_unused(struct metrics_pins *all)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct metrics_open **at = &all->open;
+
+	while (*at) {
+		if (now_ns - (*at)->used_ns > KEEP_NS)
+			metrics_pins_close(at);
+		else
+			at = &(*at)->next;
+	}
+	return all->open;
+}
+
+/* Reading */
+
+#define NAME_ESCAPED METRICS_ESCAPED(XBOND_NAME_SIZE)
+#define LABELS_SIZE 256
+
+/* Whose metrics they are: bondd's, a bond's or a slave's, by the table that they were read by. */
+struct metrics_holder {
+	const struct view_table *table;
+	char bond[NAME_ESCAPED], slave[NAME_ESCAPED];
+	json_t *values; /* by the name of the metric */
+};
+
+struct metrics_all {
+	struct metrics_holder *holders;
+	size_t count, room;
+};
+
+/* As JSON has the name. */
+static void metrics_escape_name(char ret_text[NAME_ESCAPED], const char *name)
+{
+	json_t *json = json_value_text(name);
+	const char *text = json_string_value(json);
+
+	metrics_text_escape(ret_text, NAME_ESCAPED, text ? text : "");
+	json_decref(json);
+}
+
+/* A port that LACP has not taken up yet has no numbers. */
+static bool metrics_has_table(const struct view_table *table, const struct view_place *place)
+{
+	return table != &view_table_lacp_slave ||
+	       slots_have(place->source->lacp->used, place->slot);
+}
+
+static void metrics_read(json_t *values, const struct view_table *table,
+			 const struct view_place *place)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+		struct view_place inner = *place;
+
+		if (!view_has(field, place->source) || (!place->source->pins && !field->foreign))
+			continue;
+		if (field->metric.name)
+			json_object_set_new(values, field->metric.name, view_value(field, place));
+		inner.at = field->base ? field->base(place) : NULL;
+		if (inner.at && metrics_has_table(field->table, place))
+			metrics_read(values, field->table, &inner);
+	}
+}
+
+static struct metrics_holder *metrics_add(struct metrics_all *all, const struct view_table *table,
+					  const struct view_place *place)
+{
+	struct metrics_holder *holder;
+
+	if (all->count == all->room) {
+		all->room = 2 * all->room + 16;
+		all->holders =
+			memory_need(realloc(all->holders, all->room * sizeof(*all->holders)));
+	}
+	holder = &all->holders[all->count++];
+	*holder = (struct metrics_holder){ .table = table, .values = json_object() };
+	if (place->source->name)
+		metrics_escape_name(holder->bond, place->source->name);
+	metrics_read(holder->values, table, place);
+	return holder;
+}
+
+static void metrics_add_slaves(struct metrics_all *all, const struct view_source *source)
+{
+	const struct pins *pins = source->pins;
+
+	for (unsigned int slot = 0; pins && slot < XBOND_MAX_SLAVES; slot++) {
+		struct view_place place = { source, slot, &pins->slaves[slot], NULL };
+		struct metrics_holder *holder;
+
+		if (!pins_is_member(pins, slot))
+			continue;
+		holder = metrics_add(all, &view_table_slave, &place);
+		metrics_escape_name(holder->slave, pins->slaves[slot].name);
+	}
+}
+
+/* False: it has gone, or cannot be counted. */
+static bool metrics_add_bond(struct metrics_all *all, struct metrics_pins *open, const char *name)
+{
+	struct view_source source = { .name = name };
+	struct view_place place = { &source, XBOND_DROPS_OF_BOND, NULL, NULL };
+	struct lacp_system lacp;
+	int r = metrics_pins_find(open, name, &source.pins);
+
+	if (r == -ENOENT || (source.pins && view_source_fill(&source, &lacp)))
+		return false;
+	place.at = source.pins ? source.pins->bond : NULL;
+	metrics_add(all, &view_table_bond, &place);
+	metrics_add_slaves(all, &source);
+	return true;
+}
+
+static void metrics_add_bondd(struct metrics_all *all, const char *run_dir, unsigned int bonds)
+{
+	struct view_source source = { .bonds = bonds };
+	struct view_place place = { .source = &source };
+	struct loop_figures loop;
+
+	if (!loop_read(run_dir, &loop))
+		source.loop = &loop;
+	metrics_add(all, &view_table_bondd, &place);
+}
+
+/* Writing */
+
+static double metrics_number(const struct view_metric *metric, const json_t *value)
+{
+	if (json_is_string(value))
+		return !strcmp(json_string_value(value), metric->is);
+	if (json_is_boolean(value))
+		return json_is_true(value);
+	if (!json_is_number(value))
+		return NAN;
+	return json_number_value(value) * (metric->scale > 0 ? metric->scale : 1);
+}
+
+/* The members of the object as labels. */
+static void metrics_info_labels(const json_t *info, char ret_text[LABELS_SIZE])
+{
+	size_t length = 0;
+	const json_t *value;
+	const char *name;
+
+	ret_text[0] = '\0';
+	json_object_foreach ((json_t *)info, name, value) {
+		const char *comma = length ? "," : "";
+
+		if (json_is_string(value))
+			length += (size_t)snprintf(ret_text + length, LABELS_SIZE - length,
+						   "%s%s=\"%s\"", comma, name,
+						   json_string_value(value));
+		else
+			length += (size_t)snprintf(ret_text + length, LABELS_SIZE - length,
+						   "%s%s=\"%lld\"", comma, name,
+						   json_integer_value(value));
+	}
+}
+
+static void metrics_write_histogram(struct metrics_text *text, const struct view_metric *metric,
+				    const char *labels, const json_t *value)
+{
+	struct metrics_histogram histogram = { .known = json_is_array(value) };
+
+	for (size_t i = 0; i < METRICS_BUCKETS; i++)
+		histogram.bucket[i] = json_number_value(json_array_get(value, i));
+	histogram.sum_s = json_number_value(json_array_get(value, METRICS_BUCKETS));
+	metrics_text_histogram(text, metric, labels, &histogram);
+}
+
+static void metrics_write_each(struct metrics_text *text, const struct view_metric *metric,
+			       const char *labels, const json_t *values)
+{
+	char more[LABELS_SIZE];
+	const json_t *value;
+	const char *key;
+
+	json_object_foreach ((json_t *)values, key, value) {
+		snprintf(more, sizeof(more), "%s=\"%s\"", metric->labels, key);
+		metrics_text_sample(text, metric, labels, more, metrics_number(metric, value));
+	}
+}
+
+static void metrics_write_value(struct metrics_text *text, const struct view_metric *metric,
+				const char *labels, const json_t *value)
+{
+	char more[LABELS_SIZE];
+
+	if (metric->type == METRICS_HISTOGRAM) {
+		metrics_write_histogram(text, metric, labels, value);
+	} else if (metric->type == METRICS_INFO) {
+		metrics_info_labels(value, more);
+		metrics_text_sample(text, metric, labels, more, *more ? 1 : NAN);
+	} else if (metric->labels) {
+		metrics_write_each(text, metric, labels, value);
+	} else {
+		metrics_text_sample(text, metric, labels, NULL, metrics_number(metric, value));
+	}
+}
+
+static void metrics_write_holder(struct metrics_text *text, const struct view_metric *metric,
+				 const struct metrics_holder *holder)
+{
+	const json_t *value = json_object_get(holder->values, metric->name);
+	char labels[LABELS_SIZE] = "";
+
+	if (*holder->slave)
+		snprintf(labels, sizeof(labels), "bond=\"%s\",slave=\"%s\"", holder->bond,
+			 holder->slave);
+	else if (*holder->bond)
+		snprintf(labels, sizeof(labels), "%s=\"%s\"", metric->of ? metric->of : "bond",
+			 holder->bond);
+	metrics_write_value(text, metric, labels, value);
+}
+
+/* All samples of a metric stand together. top: the table that has this one in it. */
+static void metrics_write(struct metrics_text *text, const struct metrics_all *all,
+			  const struct view_table *top, const struct view_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+		struct view_metric metric = field->metric;
+
+		if (!metric.help)
+			metric.help = field->means;
+		if (metric.name)
+			metrics_text_begin(text, &metric);
+		for (size_t at = 0; metric.name && at < all->count; at++)
+			if (all->holders[at].table == top)
+				metrics_write_holder(text, &metric, &all->holders[at]);
+		if (field->base)
+			metrics_write(text, all, top, field->table);
+	}
+}
+
+static void metrics_free_all(struct metrics_all *all)
 {
 	for (size_t i = 0; i < all->count; i++)
-		metrics_bond_done(&all->bonds[i]);
-	free(all->bonds);
+		json_decref(all->holders[i].values);
+	free(all->holders);
 }
 
 char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 			   enum metrics_format format, size_t *ret_length)
 {
 	struct metrics_text text = { .format = format };
-	struct metrics_all all;
-	int r = metrics_collect_all(pins, run_dir, &all);
+	struct metrics_all all = { 0 };
+	unsigned int bonds = 0;
+	char **names;
 
-	if (!r)
-		metrics_families_write(&text, &all);
-	metrics_collect_done(&all);
+	*ret_length = 0;
+	if (pins_names(&names, pins->bpf_dir, NULL))
+		return NULL;
+	for (char **name = names; *name; name++)
+		bonds += metrics_add_bond(&all, pins, *name);
+	pins_names_free(names);
+	metrics_add_bondd(&all, run_dir, bonds);
+	metrics_write(&text, &all, &view_table_bondd, &view_table_bondd);
+	metrics_write(&text, &all, &view_table_bond, &view_table_bond);
+	metrics_write(&text, &all, &view_table_slave, &view_table_slave);
+	metrics_text_finish(&text);
+	metrics_free_all(&all);
 	*ret_length = text.length;
 	return text.bytes;
 }
@@ -340,7 +388,7 @@ static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *n
 	int r = metrics_pins_find(all, name, &pins);
 
 	if (r == -EPROTO)
-		return view_foreign(name, metrics_pins_abi(all, name), true);
+		return view_foreign(name, pins_abi(all->bpf_dir, name, NULL), true);
 	return r ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
 }
 
@@ -351,7 +399,7 @@ char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_
 	bool is_known = !loop_read(run_dir, &loop);
 	char **names, *text;
 
-	if (metrics_pins_names(pins, &names)) {
+	if (pins_names(&names, pins->bpf_dir, NULL)) {
 		json_decref(all);
 		return NULL;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/metrics/metrics_text.h"
+#include "daemon/metrics/metrics_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void metrics_text_add(struct metrics_text *text, const char *word)
 	text->length += length;
 }
 
-static const char *metrics_text_suffix(enum metrics_type type)
+static const char *metrics_text_suffix(enum view_metric_type type)
 {
 	switch (type) {
 	case METRICS_COUNTER: return "_total";
@@ -44,7 +44,7 @@ static const char *metrics_text_suffix(enum metrics_type type)
 	return "";
 }
 
-static const char *metrics_text_type(const struct metrics_text *text, enum metrics_type type)
+static const char *metrics_text_type(const struct metrics_text *text, enum view_metric_type type)
 {
 	switch (type) {
 	case METRICS_COUNTER: return "counter";
@@ -57,7 +57,7 @@ static const char *metrics_text_type(const struct metrics_text *text, enum metri
 
 /* The older format names the samples here, and OpenMetrics the metric. */
 static void metrics_text_comment(struct metrics_text *text, const char *what,
-				 const struct metrics_name *name, const char *words)
+				 const struct view_metric *name, const char *words)
 {
 	metrics_text_add(text, what);
 	metrics_text_add(text, name->name);
@@ -68,7 +68,7 @@ static void metrics_text_comment(struct metrics_text *text, const char *what,
 	metrics_text_add(text, "\n");
 }
 
-void metrics_text_begin(struct metrics_text *text, const struct metrics_name *name)
+void metrics_text_begin(struct metrics_text *text, const struct view_metric *name)
 {
 	metrics_text_comment(text, "# HELP ", name, name->help);
 	metrics_text_comment(text, "# TYPE ", name, metrics_text_type(text, name->type));
@@ -113,13 +113,13 @@ static void metrics_text_line(struct metrics_text *text, const char *name, const
 	metrics_text_add(text, "\n");
 }
 
-void metrics_text_sample(struct metrics_text *text, const struct metrics_name *name,
+void metrics_text_sample(struct metrics_text *text, const struct view_metric *name,
 			 const char *labels, const char *more, double value)
 {
 	metrics_text_line(text, name->name, metrics_text_suffix(name->type), labels, more, value);
 }
 
-void metrics_text_histogram(struct metrics_text *text, const struct metrics_name *name,
+void metrics_text_histogram(struct metrics_text *text, const struct view_metric *name,
 			    const char *labels, const struct metrics_histogram *histogram)
 {
 	char le[NUMBER_SIZE];

@@ -12,11 +12,7 @@
 
 #include "cli/base/foretell.h"
 #include "cli/doctor/doctor.h"
-#include "cli/show/proc.h"
-#include "cli/show/sysfs_values.h"
-#include "cli/show/text.h"
-#include "cli/show/text_details.h"
-#include "cli/show/text_stats.h"
+#include "cli/show/show.h"
 #include "common/clock.h"
 #include "common/loop_figures.h"
 #include "common/pins.h"

@@ -47,7 +47,7 @@ def newer_abi(tree):
     abi = int(re.search(r"XBOND_ABI_VERSION (\d+)", (tree / "bpf/abi.h").read_text())[1])
     other_programs(tree)
     for path in ("common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
-                 "view/view_bond.c"):
+                 "view/view_table_bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
     steps = "daemon/dataplane/migrate.c"
     change(tree, steps, r"^static const struct migrate_step migrate_steps\[\] = \{\n", STEP)

@@ -11,14 +11,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/metrics/metrics_listen.h"
-#include "daemon/metrics/metrics_request.h"
-#include "daemon/metrics/metrics_text.h"
+#include "daemon/metrics/metrics_private.h"
 
-static const struct metrics_name counter = { METRICS_COUNTER, "a_bytes", "Words.", "bytes" };
-static const struct metrics_name info = { METRICS_INFO, "a", "Words.", NULL };
-static const struct metrics_name gauge = { METRICS_GAUGE, "g", "Words.", NULL };
-static const struct metrics_name times = { METRICS_HISTOGRAM, "t_seconds", "Words.", "seconds" };
+static const struct view_metric counter = { METRICS_COUNTER, "a_bytes", "Words.", .unit = "bytes" };
+static const struct view_metric info = { METRICS_INFO, "a", "Words.", .unit = NULL };
+static const struct view_metric gauge = { METRICS_GAUGE, "g", "Words.", .unit = NULL };
+static const struct view_metric times = { METRICS_HISTOGRAM, "t_seconds", "Words.",
+					  .unit = "seconds" };
 
 static void assert_written(struct metrics_text *text, const char *wanted)
 {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fields PART: prints what is made from the tables of view/: the
+ * definitions of docs/json/show.schema.json, the lists of xbond-json(5), and that of METRICS in
+ * bondd(8). tests/fields.py puts it there.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mode.h"
+#include "options/options.h"
+#include "view/view_field.h"
+
+#define WIDTH 92 /* of a line, behind the tab */
+#define WORDS 32 /* no list of words has as many */
+
+static bool fields_is_word(const char *word)
+{
+	return word && strcmp(word, "?"); /* which the LACP core has for none */
+}
+
+/* The schema */
+
+static json_t *schema_ref(const char *name)
+{
+	return json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", name));
+}
+
+/* null: it may be null, too. */
+static json_t *schema_typed(const char *type, bool null)
+{
+	return null ? json_pack("{s:[s, s]}", "type", type, "null")
+		    : json_pack("{s:s}", "type", type);
+}
+
+static json_t *schema_text(bool null)
+{
+	json_t *schema = schema_typed("string", null);
+
+	json_object_set_new(schema, "minLength", json_integer(1));
+	return schema;
+}
+
+static json_t *schema_number(json_int_t min, json_int_t max, bool null)
+{
+	json_t *schema = schema_typed("integer", null);
+
+	json_object_set_new(schema, "minimum", json_integer(min));
+	if (max)
+		json_object_set_new(schema, "maximum", json_integer(max));
+	return schema;
+}
+
+static json_t *schema_words(const struct view_field *field)
+{
+	json_t *words = json_array();
+
+	for (unsigned int i = 0; i < WORDS; i++)
+		if (fields_is_word(field->word(i)))
+			json_array_append_new(words, json_string(field->word(i)));
+	if (field->null)
+		json_array_append_new(words, json_null());
+	return json_pack("{s:o}", "enum", words);
+}
+
+static json_t *schema_object(const struct view_field *field)
+{
+	json_t *schema = schema_ref(field->table->name);
+
+	return field->null ? json_pack("{s:[{s:s}, o]}", "oneOf", "type", "null", schema) : schema;
+}
+
+static json_t *schema_value(const struct view_field *field)
+{
+	switch (field->type) {
+	case VIEW_COUNT: return schema_number(0, 0, field->null);
+	case VIEW_NUMBER16: return schema_number(0, 65535, field->null);
+	case VIEW_REAL: return json_pack("{s:s, s:i}", "type", "number", "minimum", 0);
+	case VIEW_TRUTH: return schema_typed("boolean", field->null);
+	case VIEW_MAC: return schema_ref("mac");
+	case VIEW_WORD: return schema_words(field);
+	case VIEW_WORDS:
+		return json_pack("{s:s, s:b, s:o}", "type", "array", "uniqueItems", 1, "items",
+				 schema_words(field));
+	case VIEW_OBJECT: return schema_object(field);
+	case VIEW_ARRAY:
+		return json_pack("{s:s, s:o}", "type", "array", "items",
+				 schema_ref(field->table->name));
+	case VIEW_TEXT: return schema_text(field->null);
+	case VIEW_OPTIONS:
+	case VIEW_FIELDS: break;
+	}
+	return NULL;
+}
+
+/* What is known of a bond of another ABI version is never null there, and it has no slaves. */
+static json_t *schema_foreign(const struct view_field *field)
+{
+	struct view_field known = *field;
+
+	if (!field->foreign)
+		return json_pack("{s:s}", "type", "null");
+	if (field->type == VIEW_ARRAY)
+		return json_pack("{s:s, s:i}", "type", "array", "maxItems", 0);
+	known.null = false;
+	return schema_value(&known);
+}
+
+static void schema_add_fields(const struct view_table *table, bool foreign, bool optional,
+			      json_t *required, json_t *properties)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+		bool needed = !optional && !field->optional && !field->needs;
+		json_t *schema;
+
+		if (field->type == VIEW_FIELDS)
+			schema_add_fields(field->table, foreign, optional || field->optional,
+					  required, properties);
+		if (!field->name || (foreign && field->needs))
+			continue;
+		if (field->type == VIEW_OPTIONS && !foreign)
+			schema = json_pack("{s:o}", "$ref",
+					   json_sprintf("#/definitions/%s_options", table->name));
+		else
+			schema = foreign ? schema_foreign(field) : schema_value(field);
+		if (needed)
+			json_array_append_new(required, json_string(field->name));
+		json_object_set_new(properties, field->name, schema);
+	}
+}
+
+static json_t *schema_table(const struct view_table *table, bool foreign)
+{
+	json_t *required = json_array(), *properties = json_object();
+
+	schema_add_fields(table, foreign, false, required, properties);
+	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
+			 "required", required, "properties", properties);
+}
+
+/* The names of the fields that are there in modes with these traits only: an array. */
+static json_t *schema_names(const struct view_table *table, uint32_t needs)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < table->count; i++)
+		if (table->fields[i].needs == needs)
+			json_array_append_new(names, json_string(table->fields[i].name));
+	return names;
+}
+
+static json_t *schema_none(const json_t *names)
+{
+	json_t *none = json_object();
+	const json_t *name;
+	size_t at;
+
+	json_array_foreach (names, at, name)
+		json_object_set_new(none, json_string_value(name), json_false());
+	return none;
+}
+
+static json_t *schema_needs(uint32_t needs)
+{
+	json_t *of_bond = schema_names(&view_table_bond, needs);
+	json_t *of_slave = schema_names(&view_table_slave, needs), *modes = json_array();
+	json_t *no_bond = schema_none(of_bond), *schema;
+
+	for (unsigned int i = 0; mode_at(i); i++)
+		if (mode_at(i)->traits & needs)
+			json_array_append_new(modes, json_string(mode_at(i)->name));
+	json_object_set_new(no_bond, "slaves",
+			    json_pack("{s:{s:o}}", "items", "properties", schema_none(of_slave)));
+	schema = json_pack("{s:{s:{s:{s:o}}}, s:{s:o, s:{s:{s:{s:o}}}}, s:{s:o}}", "if",
+			   "properties", "mode", "enum", modes, "then", "required", of_bond,
+			   "properties", "slaves", "items", "required", of_slave, "else",
+			   "properties", no_bond);
+	return schema;
+}
+
+static json_t *schema_option(const struct option_spec *option)
+{
+	json_int_t min = option->min;
+	json_t *names = json_array();
+
+	for (const struct option_name *name = option->names; name && name->name; name++) {
+		bool is_alias = name > option->names && name->number == name[-1].number;
+		bool is_number = strspn(name->name, "0123456789") == strlen(name->name);
+
+		if (is_number && name->number < min)
+			min = name->number;
+		else if (!is_alias)
+			json_array_append_new(names, json_string(name->name));
+	}
+	for (unsigned int i = 0; option->id == OPT_MODE && mode_at(i); i++)
+		json_array_append_new(names, json_string(mode_at(i)->name));
+	switch (option->type) {
+	case OPTION_ENUM: return json_pack("{s:o}", "enum", names);
+	case OPTION_BOOL: return schema_typed("boolean", false);
+	case OPTION_MAC: return schema_ref("mac");
+	case OPTION_IFNAME:
+	case OPTION_ADDRESS: return schema_text(true);
+	case OPTION_INT: return schema_number(INT32_MIN, INT32_MAX, false);
+	case OPTION_IPV4_LIST:
+	case OPTION_IPV6_LIST:
+		return json_pack("{s:s, s:{s:s}, s:i}", "type", "array", "items", "type", "string",
+				 "maxItems", XBOND_MAX_TARGETS);
+	case OPTION_UINT: break;
+	}
+	if (!json_array_size(names))
+		return schema_number(min, option->max, false);
+	return json_pack("{s:[{s:o}, o]}", "oneOf", "enum", names,
+			 schema_number(min, option->max, false));
+}
+
+static json_t *schema_options(enum option_scope scope)
+{
+	json_t *required = json_array(), *properties = json_object();
+
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+
+		if (option->scope != scope || option->home == OPTION_NOWHERE)
+			continue;
+		json_array_append_new(required, json_string(option->name));
+		json_object_set_new(properties, option->name, schema_option(option));
+	}
+	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
+			 "required", required, "properties", properties);
+}
+
+/* The table's definition, and those that it refers to. */
+static void schema_define(json_t *definitions, const struct view_table *table)
+{
+	if (table->name && !json_object_get(definitions, table->name))
+		json_object_set_new(definitions, table->name, schema_table(table, false));
+	for (size_t i = 0; i < table->count; i++)
+		if (table->fields[i].table)
+			schema_define(definitions, table->fields[i].table);
+}
+
+/* A line for each property. */
+static void schema_print(const json_t *definitions)
+{
+	const char *name, *key, *property;
+	const json_t *definition, *value, *schema;
+	const char *next = "";
+
+	json_object_foreach ((json_t *)definitions, name, definition) {
+		const char *comma = "";
+
+		printf("%s    \"%s\": {", next, name);
+		json_object_foreach ((json_t *)definition, key, value) {
+			const char *inner = "";
+
+			printf("%s\n      \"%s\": ", comma, key);
+			comma = ",";
+			if (strcmp(key, "properties")) {
+				json_dumpf(value, stdout, JSON_ENCODE_ANY);
+				continue;
+			}
+			printf("{");
+			json_object_foreach ((json_t *)value, property, schema) {
+				printf("%s\n        \"%s\": ", inner, property);
+				json_dumpf(schema, stdout, JSON_ENCODE_ANY);
+				inner = ",";
+			}
+			printf("\n      }");
+		}
+		printf("\n    }");
+		next = ",\n";
+	}
+	printf("\n");
+}
+
+static void fields_print_schema(void)
+{
+	json_t *definitions = json_pack("{s:{s:{s:{s:{s:s}}}, s:o, s:o}}", "known_or_foreign_bond",
+					"if", "properties", "options", "type", "null", "then",
+					schema_ref("foreign_bond"), "else", schema_ref("bond"));
+
+	json_object_set_new(definitions, "foreign_bond", schema_table(&view_table_bond, true));
+	schema_define(definitions, &view_table_bond);
+	json_object_set_new(
+		json_object_get(definitions, "bond"), "allOf",
+		json_pack("[o, o]", schema_needs(MODE_LACP), schema_needs(MODE_RECEIVES)));
+	json_object_set_new(definitions, "bond_options", schema_options(OPTION_BOND));
+	json_object_set_new(definitions, "slave_options", schema_options(OPTION_SLAVE));
+	json_object_set_new(definitions, "mac",
+			    json_pack("{s:[s, s], s:s}", "type", "string", "null", "pattern",
+				      "^([0-9a-f]{2}:){5}[0-9a-f]{2}$"));
+	schema_print(definitions);
+	json_decref(definitions);
+}
+
+/* The manuals */
+
+/* Behind a tab, in lines of at most 100 columns. */
+static void manual_print_text(const char *text)
+{
+	int column = 0;
+
+	for (const char *at = text; *at; at += strspn(at, " ")) {
+		int length = (int)strcspn(at, " ");
+
+		if (column && column + 1 + length > WIDTH) {
+			printf("\n");
+			column = 0;
+		}
+		column += printf(column ? " %.*s" : "\t%.*s", length, at) - !column;
+		at += length;
+	}
+	printf("\n\n");
+}
+
+static const char *manual_type(enum view_type type)
+{
+	switch (type) {
+	case VIEW_COUNT:
+	case VIEW_NUMBER16:
+	case VIEW_REAL: return "number";
+	case VIEW_TRUTH: return "boolean";
+	case VIEW_TEXT:
+	case VIEW_MAC:
+	case VIEW_WORD: return "string";
+	case VIEW_WORDS: return "array of strings";
+	case VIEW_ARRAY: return "array of objects";
+	case VIEW_OBJECT:
+	case VIEW_OPTIONS: return "object";
+	case VIEW_FIELDS: break;
+	}
+	return "";
+}
+
+static void manual_describe(const struct view_field *field, char *ret_text, size_t size)
+{
+	const char *comma = "";
+	int length = snprintf(ret_text, size, "%s", field->means);
+
+	for (unsigned int i = 0; field->word && field->type != VIEW_TEXT && i < WORDS; i++) {
+		if (!fields_is_word(field->word(i)))
+			continue;
+		length += snprintf(ret_text + length, size - (size_t)length, "%s%s",
+				   *comma ? comma : " Values: ", field->word(i));
+		comma = ", ";
+	}
+	if (*comma)
+		snprintf(ret_text + length, size - (size_t)length, ".");
+	for (unsigned int i = 0; field->needs && mode_at(i); i++)
+		if (mode_at(i)->traits & field->needs)
+			snprintf(ret_text + strlen(ret_text), size - strlen(ret_text),
+				 " Only in mode %s.", mode_at(i)->name);
+}
+
+/* Is it listed in a place of its own? */
+static bool manual_has_own_list(const struct view_table *table)
+{
+	return table == &view_table_loop || table == &view_table_slave ||
+	       table == &view_table_lacp_bond || table == &view_table_lacp_slave;
+}
+
+/* Several objects may have the same fields, which are listed once. */
+static bool manual_is_listed(const struct view_table *table)
+{
+	static const struct view_table *listed[8];
+	size_t i = 0;
+
+	while (listed[i] && listed[i] != table)
+		i++;
+	if (listed[i])
+		return true;
+	listed[i] = table;
+	return false;
+}
+
+/* prefix: the objects that it is in, as in "failover." */
+static void manual_print_table(const struct view_table *table, const char *prefix)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+		char text[2048], inner[128];
+
+		snprintf(inner, sizeof(inner), "%s", prefix);
+		if (field->name) {
+			printf("*%s%s*: %s%s\n", prefix, field->name, manual_type(field->type),
+			       field->null ? " or null" : "");
+			manual_describe(field, text, sizeof(text));
+			manual_print_text(text);
+			snprintf(inner, sizeof(inner), "%s%s%s.", prefix, field->name,
+				 field->type == VIEW_ARRAY ? "[]" : "");
+		}
+		if (!field->table || manual_has_own_list(field->table))
+			continue;
+		if (field->type != VIEW_FIELDS || !manual_is_listed(field->table))
+			manual_print_table(field->table, inner);
+	}
+}
+
+static void metrics_print(const struct view_field *field, const char *bond_labels)
+{
+	static const char *const types[] = { "gauge", "counter", "gauge", "histogram" };
+	static const char *const suffixes[] = { "", "_total", "_info", "" };
+	const struct view_metric *metric = &field->metric;
+	const char *more = metric->labels ? metric->labels : "";
+	const char *of = metric->of ? metric->of : bond_labels;
+	char text[1024];
+
+	printf("*%s%s*", metric->name, suffixes[metric->type]);
+	if (*of || *more)
+		printf("{%s%s%s}", of, *of && *more ? "," : "", more);
+	printf(" %s\n", types[metric->type]);
+	snprintf(text, sizeof(text), "%s%s%s", metric->help ? metric->help : field->means,
+		 field->means_of ? " " : "", field->means_of ? field->means_of : "");
+	manual_print_text(text);
+}
+
+static void fields_print_metrics(const struct view_table *table, const char *bond_labels)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->fields[i].metric.name)
+			metrics_print(&table->fields[i], bond_labels);
+		if (table->fields[i].base)
+			fields_print_metrics(table->fields[i].table, bond_labels);
+	}
+}
+
+static void print_bond(void)
+{
+	manual_print_table(&view_table_bond, "");
+}
+
+static void print_slave(void)
+{
+	manual_print_table(&view_table_slave, "");
+}
+
+static void print_lacp_bond(void)
+{
+	manual_print_table(&view_table_lacp_bond, "");
+}
+
+static void print_lacp_slave(void)
+{
+	manual_print_table(&view_table_lacp_slave, "");
+}
+
+static void print_loop(void)
+{
+	manual_print_table(&view_table_loop, "");
+}
+
+static void print_metrics(void)
+{
+	fields_print_metrics(&view_table_bondd, "");
+	fields_print_metrics(&view_table_bond, "bond");
+	fields_print_metrics(&view_table_slave, "bond,slave");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*print)(void);
+	} parts[] = {
+		{ "schema", fields_print_schema },  { "bond", print_bond },
+		{ "slave", print_slave },	    { "lacp_bond", print_lacp_bond },
+		{ "lacp_slave", print_lacp_slave }, { "loop", print_loop },
+		{ "metrics", print_metrics },
+	};
+
+	for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(parts[i].name, argv[1]))
+			continue;
+		parts[i].print();
+		return 0;
+	}
+	fprintf(stderr, "usage: fields schema|bond|slave|lacp_bond|lacp_slave|loop|metrics\n");
+	return 2;
+}
