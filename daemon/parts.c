@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/parts.h"
 
+#include "daemon/alb/client_rounds.h"
 #include "daemon/bond/bond_parts.h"
 #include "daemon/manage/team_ports.h"
 #include "daemon/slave/slave_parts.h"
@@ -31,6 +32,7 @@ static struct part *const parts[] = {
 	&hooks_part,
 	&trouble_part,
 	&team_refusal_part,
+	&clients_part,
 	&pair_part,
 	&xdp_tx_part,
 };

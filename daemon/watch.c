@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "daemon/alb/client_rounds.h"
 #include "daemon/alb/learning.h"
-#include "daemon/base/idle.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
 #include "daemon/base/pulse.h"
@@ -337,9 +336,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	wake_follow(daemon);
 	burst_settle(daemon);
 	bypass_follow_captures(daemon);
-	idle_turn();
-	slave_multicast_follow(daemon);
-	idle_turn();
+	sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0) {
 		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)

@@ -334,6 +334,33 @@ void client_rounds_note_address(struct bond *bond, const struct address *address
 		bond->client_rounds->look_ns = 0;
 }
 
+/* Messages about addresses were lost, so each that has clients may have gone. */
+static void rounds_doubt_addresses(struct bond *bond, struct client_rounds *rounds)
+{
+	struct client_entry *entries = NULL;
+	int count = client_table_read(bond->dataplane.pins.clients_fd, &entries);
+
+	for (int i = 0; i < count; i++) {
+		struct address address = { .family = entries[i].key.family };
+
+		memcpy(address.bytes, entries[i].key.own, sizeof(address.bytes));
+		if (!gone_addresses_have(&rounds->gone, &entries[i].key))
+			rounds_note_gone(bond, rounds, &address);
+	}
+	free(entries);
+	rounds->look_ns = 0;
+}
+
+static bool clients_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND && bond->client_rounds)
+		rounds_doubt_addresses(bond, bond->client_rounds);
+	return false;
+}
+
+struct part clients_part = { .hears = NEWS_LOST, .settle = clients_settle };
+
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	(void)source;

@@ -8,8 +8,10 @@
 #ifndef XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
 #define XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
 
-#include "daemon/bond/bond.h"
+#include "daemon/bond/part.h"
 #include "network/address.h"
+
+extern struct part clients_part; /* looks again after messages about addresses were lost */
 
 /* Returns -errno. */
 int client_rounds_start(struct bond *bond);

@@ -112,7 +112,7 @@ void attach_check_place(struct attach_place *place)
 			attach_check_found(place);
 		return;
 	}
-	place->expected |= found && place->bond->adopting;
+	place->expected |= found && !bond_is_ready(place->bond);
 	r = found ? attach_replace(&place->point, place->program_fd, &err)
 		  : place->put_back(place, &err);
 	if (!attach_check_is_missing(place) && !place->expected)
@@ -122,7 +122,7 @@ void attach_check_place(struct attach_place *place)
 	attach_check_set_missing(place, r);
 }
 
-static void attach_check_port(struct bond *bond)
+static void attach_check_port(struct bond *bond, bool expected)
 {
 	struct attach_place place = {
 		.bond = bond,
@@ -132,6 +132,7 @@ static void attach_check_port(struct bond *bond)
 		.program_fd = bond->dataplane.port_fd,
 		.put_back = attach_check_put_back_port,
 		.device = bond_pin(bond)->port_name,
+		.expected = expected,
 	};
 
 	attach_check_place(&place);
@@ -141,7 +142,7 @@ static void attach_check_port(struct bond *bond)
  * For a bond in another namespace, links can still be reached, but nothing else: an ifindex means
  * another device here.
  */
-static void attach_check_egress(struct bond *bond, bool came_back)
+static void attach_check_egress(struct bond *bond, bool expected)
 {
 	struct attach_place place = {
 		.bond = bond,
@@ -151,7 +152,7 @@ static void attach_check_egress(struct bond *bond, bool came_back)
 		.program_fd = bond->dataplane.egress_fd,
 		.put_back = attach_check_put_back_egress,
 		.device = bond_pin(bond)->name,
-		.expected = came_back,
+		.expected = expected,
 	};
 	bool away = bond_pin(bond)->netnsid >= 0;
 
@@ -164,8 +165,15 @@ static void attach_check_egress(struct bond *bond, bool came_back)
 void attach_check_pair(struct bond *bond, bool came_back)
 {
 	if (!bond_is_team(bond_pin(bond)))
-		attach_check_port(bond);
+		attach_check_port(bond, false);
 	attach_check_egress(bond, came_back);
+}
+
+void attach_check_renew_pair(struct bond *bond)
+{
+	if (!bond_is_team(bond_pin(bond)))
+		attach_check_port(bond, true);
+	attach_check_egress(bond, true);
 }
 
 void attach_check_forget(struct bond *bond, unsigned int slot)

@@ -31,6 +31,8 @@ void attach_check_place(struct attach_place *place);
  * filters behind.
  */
 void attach_check_pair(struct bond *bond, bool came_back);
+/* The same after bondd has pinned other programs for them. */
+void attach_check_renew_pair(struct bond *bond);
 /*
  * Counts a loss of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and
  * put right.

@@ -182,7 +182,6 @@ struct bond {
 	struct bond *next;
 	struct daemon *daemon;
 	struct dataplane dataplane;
-	bool adopting; /* taken over from another bondd: differences are expected */
 	/*
 	 * A takeover or handback of a bond of this name moves its slaves, and nobody else may; "":
 	 * none does. bond_hand_over() writes it.
@@ -270,7 +269,10 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
 }
 
-/* Is it complete, that is, not being created, adopted or deleted? */
+/*
+ * Is it complete, that is, not being created, adopted or deleted? What is adopted may differ from
+ * what this build makes.
+ */
 static inline bool bond_is_ready(struct bond *bond)
 {
 	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;

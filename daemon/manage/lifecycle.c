@@ -206,7 +206,6 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond->dataplane.settled = true; /* none of its programs runs yet */
 	slave_multicast_open(bond);
 	r = device_create(bond, err);
-	idle_turn();
 	if (!r)
 		r = port_hooks_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
@@ -335,7 +334,6 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 		return r;
 	}
 	event_config("delete", pin->name, NULL, "deleted");
-	idle_turn();
 	return lifecycle_end(bond, err);
 }
 
@@ -462,7 +460,6 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	lifecycle_recall(bond);
 	slave_multicast_open(bond);
 	lifecycle_enlist(bond);
-	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		lifecycle_adopt_slave(bond, slot);
 	arp_follow(bond);
@@ -494,7 +491,6 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	if (lifecycle_start(bond, &err))
 		event_error(pin->name, NULL, "%s", err.text);
 	fail_over_mac_follow(bond);
-	bond->adopting = false;
 	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	pins_keep(bond);
 	event_config("adopt", pin->name, NULL, "adopted with %u slaves", bond_slave_count(bond));

@@ -69,10 +69,8 @@ void policy_follow_adopted(struct bond *bond)
 /* What attach_check.c and xdp_upgrade.c do at adoption, for the programs that transmit. */
 static void policy_follow_attach(struct bond *bond)
 {
-	bond->adopting = true;
-	attach_check_pair(bond, true);
+	attach_check_renew_pair(bond);
 	xdp_upgrade_tx(bond);
-	bond->adopting = false;
 }
 
 /* The bond gets the programs again that ask nobody. bondctl takes the policy back. */

@@ -204,7 +204,7 @@ void rx_turn_ask(struct bond *bond, unsigned int slot)
 		return;
 	}
 	bond->rx_turn.due |= slots_bit(slot);
-	if (!bond->adopting)
+	if (bond_is_ready(bond)) /* while it is adopted, rx_turn_start() comes later */
 		rx_turn_run(bond, NULL);
 }
 

@@ -10,7 +10,6 @@
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/bond_lacp.h"
@@ -261,15 +260,12 @@ void slave_release(struct bond *bond, uint64_t mask)
 			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
 					 __ATOMIC_RELEASE);
 	bond_evaluate(bond);
-	idle_turn();
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
 	mac_swap_settle(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
-			idle_turn();
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 			slave_undo(bond, slot);
-		}
 }
 
 static void slave_take_name(struct bond *bond, struct xbond_slave *slave, const char *name)

@@ -105,7 +105,7 @@ void slave_rx_check(struct bond *bond, unsigned int slot)
 	/*
 	 * Earlier builds had it in front of the filters of others. rx_place.c removes that one.
 	 */
-	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
+	if (!bond_is_ready(bond) && place.point.hook == XBOND_HOOK_CLSACT)
 		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	attach_check_place(&place);
 }

@@ -33,7 +33,7 @@ def test_every_folder_has_a_line_of_its_own(folder):
 
 
 @pytest.mark.parametrize("path,expected", [
-    ("daemon/slave/backlog_skip.c", "tests/net/test_rx_backlog.py"),
+    ("daemon/slave/slave_team.c", "tests/net/test_team.py"),
     ("tests/net/test_top.py", "tests/net/test_top.py"), ("man/bondctl.8.scd", "tests/manual")])
 def test_the_longest_prefix_counts(path, expected):
     assert concerns.by_table(path) == [expected]

@@ -448,6 +448,16 @@ def test_an_address_that_bond0_has_no_longer(shared):
     assert sum(made.clients().values()) == len(made.peers)
 
 
+def test_an_address_that_went_while_bondd_was_away(shared):
+    """No message told of it."""
+    made = shared(links=2, peers=2)
+    made.ask()
+    made.near.kill_bondd()
+    made.near.ip("addr", "del", "10.0.0.1/24", "dev", "bond0")
+    made.near.start_bondd()
+    wait_for(lambda: sum(made.clients().values()) == 0, "its clients to be forgotten")
+
+
 def test_an_address_that_another_device_has_no_longer(shared):
     """bond0 still has it, and its clients are told of a slave that fails."""
     made = shared(links=2, peers=4)

@@ -217,7 +217,11 @@ def test_a_program_that_the_kernel_does_not_detach(lone, on_veths, rx_hook, rest
     host.wait_slaves("l0", "l1")
     with host.refusing("detach"):
         done = host.ctl_try("del-slave", "bond0", "l0")
-        assert done.returncode == 1 and re.search(r"\(l0: [^)]*(ingress|XDP)", done.stderr)
+        left = re.compile(r"\(l0: [^)]*(ingress|XDP)")
+        assert done.returncode == 1 and left.search(done.stderr)
+        assert left.search(host.show()["problem"])
+        assert left.search(" ".join(host.ctl("show", "bond0").split()))
+        assert "released" in [each["check"] for each in host.doctor()]
         assert host.carrier_slaves() == ["l1"]
         host.ip("link", "set", "l0", "up", "mtu", "1400")
         host.wait_looked(3)
