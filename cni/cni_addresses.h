@@ -9,8 +9,7 @@
 #include <jansson.h>
 
 #include "common/err.h"
-#include "network/address.h"
-#include "network/route.h"
+#include "network/ip.h"
 
 #define CNI_MAX_ADDRESSES 64
 #define CNI_MAX_ROUTES 1024

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cni/cni.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 
 #define HOME "/proc/self/ns/net"
 

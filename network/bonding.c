@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "common/mode.h"
-#include "network/nl_attr.h"
-#include "network/nl_request.h"
+#include "network/nl.h"
 #include "options/option_address.h"
 
 /* IFLA_BOND_* of Linux 6.17 and later, which bookworm's headers do not know. */

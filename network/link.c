@@ -8,10 +8,11 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "network/nl_attr.h"
-#include "network/nl_request.h"
+#include "common/memory.h"
+#include "network/nl.h"
 
 #define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
@@ -179,4 +180,29 @@ int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
 	for (int try = 0; try < LINK_TRIES && r == -EAGAIN; try++)
 		r = link_visit_once(nl, nsid, visit, arg);
 	return r;
+}
+
+static void link_list_collect(const struct link_info *link, void *arg)
+{
+	struct link_list *list = arg;
+
+	list->link = memory_need(reallocarray(list->link, list->count + 1, sizeof(*list->link)));
+	list->link[list->count++] = *link;
+}
+
+int link_list_read(struct nl *nl, struct link_list *ret_list)
+{
+	int r = -EAGAIN;
+
+	*ret_list = (struct link_list){ 0 };
+	for (int try = 0; try < LINK_TRIES && r == -EAGAIN; try++) {
+		ret_list->count = 0;
+		r = link_visit_once(nl, -1, link_list_collect, ret_list);
+	}
+	return r;
+}
+
+void link_list_free(struct link_list *list)
+{
+	free(list->link);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Network devices over rtnetlink: reads and changes them. Knows nothing of bonds. Functions that
- * change return -errno, with the kernel's words in err.
+ * Network devices over rtnetlink: one, or all of a namespace, read and changed. Knows nothing of
+ * bonds. Functions that change return -errno, with the kernel's words in err.
  */
 #ifndef XBOND_NETWORK_LINK_H
 #define XBOND_NETWORK_LINK_H
@@ -123,5 +123,43 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 /* Adds a secondary unicast address to the device's filter (`bridge fdb add MAC dev DEV self`). */
 int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
 int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+
+/* All devices of the namespace at once, for questions about which device is on which. */
+
+struct link_list {
+	struct link_info *link;
+	size_t count;
+};
+
+/* Returns 0 or -errno. Free it with link_list_free() in either case. */
+int link_list_read(struct nl *nl, struct link_list *ret_list);
+void link_list_free(struct link_list *list);
+
+/* NULL: there is none. */
+static inline struct link_info *link_list_find(const struct link_list *list, int ifindex)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->link[i].ifindex == ifindex)
+			return &list->link[i];
+	return NULL;
+}
+
+/* IFLA_LINK of a veth or netkit is its peer; of any other device it is the device below. */
+static inline bool link_has_lower(const struct link_info *link)
+{
+	return link->lower && !link_is_paired(link) &&
+	       (link->lower_nsid >= 0 || link->lower != link->ifindex);
+}
+
+/* A vxlan that ends with this device, as if it were on it. */
+static inline bool link_sends_by(const struct link_info *link, int lower)
+{
+	return link->tunnel == lower && link->lower_nsid < 0;
+}
+
+static inline bool link_is_on(const struct link_info *link, int lower)
+{
+	return link_has_lower(link) && link->lower == lower && link->lower_nsid < 0;
+}
 
 #endif

@@ -12,7 +12,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
-#include "network/nl_request.h"
+#include "network/nl.h"
 
 /* IFLA_NETKIT_* of Linux 6.7, and their values, which bookworm's headers do not know. */
 #define NETKIT_PEER_INFO 1

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "network/nl_request.h"
+#include "network/nl.h"
 
 #define SYSCTL_SIZE 256
 

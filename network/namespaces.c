@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
-#include "network/nl_attr.h"
-#include "network/nl_request.h"
+#include "network/nl.h"
 
 #define NAMESPACES_HOME "/proc/thread-self/ns/net"
 

@@ -6,8 +6,7 @@
 #include <linux/if_team.h>
 #include <string.h>
 
-#include "network/genl.h"
-#include "network/nl_request.h"
+#include "network/nl.h"
 
 /* One that is the team's, not a port's or an element of an array's. */
 #define TEAM_ALONE UINT32_MAX

@@ -99,9 +99,9 @@ library/                    layout bpf/model net/library
 network/                    layout net/iplink net/lifecycle users
 network/bonding             net/handover import
 network/filters             net/slave_filters net/bypass
-network/multicast           net/multicast
+network/ip                  net/arp net/announce net/iplink
+network/mac_lists           net/multicast users
 network/netconf             net/netconf
-network/nft                 net/slave_filters
 network/nl                  net/faults net/iplink net/lifecycle layout
 network/team                net/team
 options/                    cli/check cli/option_values cli/calls cli/complete import manual

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "network/capture.h"
+#include "network/packet.h"
 
 #define COUNTED_CAPTURES 1024
 

@@ -17,9 +17,9 @@
 #include "common/paths.h"
 #include "common/pins.h"
 #include "lacp/lacp.h"
-#include "network/address.h"
-#include "network/link_list.h"
-#include "network/link_stats.h"
+#include "network/driver.h"
+#include "network/ip.h"
+#include "network/link.h"
 #include "options/config_file.h"
 
 enum doctor_answer { DOCTOR_UNKNOWN, DOCTOR_NO, DOCTOR_YES };

@@ -10,10 +10,9 @@
 
 #include "common/managers.h"
 #include "common/pin.h"
-#include "network/capture.h"
-#include "network/features.h"
-#include "network/route.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
+#include "network/ip.h"
+#include "network/packet.h"
 #include "view/view_lacp.h"
 #include "view/view_policy.h"
 #include "view/view_why.h"

@@ -4,7 +4,7 @@
 #define XBOND_CLI_DOCTOR_DOCTOR_GATHER_H
 
 #include "cli/doctor/doctor.h"
-#include "network/ethtool.h"
+#include "network/driver.h"
 #include "network/nl.h"
 
 #define GATHER_CAPTURES_MAX 1024

@@ -3,7 +3,7 @@
 
 #include "cli/base/counted.h"
 #include "cli/doctor/doctor.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
 
 void doctor_check_attached(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			   struct doctor_report *report)

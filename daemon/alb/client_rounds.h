@@ -9,7 +9,7 @@
 #define XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
 
 #include "daemon/bond/bond.h"
-#include "network/address.h"
+#include "network/ip.h"
 
 /* Returns -errno. */
 int client_rounds_start(struct bond *bond);

@@ -16,7 +16,6 @@
 #include "common/memory.h"
 #include "daemon/announce/announce_frames.h"
 #include "daemon/announce/announce_survey.h"
-#include "network/checksum.h"
 #include "network/namespaces.h"
 #include "network/packet.h"
 

@@ -9,10 +9,9 @@
 #include <sys/socket.h>
 
 #include "common/memory.h"
-#include "network/address.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 #include "network/link.h"
-#include "network/multicast.h"
+#include "network/mac_lists.h"
 #include "network/team.h"
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");

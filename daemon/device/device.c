@@ -14,7 +14,7 @@
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 #include "network/team.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */

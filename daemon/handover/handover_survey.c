@@ -10,8 +10,8 @@
 #include "daemon/base/idle.h"
 #include "daemon/handover/handover_plan.h"
 #include "network/bonding.h"
+#include "network/link.h"
 #include "network/link_copy.h"
-#include "network/link_list.h"
 #include "network/namespaces.h"
 #include "options/values.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/manage/requests.h"
 #include "daemon/slave/enslave_check.h"
 #include "daemon/slave/slave.h"
-#include "network/address.h"
+#include "network/ip.h"
 #include "options/values.h"
 
 struct addition {

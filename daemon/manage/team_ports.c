@@ -4,7 +4,7 @@
 #include "daemon/base/event.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/team_refusal.h"
-#include "network/link_list.h"
+#include "network/link.h"
 
 static bool team_ports_is_strange(struct bond *bond, const struct link_info *link)
 {

@@ -8,8 +8,8 @@
 #include "common/memory.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/base/worker.h"
-#include "network/link_list.h"
-#include "network/route.h"
+#include "network/ip.h"
+#include "network/link.h"
 
 struct arp_paths {
 	struct worker worker;

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "daemon/base/worker.h"
-#include "network/ethtool.h"
+#include "network/driver.h"
 
 struct poller {
 	struct worker worker;

@@ -16,7 +16,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
-#include "network/link_stats.h"
+#include "network/driver.h"
 #include "rules/silence.h"
 
 #define QUALITY_ACCURACY_US 5000

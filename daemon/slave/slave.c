@@ -28,10 +28,9 @@
 #include "daemon/slave/slave_team.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
-#include "network/address.h"
-#include "network/features.h"
-#include "network/ipv6.h"
-#include "network/multicast.h"
+#include "network/driver.h"
+#include "network/ip.h"
+#include "network/mac_lists.h"
 
 static void slave_record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {

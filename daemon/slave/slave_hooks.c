@@ -9,7 +9,7 @@
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
-#include "network/nft.h"
+#include "network/filters.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)

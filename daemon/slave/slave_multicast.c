@@ -14,8 +14,7 @@
 #include "daemon/base/event.h"
 #include "daemon/slave/slave_multicast_pin.h"
 #include "network/link.h"
-#include "network/multicast.h"
-#include "network/unicast.h"
+#include "network/mac_lists.h"
 
 #define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
 #define TURN_LEAST 32		 /* but changes of this many groups are never put off */

@@ -12,7 +12,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
-#include "network/features.h"
+#include "network/driver.h"
 
 #define OPENER_PREFIX "xbv"
 /* limit for a bond in a container, which opens VLANs on the slaves outside */

@@ -40,7 +40,7 @@ def test_the_longest_prefix_counts(path, expected):
 
 
 def test_who_uses_a_file_is_concerned():
-    assert "tests/net/test_arp.py" in concerns.by_table("network/route.c")
+    assert "tests/net/test_alb.py" in concerns.by_table("network/mac_lists.c")
 
 
 def test_units_by_what_they_are_linked_with():

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/multicast.h"
+#include "network/mac_lists.h"
 
 #include <errno.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +12,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "network/nl.h"
+
+/* Multicast, by ioctl and /proc/net/dev_mcast. */
 
 #define READ_SIZE 65536
 
@@ -155,4 +161,78 @@ int multicast_list_ipv6(multicast_group visit, void *arg)
 			visit(ifindex, group, arg);
 	fclose(file);
 	return 0;
+}
+
+/* Secondary unicast addresses. */
+
+struct unicast_visit {
+	int ifindex;
+	unicast_visitor visitor;
+	void *arg;
+};
+
+/* The kernel lists multicast addresses, too. */
+static void unicast_take(struct nlmsghdr *message, void *arg)
+{
+	const struct ndmsg *entry = nlmsg_data(message);
+	struct nlattr *tb[NDA_MAX + 1];
+	struct unicast_visit *visit = arg;
+	const uint8_t *mac;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+	    nlmsg_parse(message, sizeof(*entry), tb, NDA_MAX, NULL) < 0 ||
+	    entry->ndm_ifindex != visit->ifindex || !(entry->ndm_flags & NTF_SELF) ||
+	    !tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != XBOND_MAC_SIZE)
+		return;
+	mac = nla_data(tb[NDA_LLADDR]);
+	if (!(mac[0] & 1))
+		visit->visitor(mac, visit->arg);
+}
+
+/* The kernel finds the device in a header of this kind only. */
+int unicast_visit(struct nl *nl, int ifindex, unicast_visitor visitor, void *arg)
+{
+	const struct ifinfomsg device = { .ifi_family = AF_BRIDGE, .ifi_index = ifindex };
+	struct nl_msg *msg = nl_request_new(RTM_GETNEIGH, NLM_F_DUMP, &device, sizeof(device));
+	struct unicast_visit visit = { ifindex, visitor, arg };
+
+	return nl_call(nl, msg, unicast_take, &visit, NULL);
+}
+
+/* A bridge's. */
+
+struct fdb_visit {
+	int bridge;
+	fdb_visitor visitor;
+	void *arg;
+};
+
+static void fdb_take(struct nlmsghdr *message, void *arg)
+{
+	const struct ndmsg *neighbour = nlmsg_data(message);
+	struct nlattr *tb[NDA_MAX + 1];
+	struct fdb_entry entry = { 0 };
+	struct fdb_visit *visit = arg;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+	    nlmsg_parse(message, sizeof(*neighbour), tb, NDA_MAX, NULL) < 0 ||
+	    neighbour->ndm_flags & NTF_SELF || neighbour->ndm_state & NUD_PERMANENT ||
+	    (int)nl_attr_u32(tb[NDA_MASTER], 0) != visit->bridge || !tb[NDA_LLADDR] ||
+	    nla_len(tb[NDA_LLADDR]) != XBOND_MAC_SIZE)
+		return;
+	memcpy(entry.mac, nla_data(tb[NDA_LLADDR]), XBOND_MAC_SIZE);
+	entry.port = neighbour->ndm_ifindex;
+	entry.vlan = nl_attr_u16(tb[NDA_VLAN], 0);
+	if (!(entry.mac[0] & 1))
+		visit->visitor(&entry, visit->arg);
+}
+
+int fdb_visit(struct nl *nl, int bridge, fdb_visitor visitor, void *arg)
+{
+	const struct ifinfomsg family = { .ifi_family = AF_BRIDGE };
+	struct nl_msg *msg = nl_request_new(RTM_GETNEIGH, NLM_F_DUMP, &family, sizeof(family));
+	struct fdb_visit visit = { bridge, visitor, arg };
+
+	nl_request_put_u32(msg, IFLA_MASTER, (uint32_t)bridge);
+	return nl_call(nl, msg, fdb_take, &visit, NULL);
 }
