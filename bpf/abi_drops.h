@@ -3,7 +3,7 @@
 #ifndef XBOND_ABI_DROPS_H
 #define XBOND_ABI_DROPS_H
 
-/* common/drops.c has names and words for them. */
+/* common/readings.c has names and words for them. */
 enum xbond_drop {
 	/* To send: */
 	XBOND_DROP_NO_SLAVE = 0, /* of the bond, not of a slave: none may transmit */

@@ -8,7 +8,7 @@
 
 /*
  * The monitors, which tell whether a slave's link works. Each has files in daemon/monitor/ and a
- * row in common/monitor.c.
+ * row in common/mode.c.
  */
 enum xbond_monitor {
 	XBOND_MONITOR_CARRIER = 0,

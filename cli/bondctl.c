@@ -12,8 +12,8 @@
 #include "cli/base/text_wrap.h"
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
+#include "common/err.h"
 #include "common/guess.h"
-#include "common/memory.h"
 #include "common/version.h"
 #include "options/names.h"
 

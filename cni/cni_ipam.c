@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 #define IPAM_MAX_REPLY (1024 * 1024)
 #define IPAM_MAX_CODE 999

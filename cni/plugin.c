@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cni/cni.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/version.h"
 
 #define PLUGIN_MAX_INPUT (1024 * 1024)

@@ -16,7 +16,7 @@ struct paths {
 
 #define PATHS_SOCKET_NAME "bondd.sock"
 #define PATHS_LOCK_NAME "bondd.lock"
-#define PATHS_LOOP_NAME "bondd.loop" /* common/loop_figures.h */
+#define PATHS_LOOP_NAME "bondd.loop" /* common/readings.h */
 
 /* The end of the name of a bond's configuration file. */
 #define PATHS_CONFIG_SUFFIX ".conf"

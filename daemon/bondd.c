@@ -11,7 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/version.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/capabilities.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "network/nl.h"
 
 #define NAMESPACES_HOME "/proc/thread-self/ns/net"

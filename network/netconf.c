@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "network/nl.h"
 
 /* The list of requests itself. */

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 /* Requests. */
 

@@ -44,7 +44,7 @@ int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, st
 
 /*
  * Builds a request for nl_call(): a message with its head, then attributes, some of them in nests.
- * Nothing here fails: without memory the program ends (common/memory.h), and a message that is too
+ * Nothing here fails: without memory the program ends (common/err.h), and a message that is too
  * long for its room is marked, so that nl_call() refuses it with -EMSGSIZE instead of sending a
  * part. Called by all files in network that ask the kernel.
  */

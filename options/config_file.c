@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "options/config_model.h"
 #include "options/config_parse.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 static bool config_mistakes_has(const struct config_mistakes *mistakes, struct config_place place)
 {

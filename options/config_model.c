@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 struct config_slave *config_file_find_slave(const struct config_file *file,
 					    const struct config_slave *like)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/moves.h"
 
-#include "common/atomic.h"
+#include "common/pins.h"
 
 static uint8_t *moves_owner(const struct moves_maps *maps, unsigned int bucket)
 {

@@ -8,18 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/attached.h"
 #include "common/mode.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "options/option_address.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
+#include "view/view_clients.h"
 #include "view/view_drops.h"
 #include "view/view_failover.h"
-#include "view/view_load.h"
-#include "view/view_clients.h"
 #include "view/view_lacp.h"
+#include "view/view_load.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
 #include "view/view_policy.h"

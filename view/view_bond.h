@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-#include "common/loop_figures.h"
 #include "common/pins.h"
+#include "common/readings.h"
 
 /*
  * What `show` prints. bondd: true if bondd runs and answers. loop: the figures of its main loop;

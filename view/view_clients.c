@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "common/client_table.h"
 #include "common/mac.h"
+#include "common/readings.h"
 
 /* The active slave receives for bond0's address, whatever its own still is. */
 static __u64 view_clients_told(const struct pins *pins, unsigned int slot)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view_drops.h"
 
-#include "common/drops.h"
+#include "common/readings.h"
 
 json_t *view_drops(const struct pins *pins, unsigned int slot)
 {

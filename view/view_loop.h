@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "common/loop_figures.h"
+#include "common/readings.h"
 
 /* A new reference. */
 json_t *view_loop(const struct loop_figures *figures);

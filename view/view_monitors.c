@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "common/clock.h"
-#include "common/monitor.h"
+#include "common/mode.h"
 #include "common/pins.h"
 #include "options/option_address.h"
 #include "options/values.h"

@@ -2,7 +2,7 @@
 #include "view/view_policy.h"
 
 #include "common/mode.h"
-#include "common/policy_pins.h"
+#include "common/pins.h"
 #include "view/json_value.h"
 
 json_t *view_policy(const struct pins *pins)

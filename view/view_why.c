@@ -9,9 +9,8 @@
 #include <net/if.h>
 #include <stdio.h>
 
-#include "common/attached.h"
-#include "common/monitor.h"
-#include "common/set_down.h"
+#include "common/mode.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/carrier.h"

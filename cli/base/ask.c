@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
 {

@@ -3,7 +3,7 @@
 
 #include <bpf/bpf.h>
 
-#include "common/pin.h"
+#include "common/pins.h"
 
 int carrier_look_open(const struct pins *pins)
 {

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 void flow_counts_init(struct flow_counts *counts, size_t most)
 {

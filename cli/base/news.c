@@ -12,8 +12,7 @@
 #include "cli/base/fields.h"
 #include "cli/base/text_units.h"
 #include "common/mode.h"
-#include "common/monitor.h"
-#include "common/set_down.h"
+#include "common/readings.h"
 #include "view/view_problem.h"
 
 #define NEWS_SIZE 1024

@@ -11,7 +11,7 @@
 
 #include "bpf/successor.h"
 #include "cli/base/carrier_look.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"

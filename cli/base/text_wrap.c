@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 #define HANG 2
 #define HANG_MOST 30

@@ -9,7 +9,7 @@
 
 #include "cli/base/flags.h"
 #include "cli/complete/grammar.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 static void complete_flags(const struct verb_flag *flags, const bool *given, struct offers *offers)
 {

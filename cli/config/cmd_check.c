@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "options/config_dir.h"
 #include "options/config_file.h"

@@ -11,11 +11,10 @@
 
 #include "cli/doctor/doctor_report.h"
 #include "cli/doctor/doctor_talk.h"
-#include "common/attached.h"
 #include "common/err.h"
-#include "common/loop_figures.h"
 #include "common/paths.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "lacp/lacp.h"
 #include "network/driver.h"
 #include "network/ip.h"

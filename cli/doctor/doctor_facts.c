@@ -12,7 +12,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/doctor_gather.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 static unsigned int facts_kernel(void)
 {

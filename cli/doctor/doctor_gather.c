@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/managers.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "network/driver.h"
 #include "network/ip.h"
 #include "network/packet.h"

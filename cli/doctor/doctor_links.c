@@ -5,7 +5,6 @@
 #include <net/if.h>
 
 #include "common/mode.h"
-#include "common/monitor.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/error_rate.h"

@@ -14,7 +14,7 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/slots.h"
 
 #define TALK_FLOWS (1 << 13) /* powers of two */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pin.h"
+#include "common/pins.h"
 
 #define TAG_SIZE 4
 

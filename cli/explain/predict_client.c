@@ -6,7 +6,7 @@
 
 #include "bpf/flow_ether.h"
 #include "cli/base/foretell.h"
-#include "common/client_table.h"
+#include "common/readings.h"
 #include "common/slots.h"
 
 #define CLIENTS_CONTEXT const struct captured

@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 #define BLANKS " \t\r\n\v\f"
 

@@ -7,7 +7,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/import/import.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 struct import_text {
 	struct import_text *next;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3

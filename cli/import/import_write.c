@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/config_write.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/base/carrier_look.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/slots.h"
 
 #define LOOKS_PER_SEARCH 4 /* for bonds */

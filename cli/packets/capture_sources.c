@@ -5,7 +5,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/packets/capture_run.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/slots.h"
 
 #define ROOM (32 << 20) /* of the rings, for all slaves together */

@@ -15,7 +15,7 @@
 #include "cli/base/cli.h"
 #include "cli/packets/capture_run.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 #define LOOK_MS 200 /* for slaves that come and go */
 #define TEXT_SNAPLEN 256

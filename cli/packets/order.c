@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 static bool order_is_before(const struct order_packet *a, const struct order_packet *b)
 {

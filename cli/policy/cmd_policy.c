@@ -16,7 +16,6 @@
 #include "cli/policy/policy_file.h"
 #include "cli/policy/policy_pin.h"
 #include "common/pins.h"
-#include "common/policy_pins.h"
 #include "common/slots.h"
 #include "view/json_value.h"
 #include "view/view_policy.h"

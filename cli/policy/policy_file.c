@@ -14,8 +14,8 @@
 #include "bpf/abi.h"
 #include "cli/base/cli.h"
 #include "common/bpf_log.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 
 #define FILE_MAX (16 * 1024 * 1024) /* policies are some kilobytes long */
 

@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "common/pin.h"
-#include "common/policy_pins.h"
+#include "common/pins.h"
 
 /* The entry of a map of programs; program_fd -1: none. */
 static int policy_pin_program(const char *dir, const char *pin, int program_fd, struct err *err)

@@ -18,7 +18,7 @@
 
 #include "cli/base/fields.h"
 #include "cli/show/sysfs_values.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16

@@ -15,7 +15,7 @@
 #include "cli/base/text_units.h"
 #include "cli/show/text_options.h"
 #include "common/mode.h"
-#include "common/set_down.h"
+#include "common/readings.h"
 #include "view/view_problem.h"
 
 /*

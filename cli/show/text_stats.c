@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/base/fields.h"
-#include "common/drops.h"
+#include "common/readings.h"
 
 #define INDENT "  "
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/top/top_drops.h"
 
-#include "common/drops.h"
+#include "common/readings.h"
 
 static double top_drops_rate(uint64_t before, uint64_t now, double seconds)
 {

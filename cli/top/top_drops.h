@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rates of what is dropped, by reason, from the counts of drops.h. Pure: knows no maps. */
+/* Rates of what is dropped, by reason, from the counts of drops_read(). Pure: knows no maps. */
 #ifndef XBOND_CLI_TOP_TOP_DROPS_H
 #define XBOND_CLI_TOP_TOP_DROPS_H
 

@@ -7,8 +7,8 @@
 
 #include "cli/base/cli.h"
 #include "common/clock.h"
-#include "common/loads.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/readings.h"
 
 static void top_hot_put(struct top_bond *bond, const struct top_hot *hot)
 {

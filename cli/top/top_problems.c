@@ -2,7 +2,7 @@
 #include "cli/top/top_problems.h"
 
 #include "cli/top/top_cells.h"
-#include "common/drops.h"
+#include "common/readings.h"
 #include "view/json_value.h"
 
 static void top_problems_add(json_t *lines, json_t *line)

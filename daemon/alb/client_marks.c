@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/client_table.h"
+#include "common/readings.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/bond/daemon.h"
 #include "network/ip.h"

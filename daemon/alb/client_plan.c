@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "common/atomic.h"
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/receivers.h"

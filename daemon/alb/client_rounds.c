@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/atomic.h"
-#include "common/client_table.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/pins.h"
+#include "common/readings.h"
 #include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/alb/gone_addresses.h"

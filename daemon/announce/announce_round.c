@@ -13,7 +13,7 @@
 
 #include "bpf/abi.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/announce/announce_frames.h"
 #include "daemon/announce/announce_survey.h"
 #include "network/namespaces.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "network/ip.h"
 #include "network/link.h"
 #include "network/mac_lists.h"

@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "daemon/base/journal.h"
 #include "daemon/base/log.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 struct event_ring_line {
 	uint64_t at; /* counts all bytes that were ever added; its place is the rest by size */

@@ -6,7 +6,7 @@
 #ifndef XBOND_DAEMON_BASE_LATENCY_H
 #define XBOND_DAEMON_BASE_LATENCY_H
 
-#include "common/loop_figures.h"
+#include "common/readings.h"
 
 /* How long one piece of work may go on that can be continued later. */
 #define LATENCY_SLICE_NS 2000000ull

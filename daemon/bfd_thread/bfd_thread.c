@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/realtime.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 #include "network/packet.h"

@@ -10,10 +10,9 @@
 
 #include "bfd/bfd_build.h"
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "network/packet.h"
 

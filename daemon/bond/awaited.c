@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "options/config_dir.h"
 #include "options/values.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/loads.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"

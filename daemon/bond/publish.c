@@ -12,7 +12,7 @@
 
 #include "bpf/drain.h"
 #include "common/mode.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/bond.h"

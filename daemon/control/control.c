@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/dataplane/pin_dirs.h"
 
 static size_t migrate_maps_stride(uint32_t value_size)

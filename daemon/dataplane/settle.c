@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/worker.h"
 #include "daemon/dataplane/dataplane.h"
 

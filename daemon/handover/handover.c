@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/handover/handover_journal.h"

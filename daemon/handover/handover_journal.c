@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "options/names.h"
 
 static void journal_path(const struct daemon *daemon, const char *name, char ret_path[PATH_MAX])

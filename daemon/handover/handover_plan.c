@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/handover/handover_side.h"
 #include "options/names.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/realtime.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 #include "network/packet.h"

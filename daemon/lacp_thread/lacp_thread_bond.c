@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/pdu.h"

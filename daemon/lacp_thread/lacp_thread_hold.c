@@ -4,7 +4,7 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
-#include "common/atomic.h"
+#include "common/pins.h"
 #include "lacp/pdu.h"
 
 #define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)

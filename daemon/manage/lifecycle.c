@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
@@ -38,8 +38,8 @@
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
-#include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/manage/plan_slaves.h"
 #include "daemon/manage/slave_find.h"
 #include "options/option_together.h"

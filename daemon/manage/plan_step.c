@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "view/json_value.h"
 
 struct plan_step *plan_add(struct plan *plan, enum plan_action action)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "common/memory.h"
 
 /* A device that did not become a slave when it was last put into bond0. */
 struct team_refusal {

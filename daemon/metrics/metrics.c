@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/capabilities.h"
 #include "daemon/base/log.h"
 #include "daemon/base/pulse.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/metrics/metrics_collect.h"
 
 #define FRESH_NS (200 * NS_PER_MS)	    /* how long an answer is good for other readers */

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/attached.h"
-#include "common/drops.h"
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "common/mode.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "daemon/metrics/metrics_port.h"
 #include "options/values.h"

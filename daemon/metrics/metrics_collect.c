@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/drops.h"
-#include "common/memory.h"
-#include "common/monitor.h"
+#include "common/err.h"
+#include "common/mode.h"
+#include "common/readings.h"
 #include "daemon/metrics/metrics_bond.h"
 #include "daemon/metrics/metrics_loop.h"
 #include "daemon/metrics/metrics_port.h"

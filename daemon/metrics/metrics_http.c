@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/metrics/metrics_answer.h"
 #include "daemon/metrics/metrics_request.h"
 

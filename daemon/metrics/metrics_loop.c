@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "common/loop_figures.h"
+#include "common/readings.h"
 #include "common/version.h"
 
 static double metrics_loop_running_s(const struct loop_figures *figures)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 #define KEEP_NS (60 * NS_PER_S) /* longer than scrapers usually pause */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/base/worker.h"
 #include "network/ip.h"

@@ -10,7 +10,6 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "common/memory.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/worker.h"
 #include "daemon/bond/burst.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"

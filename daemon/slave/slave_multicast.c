@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"

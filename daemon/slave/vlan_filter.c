@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"

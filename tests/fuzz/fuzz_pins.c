@@ -10,16 +10,16 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/doctor/doctor_gather.h"
 #include "cli/base/foretell.h"
+#include "cli/doctor/doctor_gather.h"
 #include "cli/show/proc.h"
 #include "cli/show/sysfs_values.h"
 #include "cli/show/text.h"
 #include "cli/show/text_details.h"
 #include "cli/show/text_stats.h"
 #include "common/clock.h"
-#include "common/loop_figures.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "rules/buckets.h"
 #include "rules/weights.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory has one policy, common/memory.h: whatever allocates is wrapped in memory_need(). Requests
+"""Memory has one policy, common/err.h: whatever allocates is wrapped in memory_need(). Requests
 to the kernel are built by network/nl.h only, where nothing can be forgotten.
 """
 import re
@@ -24,7 +24,7 @@ def code(path):
 
 
 @pytest.mark.parametrize("pattern,home", [
-    (ALLOCATORS, "common/memory.c"), (PRINTERS, "common/memory.c"),
+    (ALLOCATORS, "common/err.c"), (PRINTERS, "common/err.c"),
     (BUILDERS, "network/nl.c")])
 def test_one_way(pattern, home):
     files = [path for path in FILES if str(path) not in {home, *OTHERS}]

@@ -15,7 +15,7 @@
 #include "cli/top/top_table.h"
 #include "cli/top/top_ui.h"
 #include "common/clock.h"
-#include "common/drops.h"
+#include "common/readings.h"
 
 #define SECOND UINT64_C(1000000000)
 
