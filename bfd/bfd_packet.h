@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BFD Control packets (RFC 5880, 4.1): from bytes and to bytes. Pure. */
-#ifndef XBOND_BFD_PACKET_H
-#define XBOND_BFD_PACKET_H
+/*
+ * BFD Control packets (RFC 5880, 4.1), from bytes and to bytes, and the frames that carry them.
+ * Pure.
+ */
+#ifndef XBOND_BFD_BFD_PACKET_H
+#define XBOND_BFD_BFD_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bfd/bfd_frame.h"
 #include "bfd/bfd_wire.h"
 
 struct bfd_packet {
@@ -37,5 +41,11 @@ void bfd_packet_encode(const struct bfd_packet *packet, uint8_t ret_bytes[BFD_PA
 
 const char *bfd_state_name(unsigned int state);
 const char *bfd_diag_name(unsigned int diag);
+
+/* Makes the frame that carries a packet, with its checksums. Pure. */
+
+/* To the group of micro-BFD, always: RFC 7130, 2.3 demands that everybody receives that. */
+size_t bfd_build_frame(const struct bfd_ends *ends, const uint8_t mac[6], uint16_t source_port,
+		       const struct bfd_packet *packet, uint8_t ret_frame[BFD_FRAME_SIZE]);
 
 #endif

@@ -9,7 +9,7 @@
 #define XBOND_BFD_SESSION_H
 
 #include "bfd/bfd_packet.h"
-#include "bfd/bfd_state.h"
+#include "bfd/bfd_wire.h"
 
 #define BFD_NEVER UINT64_MAX
 #define BFD_SLOW_US 1000000u /* 6.8.3: at least this while the session is not Up */

@@ -12,7 +12,6 @@
 #include <linux/types.h>
 
 /* Plain structs: the state of BFD sessions and of the LACP machines is pinned, too. */
-#include "bfd/bfd_state.h"
 #include "bfd/bfd_wire.h"
 #include "lacp/state.h"
 

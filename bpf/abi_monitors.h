@@ -119,7 +119,7 @@ _Static_assert(sizeof(struct xbond_probes) == 32 * 40 + 64 * 528, "probes ABI");
 #define XBOND_FLAPS_KEPT 64
 #define XBOND_FLAP_LIMIT_MAX 60 /* below what is kept */
 
-/* A slave that has broken a limit is out of use until then: rules/hold_down.h. */
+/* A slave that has broken a limit is out of use until then: rules/link_state.h. */
 struct xbond_hold_down {
 	__u64 until_ns; /* CLOCK_MONOTONIC; 0: never held */
 	__u32 level;	/* how long the last one was: 1 is 10 s, 2 is 20 s */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "network/nl.h"
-#include "rules/error_rate.h"
+#include "rules/link_state.h"
 
 /* What only the ethtool ioctl tells. Names are resolved in the namespace of the process. */
 

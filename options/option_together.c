@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mode.h"
-#include "rules/silence.h"
+#include "rules/link_state.h"
 
 /* A netkit has no XDP. device_kind: of a bond that exists. */
 static int option_together_netkit(const struct xbond_bond *bond, struct err *err)

@@ -106,15 +106,10 @@ network/nl                  net/faults net/iplink net/lifecycle layout
 network/team                net/team
 options/                    cli/check cli/option_values cli/calls cli/complete import manual
 rules/                      net/reselect net/resilience
-rules/active                net/reselect net/fail_over_mac
+rules/active                net/reselect net/fail_over_mac net/drain_markers net/alb
+rules/buckets               net/rebalance net/resilience
+rules/link_state            net/quality net/arp net/carrier
 rules/rebalance             net/rebalance
-rules/moves                 net/rebalance
-rules/flaps                 net/quality
-rules/silence               net/quality
-rules/error_rate            net/quality
-rules/hold_down             net/quality
-rules/marker                net/drain_markers
-rules/probing               net/arp
 view/                       cli/show cli/show_text cli/schema cli/top cli/doctor
 debian/                     packaging
 docs/                       manual report

@@ -2,8 +2,7 @@
 #include "view/view_quality.h"
 
 #include "common/clock.h"
-#include "rules/flaps.h"
-#include "rules/hold_down.h"
+#include "rules/link_state.h"
 #include "view/json_value.h"
 
 static const struct xbond_hold_down *view_quality_hold(const struct xbond_quality *quality,

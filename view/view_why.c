@@ -13,7 +13,7 @@
 #include "common/readings.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/carrier.h"
+#include "rules/link_state.h"
 #include "view/json_value.h"
 #include "view/view_bfd.h"
 #include "view/view_lacp.h"

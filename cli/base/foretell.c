@@ -13,8 +13,6 @@
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
-#include "rules/weights.h"
 
 bool foretell_is_tlb(const struct pins *pins)
 {

@@ -7,8 +7,8 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/error_rate.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
+#include "rules/link_state.h"
 
 #define LINKS_BROKEN_MIN 10 /* fewer broken frames are nothing */
 #define LINKS_BROKEN_PPM 10

@@ -9,7 +9,7 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
 
 static void simulate_take_failure(struct simulate_failure *failure, const struct pins *pins,
 				  unsigned int failed)

@@ -20,7 +20,7 @@
 #include "common/slots.h"
 #include "lacp/lacp.h"
 #include "options/values.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
 #include "view/view_bond.h"
 #include "view/view_lacp.h"
 

@@ -17,7 +17,7 @@
 #include "daemon/alb/gone_addresses.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"

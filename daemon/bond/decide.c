@@ -11,8 +11,8 @@
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/decision.h"
 #include "rules/active.h"
-#include "rules/carrier.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
+#include "rules/link_state.h"
 
 static uint64_t decide_up_mask(struct bond *bond)
 {

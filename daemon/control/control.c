@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/control/follower.h"
 #include "daemon/handover/handover.h"

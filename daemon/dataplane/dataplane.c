@@ -18,7 +18,6 @@
 #include "common/pins.h"
 #include "common/slots.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
 
 #define DEVICE_TRIES 3
 

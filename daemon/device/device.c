@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "common/mac.h"
+#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/netns_call.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"

@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_journal.h"
 #include "daemon/handover/handover_plan.h"
 #include "daemon/handover/handover_side.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/mode.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
 #include "network/bonding.h"
 #include "network/link.h"

@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/base/realtime.h"
+#include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 #include "network/packet.h"
 

@@ -17,7 +17,7 @@
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/pdu.h"
-#include "rules/carrier.h"
+#include "rules/link_state.h"
 
 /* Our markers go behind the data that they follow, and all other PDUs before any data. */
 static void lacp_thread_bond_set_priority(int fd, int priority)

@@ -2,8 +2,8 @@
 /* `apply` of all bonds: in which order, so that slaves can move between them. */
 #include <string.h>
 
-#include "daemon/base/idle.h"
 #include "daemon/base/log.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/unfinished.h"

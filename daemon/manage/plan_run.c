@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/slave_find.h"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
-#include "daemon/base/run_file.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/snapshot.h"
 

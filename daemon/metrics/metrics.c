@@ -12,9 +12,9 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/base/capabilities.h"
 #include "daemon/base/log.h"
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
+#include "daemon/base/worker.h"
 #include "daemon/metrics/metrics_http.h"
 #include "daemon/metrics/metrics_listen.h"
 

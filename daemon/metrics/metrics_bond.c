@@ -14,7 +14,7 @@
 #include "common/slots.h"
 #include "daemon/metrics/metrics_port.h"
 #include "options/values.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
 #include "view/json_value.h"
 #include "view/view_lacp.h"
 #include "view/view_why.h"

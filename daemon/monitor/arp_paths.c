@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "common/err.h"
-#include "daemon/base/netns_call.h"
+#include "daemon/base/child.h"
 #include "daemon/base/worker.h"
 #include "network/ip.h"
 #include "network/link.h"

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"

@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/pins.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/carrier_watch.h"

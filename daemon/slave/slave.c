@@ -8,10 +8,10 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
-#include "daemon/base/netns_call.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/stray_frames.h"
 #include "daemon/slave/backlog_skip.h"

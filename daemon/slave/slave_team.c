@@ -9,7 +9,7 @@
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "network/team.h"

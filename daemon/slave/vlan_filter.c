@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "network/driver.h"

@@ -22,7 +22,6 @@
 #include "common/readings.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "rules/buckets.h"
-#include "rules/weights.h"
 #include "tests/fuzz/input.h"
 #include "view/view_bond.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/carrier.h"
+#include "rules/link_state.h"
 #include "tests/sim/scenario.h"
 
 static bool system_holds(struct scenario *scenario, const struct system *system, char **words,

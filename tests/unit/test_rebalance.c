@@ -9,7 +9,6 @@
 
 #include "common/readings.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
 #include "rules/rebalance.h"
 #include "tests/unit/sample.h"
 
