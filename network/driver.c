@@ -37,7 +37,8 @@ void ethtool_done(struct ethtool *ethtool)
 	ethtool->fd = -1;
 }
 
-int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
+/* request begins with its ETHTOOL_* command; 0 or more, or -errno. */
+static int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
 {
 	struct ifreq ifr = { .ifr_data = request };
 

@@ -22,9 +22,6 @@ struct ethtool {
 int ethtool_init(struct ethtool *ethtool);
 void ethtool_done(struct ethtool *ethtool);
 
-/* request begins with its ETHTOOL_* command; 0 or more, or -errno. */
-int ethtool_call(const struct ethtool *ethtool, const char *name, void *request);
-
 /*
  * Returns 1 for carrier, 0 for none, -errno if unknown. Fresher than a link message, because the
  * driver is asked.

@@ -57,7 +57,8 @@ void netconf_free(struct netconf *conf)
 	*conf = (struct netconf){ 0 };
 }
 
-void netconf_cut(struct netconf *conf, size_t count)
+/* Forgets all but the first `count` requests. */
+static void netconf_cut(struct netconf *conf, size_t count)
 {
 	while (conf->count > count)
 		free(conf->request[--conf->count]);

@@ -37,8 +37,6 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 /* Takes the IPv4 addresses of `conf` off this device, which it was read from. */
 void netconf_remove_ipv4(struct nl *nl, const struct netconf *conf, int ifindex);
 void netconf_free(struct netconf *conf);
-/* Forgets all but the first `count` requests. */
-void netconf_cut(struct netconf *conf, size_t count);
 
 /* Takes a copy. Returns false if it is no complete request of a kind that netconf_read() makes. */
 bool netconf_add(struct netconf *conf, const void *request, size_t size);

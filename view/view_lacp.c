@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/slots.h"
 #include "view/json_value.h"
+#include "view/lacp_why.h"
 
 #define READ_TRIES 100
 #define FLAGS 8

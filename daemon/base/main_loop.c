@@ -117,13 +117,17 @@ void latency_note(const char *work)
 	latency.work = work;
 }
 
-const char *latency_pause(void)
+/*
+ * In the middle of a turn: from here on the loop answers to what must not wait. The rest, from
+ * latency_resume() on, is a turn of its own.
+ */
+static const char *latency_pause(void)
 {
 	latency_end_turn();
 	return latency.work;
 }
 
-void latency_resume(const char *work)
+static void latency_resume(const char *work)
 {
 	latency_begin_turn();
 	latency.work = work;

@@ -32,12 +32,6 @@ const struct loop_figures *latency_figures(void);
 
 void latency_begin_turn(void);
 void latency_end_turn(void);
-/*
- * In the middle of a turn: from here on the loop answers to what must not wait. The rest, from
- * latency_resume() on, is a turn of its own.
- */
-const char *latency_pause(void);
-void latency_resume(const char *work);
 /* Says what this turn is for, in a word of at most 15 characters. */
 void latency_note(const char *work);
 

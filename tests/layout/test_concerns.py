@@ -45,7 +45,7 @@ def test_who_uses_a_file_is_concerned():
 
 def test_units_by_what_they_are_linked_with():
     units = concerns.programs_of("unit/test_*")
-    found = {pathlib.Path(path).name for path in concerns.linked(units, ["lacp/marker.c"])}
+    found = {pathlib.Path(path).name for path in concerns.linked(units, ["lacp/transmit.c"])}
     assert "test_lacp_system" in found and "test_names" not in found, BUILD
     assert concerns.sources_of("cli/top/top_series.h") and not concerns.sources_of("bpf/abi.h")
 

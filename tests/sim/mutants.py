@@ -29,11 +29,11 @@ MUTANTS = {
          "	return rank_works(port) && rank_count_ready_before(sys, port, now_ns) < most;",
          "	return false;")],
     "an aggregatable aggregator that refuses beats one that works": [
-        (CORE + "aggregator.c", "	if (a->enough != b->enough)",
+        (CORE + "selection.c", "	if (a->enough != b->enough)",
          "	if (a->aggregatable != b->aggregatable)\n"
          "		return a->aggregatable;\n	if (a->enough != b->enough)")],
     "a prospect knows only the aggregator in use": [
-        (CORE + "prospect.c", "	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);",
+        (CORE + "system.c", "	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);",
          "	prospect.aggregator = sys->state.active_aggregator;")],
     "lacp_fallback all ignores max_links": [
         (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
@@ -51,7 +51,7 @@ MUTANTS = {
         (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
          "	return bits == 0;"),
         (CORE + "mux.c", "port->repeats = 2 + LACP_REPEATS;", "port->repeats = 1;"),
-        (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
+        (CORE + "transmit.c", "	bool waits = port->unsettled_ns && now_ns",
          "	bool waits = 0 && now_ns")],
     "another name of the system, and the ports go on": [
         (CORE + "actor.c", "		actor_leave_lag(sys, slot, now_ns);",
@@ -89,7 +89,7 @@ MUTANTS = {
     "min_links_lacp: two ends refuse each other for ever": [
         (CORE + "rank.c", "now_ns >= port->behind_ns + rank_rest_ns(port);", "0 * now_ns;")],
     "lacp_partner: a stranger is believed": [
-        (CORE + "stranger.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
+        (CORE + "receive.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
     "hold: ends for the partner's port priority": [
         (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
          "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],

@@ -4,6 +4,8 @@
  * state. Called for `show`. The first line of the table whose test is true gives the sentence: the
  * nearest cause comes before its consequences.
  */
+#include "view/lacp_why.h"
+
 #include <string.h>
 
 #include "lacp/machines.h"
