@@ -13,7 +13,6 @@
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
 #include "common/err.h"
-#include "common/guess.h"
 #include "common/version.h"
 #include "options/names.h"
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/complete/live.h"
-#include "common/guess.h"
 #include "options/names.h"
 
 #define TEXT_SIZE 256

@@ -9,7 +9,7 @@
 
 #include "common/mode.h"
 #include "network/nl.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 /* IFLA_BOND_* of Linux 6.17 and later, which bookworm's headers do not know. */
 #define BOND_BROADCAST_NEIGH 33

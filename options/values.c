@@ -11,7 +11,7 @@
 #include "bpf/drain.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 unsigned int values_active_slot(const struct pins *pins)
 {

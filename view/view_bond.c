@@ -11,7 +11,7 @@
 #include "common/mode.h"
 #include "common/readings.h"
 #include "common/slots.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"

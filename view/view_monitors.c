@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/pins.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 #include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_bfd.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "options/option_absent.h"
+#include "options/names.h"
 
 /* "mode=4", as module parameters and other tools have it. */
 static bool pairs_is_joined(enum option_scope scope, const char *word)

@@ -11,7 +11,6 @@
 #include "cli/base/cli.h"
 #include "common/err.h"
 #include "common/paths.h"
-#include "options/config_dir.h"
 #include "options/config_file.h"
 #include "options/names.h"
 #include "view/json_value.h"

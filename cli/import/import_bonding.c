@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of kernel bonding, as the module, sysfs, ifenslave and NetworkManager name them. */
 #include "cli/import/import_keys.h"
-#include "options/option_absent.h"
+#include "options/names.h"
 
 const struct import_key import_bonding_keys[] = {
 	{ .name = "mode", .option = OPT_MODE },

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/import/import.h"
-#include "options/config_write.h"
+#include "options/config_file.h"
 #include "options/names.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 struct import_bond *import_find_bond(const struct import *import, const char *name)
 {

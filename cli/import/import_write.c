@@ -11,7 +11,6 @@
 #include "common/err.h"
 #include "common/paths.h"
 #include "options/config_file.h"
-#include "options/config_write.h"
 
 static void import_print_options(FILE *file, const struct import_options *options,
 				 enum option_scope scope)

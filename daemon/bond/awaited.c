@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 #include "daemon/base/event.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 #include "options/values.h"
 #include "view/json_value.h"
 

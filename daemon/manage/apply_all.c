@@ -7,7 +7,7 @@
 #include "daemon/manage/apply.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/unfinished.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 #include "view/json_value.h"
 
 /* With a turn for other work before each. */

@@ -11,7 +11,7 @@
 #include "daemon/manage/requests.h"
 #include "daemon/manage/slave_find.h"
 #include "network/link.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 
 /* A bond that already ran stays as it was left, except for slaves that are not there. */
 static void config_await_slaves(struct bond *bond, const struct config_file *file, bool ran)

@@ -9,7 +9,7 @@
 #include "common/err.h"
 #include "daemon/manage/plan_slaves.h"
 #include "daemon/manage/slave_find.h"
-#include "options/option_together.h"
+#include "options/option_set.h"
 #include "options/values.h"
 
 struct planning {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "options/config_model.h"
+#include "options/config_file.h"
 
 enum plan_action {
 	PLAN_CREATE,

@@ -1,6 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of a bond that only modes with LACP have. A part of the option table. */
+/* The rest of the option table: of steering by load, of 802.3ad, and of slaves. */
 #include "options/option_table.h"
+
+/* Options of a bond that choose slaves by their load. */
+
+#define STEERING(id) [(id)-OPT_REBALANCE_INTERVAL]
+
+const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INTERVAL] = {
+	STEERING(OPT_REBALANCE_INTERVAL) = {
+		.id = OPT_REBALANCE_INTERVAL,
+		.name = "rebalance_interval",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(rebalance_interval_s),
+		.max = 3600,
+		.initial = "0",
+		.effect = MODE_HASH,
+		.help = "seconds after which flows move from busy slaves to idle ones; 0: never",
+	},
+	STEERING(OPT_REBALANCE_IDLE) = {
+		.id = OPT_REBALANCE_IDLE,
+		.name = "rebalance_idle",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(rebalance_idle_ms),
+		.max = 60000,
+		.initial = "100",
+		.effect = MODE_HASH,
+		.help = "milliseconds that flows must have been silent to be moved; 0: moves busy ones, too",
+	},
+	STEERING(OPT_FLOWLET_GAP) = {
+		.id = OPT_FLOWLET_GAP,
+		.name = "flowlet_gap",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(flowlet_gap_us),
+		.max = 1000000,
+		.initial = "0",
+		.effect = MODE_HASH,
+		.help = "microseconds of silence after which a flow may change its slave; 0: off",
+	},
+	STEERING(OPT_TLB_DYNAMIC_LB) = {
+		.id = OPT_TLB_DYNAMIC_LB,
+		.name = "tlb_dynamic_lb",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		IN_BOND(tlb_dynamic_lb),
+		.initial = "on",
+		.needs = MODE_OWN_MACS,
+		.help = "move flows by the load of the slaves",
+	},
+	STEERING(OPT_LP_INTERVAL) = {
+		.id = OPT_LP_INTERVAL,
+		.name = "lp_interval",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(lp_interval_s),
+		.min = 1,
+		.max = KERNEL_INT_MAX,
+		.initial = "1",
+		.effect = MODE_OWN_MACS,
+		.help = "seconds between two learning packets, from which switches learn each slave's address",
+	},
+};
+
+/* Options of a bond that only modes with LACP have. */
 
 static const struct option_name lacp_rate_names[] = {
 	{ "slow", 0 },
@@ -229,5 +293,77 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.initial = "off",
 		.needs = MODE_LACP,
 		.help = "before flows move away from a port, wait until the partner has answered a marker",
+	},
+};
+
+/* Options of a slave. */
+
+static const struct option_name weight_names[] = {
+	{ "auto", 0 },
+	{ NULL, 0 },
+};
+
+const struct option_spec option_table_slave[OPT_COUNT - OPT_WEIGHT] = {
+	[OPT_WEIGHT - OPT_WEIGHT] = {
+		.id = OPT_WEIGHT,
+		.name = "weight",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_UINT,
+		IN_SETTINGS(weight),
+		.names = weight_names,
+		.min = 1,
+		.max = 65535,
+		.initial = "auto",
+		.effect = MODE_SHARES,
+		.help = "share of the traffic; auto: by link speed, equal if a speed is unknown",
+	},
+	[OPT_DRAIN - OPT_WEIGHT] = {
+		.id = OPT_DRAIN,
+		.name = "drain",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_BOOL,
+		IN_SETTINGS(drain_mask),
+		.initial = "off",
+		.help = "carry traffic only when no other slave can",
+	},
+	[OPT_ACTOR_PORT_PRIO - OPT_WEIGHT] = {
+		.id = OPT_ACTOR_PORT_PRIO,
+		.name = "actor_port_prio",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_UINT,
+		IN_SLAVE(actor_port_prio),
+		.max = 65535,
+		.initial = "255",
+		.needs = MODE_LACP,
+		.help = "priority of the port: with max_links the lowest are in use",
+	},
+	[OPT_QUEUE_ID - OPT_WEIGHT] = {
+		.id = OPT_QUEUE_ID,
+		.name = "queue_id",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_UINT,
+		IN_SLAVE(queue_id),
+		.max = 65534, /* the kernel's "no queue" is one more */
+		.initial = "0",
+		.help = "packets with this queue_mapping take the slave; 0: none",
+	},
+	[OPT_PRIO - OPT_WEIGHT] = {
+		.id = OPT_PRIO,
+		.name = "prio",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_INT,
+		IN_SLAVE(prio),
+		.initial = "0",
+		.needs = MODE_ACTIVE,
+		.help = "the slave with the highest is preferred if the primary is not up",
+	},
+	[OPT_FORCE - OPT_WEIGHT] = {
+		.id = OPT_FORCE,
+		.name = "force",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_BOOL,
+		.home = OPTION_NOWHERE,
+		.initial = "no",
+		.help = "add the slave although it has IP addresses, which are removed",
 	},
 };
