@@ -178,7 +178,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_FLOWLETS 8192 /* a flow may change its slave after a gap */
 #define XBOND_F_POLICY 16384  /* the programs are those that ask a policy (bpf/policy_ask.h) */
 #define XBOND_F_TEAM 131072   /* bond0 is a team: see bpf/team_path.h */
-/* The team sends by the slot that a packet's hash names (network/team.h). */
+/* The team sends by the slot that a packet's hash names (network/bonding.h). */
 #define XBOND_F_TEAM_SENDS 524288
 /* A takeover or handback goes on, which would lose what bondctl writes into the settings. */
 #define XBOND_F_HANDED_OVER 262144

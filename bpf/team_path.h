@@ -2,7 +2,7 @@
 /*
  * Bonds whose bond0 is a team of the kernel: slaves are its ports. Behind xbond_rx the team's
  * receive handler makes a slave's frame one of bond0, without the CPU's backlog. What bond0 sends
- * xbond_egress redirects, or lets the team send (network/team.h).
+ * xbond_egress redirects, or lets the team send (network/bonding.h).
  */
 #ifndef XBOND_BPF_TEAM_PATH_H
 #define XBOND_BPF_TEAM_PATH_H

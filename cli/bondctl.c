@@ -13,7 +13,7 @@
 #include "cli/complete/grammar.h"
 #include "cli/habits.h"
 #include "common/err.h"
-#include "common/version.h"
+#include "common/paths.h"
 #include "options/names.h"
 
 struct call {

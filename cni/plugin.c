@@ -6,7 +6,7 @@
 
 #include "cni/cni.h"
 #include "common/err.h"
-#include "common/version.h"
+#include "common/paths.h"
 
 #define PLUGIN_MAX_INPUT (1024 * 1024)
 #define PLUGIN_VERSION "1.1.0" /* of the spec, for an error before its version is known */

@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "common/version.h"
+#include "common/paths.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"

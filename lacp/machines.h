@@ -66,7 +66,7 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
 	       unsigned int detail);
 
-/* actor.c */
+/* port.c */
 bool lacp_enabled(const struct lacp_port_config *config);
 uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
 /*
@@ -76,11 +76,6 @@ uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
 void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		       uint64_t now_ns);
-/*
- * The port leaves its aggregator. Outside learns of it at once, the partner as soon as the rate of
- * PDUs allows it; else it would go on sending for up to 90 seconds.
- */
-void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
 /* receive.c */
 int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns);
@@ -188,8 +183,7 @@ void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lac
 			    uint64_t now_ns);
 void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot,
 			      enum lacp_churn_state state, uint64_t now_ns);
-
-/* fallback.c. Call the timer first, because lacp_fallback_next() reads it. */
+/* Call the timer first, because lacp_fallback_next() reads it. */
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot,
 				  uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);

@@ -9,7 +9,7 @@
 /*
  * What the ports of a link aggregation group are to each other: which ones belong together, which
  * system decides, which port comes first. Reads two ports and nothing else. Also for
- * rank.c, mux.c, fallback.c and view/lacp_why.c.
+ * rank.c, mux.c and view/lacp_why.c.
  */
 
 /* Is the port operable, and is its partner heard? */

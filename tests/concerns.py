@@ -97,13 +97,12 @@ lacp/                       layout net/lacp_wire net/lacp_standby net/lacp_partn
                             net/lacp_junk net/multihoming
 library/                    layout bpf/model net/library
 network/                    layout net/iplink net/lifecycle users
-network/bonding             net/handover import
+network/bonding             net/handover net/team import
 network/filters             net/slave_filters net/bypass
 network/ip                  net/arp net/announce net/iplink
 network/mac_lists           net/multicast users
 network/netconf             net/netconf
 network/nl                  net/faults net/iplink net/lifecycle layout
-network/team                net/team
 options/                    cli/check cli/option_values cli/calls cli/complete import manual
 rules/                      net/reselect net/resilience
 rules/active                net/reselect net/fail_over_mac net/drain_markers net/alb

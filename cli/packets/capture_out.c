@@ -11,7 +11,7 @@
 #include "cli/base/clock_text.h"
 #include "cli/base/tuple.h"
 #include "cli/packets/capture_run.h"
-#include "common/version.h"
+#include "common/paths.h"
 
 #define FLUSH_AT (256 * 1024)
 

@@ -11,7 +11,7 @@
 #include "cli/base/fields.h"
 #include "cli/show/kernel_words.h"
 #include "common/mode.h"
-#include "common/version.h"
+#include "common/paths.h"
 
 static void proc_print_mode(const json_t *bond)
 {

@@ -16,7 +16,7 @@
 #include "common/err.h"
 #include "daemon/announce/announce_frames.h"
 #include "daemon/announce/announce_survey.h"
-#include "network/namespaces.h"
+#include "network/link.h"
 #include "network/packet.h"
 
 #define SLICE_NS (2 * NS_PER_MS)	/* time of sending without a pause */

@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 
 #include "common/err.h"
+#include "network/bonding.h"
 #include "network/ip.h"
 #include "network/link.h"
 #include "network/mac_lists.h"
-#include "network/team.h"
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/base/main_loop.h"
-#include "network/namespaces.h"
+#include "network/link.h"
 
 /* In a child. */
 

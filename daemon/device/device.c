@@ -14,8 +14,8 @@
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
+#include "network/bonding.h"
 #include "network/ip.h"
-#include "network/team.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500

@@ -5,7 +5,7 @@
 #include "common/mode.h"
 #include "daemon/handover/handover_side.h"
 #include "network/bonding.h"
-#include "network/link_copy.h"
+#include "network/link.h"
 
 static int kernel_side_create(struct handover *plan, const char *name, struct err *err)
 {

@@ -8,7 +8,7 @@
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/handover/handover_side.h"
-#include "network/link_copy.h"
+#include "network/link.h"
 
 int handover_passed(const char *step, struct err *err)
 {

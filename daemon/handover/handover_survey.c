@@ -11,8 +11,6 @@
 #include "daemon/handover/handover_plan.h"
 #include "network/bonding.h"
 #include "network/link.h"
-#include "network/link_copy.h"
-#include "network/namespaces.h"
 #include "options/values.h"
 
 /* Looks for devices in other namespaces that are on those of the plan: they would be lost. */

@@ -9,7 +9,7 @@
 #include "daemon/handover/handover_side.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
-#include "network/link_copy.h"
+#include "network/link.h"
 #include "view/view_lacp.h"
 
 static struct bond *xbond_side_find(struct handover *plan, int ifindex)

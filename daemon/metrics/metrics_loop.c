@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/paths.h"
 #include "common/readings.h"
-#include "common/version.h"
 
 static double metrics_loop_running_s(const struct loop_figures *figures)
 {

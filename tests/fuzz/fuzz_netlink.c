@@ -15,7 +15,6 @@
 #include "network/ip.h"
 #include "network/link.h"
 #include "network/mac_lists.h"
-#include "network/namespaces.h"
 #include "network/packet.h"
 #include "network/rtnl_listener.h"
 #include "tests/fuzz/input.h"
