@@ -71,7 +71,7 @@ int loads_read(const struct pins *pins, struct xbond_load ret_load[XBOND_BUCKETS
 /* For how long a bucket has sent nothing, in ticks of XBOND_LOAD_TICK_SHIFT. */
 uint32_t loads_silence(const struct xbond_load *load, uint64_t now_ns);
 
-/* The pinned map of balance-alb's clients (bpf/clients.h) as a whole. */
+/* The pinned map of balance-alb's clients (bpf/send_tlb.h) as a whole. */
 
 struct client_entry {
 	struct xbond_client_key key;

@@ -24,19 +24,19 @@ BESIDE = ["-n", str(min(3 * len(os.sched_getaffinity(0)), 24)), "--dist", "loadg
 TABLE = """
 bfd/                        layout net/bfd
 bpf/                        bpf layout net/modes net/failover net/lacp_hold
-bpf/abi.h                   bpf cli layout net/upgrade net/restart
+bpf/abi                     bpf cli layout net/upgrade net/restart
 bpf/linkwatch               net/carrier net/wake
 bpf/xdp                     bpf net/xdp net/library
 bpf/clients                 bpf/clients net/alb net/tlb
+bpf/choose                  bpf layout net/modes net/rebalance net/tlb net/library
 bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
 bpf/drops                   bpf/drops cli/show net/slave_filters
-bpf/abi_drops               bpf/drops cli/show layout
 bpf/flow                    bpf/model bpf/fields bpf/policies bpf/garbage cli/explain net/policies
 bpf/flow_hook               net/fragments net/policies
-bpf/queue_id                net/queue_id
+bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away
 bpf/neighbour               net/alb net/tlb
-bpf/failed                  net/carrier net/tell net/show_away
-bpf/team_path               net/team
+bpf/send_tlb                bpf/clients net/alb net/tlb
+bpf/tx                      net/queue_id net/team net/tell net/modes net/policies
 cli/                        layout manual cli/calls cli/show net/errors
 cli/base/                   cli net/explain net/packets
 cli/complete/               cli/complete cli/completions

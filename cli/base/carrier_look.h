@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which slaves have carrier, by the bond's own program (bpf/netdev_look.h): without bondd, and from
+ * Which slaves have carrier, by the bond's own program (bpf/xbond.bpf.c): without bondd, and from
  * any namespace.
  */
 #ifndef XBOND_CLI_BASE_CARRIER_LOOK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/netdev_look.h).
+ * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/xbond.bpf.c).
  * So explain is right while bondd is dead, too.
  */
 #ifndef XBOND_CLI_BASE_CARRIERS_H

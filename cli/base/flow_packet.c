@@ -6,7 +6,6 @@
 
 #include "bpf/flow.h"
 #include "bpf/neighbour.h"
-#include "bpf/tlb_kind.h"
 
 #define ROOM 128
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "bpf/successor.h"
+#include "bpf/slot_rules.h"
 #include "cli/base/aftermath.h"
 #include "cli/base/carriers.h"
 #include "cli/base/flow_slot.h"

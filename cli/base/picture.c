@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/successor.h"
+#include "bpf/slot_rules.h"
 #include "cli/base/carrier_look.h"
 #include "common/err.h"
 #include "common/mode.h"

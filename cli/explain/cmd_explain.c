@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "cli/base/foretell.h"
 #include "cli/explain/explain_pcap.h"
 #include "cli/explain/explain_words.h"
-#include "cli/base/foretell.h"
 #include "cli/explain/policy_answer.h"
 #include "cli/explain/predict.h"
 #include "common/mac.h"

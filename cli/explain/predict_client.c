@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "bpf/flow_ether.h"
+#include "bpf/flow_headers.h"
 #include "cli/base/foretell.h"
 #include "common/readings.h"
 #include "common/slots.h"

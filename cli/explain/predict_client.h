@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * balance-alb: the slave of an ARP or neighbour message that tells a neighbour which slave's
- * address it is to send to (bpf/clients.h), by the pinned map of clients.
+ * address it is to send to (bpf/send_tlb.h), by the pinned map of clients.
  */
 #ifndef XBOND_CLI_EXPLAIN_PREDICT_CLIENT_H
 #define XBOND_CLI_EXPLAIN_PREDICT_CLIENT_H

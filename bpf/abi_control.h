@@ -1,10 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the link monitors keep in maps, and how failovers went. A part of abi.h, which includes it
- * behind all that it needs.
+ * What the link monitors and LACP keep in maps, for bondd and for the time without it, and how
+ * failovers went. A part of abi.h, which includes it behind all that it needs.
  */
-#ifndef XBOND_ABI_MONITORS_H
-#define XBOND_ABI_MONITORS_H
+#ifndef XBOND_ABI_CONTROL_H
+#define XBOND_ABI_CONTROL_H
+
+/* LACP: what the programs need to hold a port, and what they hand to bondd. */
+
+#define XBOND_PDU_SIZE 124 /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
+/* How many PDUs of one slave bondd gets in a second. Each class of PDUs has a budget of its own. */
+/* LACPDUs of the partner, and of others; LACP itself sends at most 3. */
+#define XBOND_PDUS_PER_SECOND 10
+#define XBOND_MARKERS_PER_SECOND 5	  /* as many as the core answers */
+#define XBOND_OTHERS_PER_SECOND 5	  /* other slow protocols; bondd only counts them */
+#define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
+#define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
+#define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
+_Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
+
+/* Who asks for the short timeout. A partner that does not know of it may send every 30 s. */
+#define XBOND_HOLD_KNOWS 0x1 /* the partner's last LACPDU says that we do */
+#define XBOND_HOLD_ASKS 0x2  /* our last answer did, because the partner does */
+
+enum xbond_hold_end {
+	XBOND_HOLD_GOES_ON = 0,
+	/* No LACPDU in the time in force; goes on when the partner is heard in sync. */
+	XBOND_HOLD_SILENT = 1,
+	XBOND_HOLD_OUT_OF_STEP = 2,	/* the partner is not in sync; goes on when it is */
+	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
+};
+
+/* Classes of PDUs. One class cannot use up the budget of another. */
+enum xbond_pdu_class {
+	XBOND_PDU_PARTNER = 0,	/* LACPDUs of the system and port that are our partner */
+	XBOND_PDU_STRANGER = 1, /* other LACPDUs */
+	XBOND_PDU_MARKER = 2,
+	/* other slow protocols: never dropped; bondd does not see the excess */
+	XBOND_PDU_OTHER = 3,
+	XBOND_PDU_CLASSES = 4,
+};
+
+/* Writer: BPF. */
+struct xbond_pdu_budget {
+	__u64 window_ns; /* when this second began */
+	__u32 count;	 /* PDUs in it */
+	__u32 flooded;	 /* PDUs dropped beyond the budget, ever */
+};
+_Static_assert(sizeof(struct xbond_pdu_budget) == 16, "PDU budget ABI");
+
+/*
+ * What the programs need to hold a port. Writer: bondd's LACP thread, after each run of the
+ * machines.
+ */
+struct xbond_hold_words {
+	__u64 silence_ns; /* 3 s or 90 s: the timeout that pdu asks for */
+	__u64 heard_ns;	  /* the last LACPDU of the partner */
+	__u64 sent_ns;	  /* when pdu was sent; 0: never */
+	__u32 holding;	  /* current, lacp_hold on, and pdu is valid: the programs answer */
+	/* The Receive machine is CURRENT: what the partner says, or its silence, decides. */
+	__u32 current;
+	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the core lets the port do. */
+	__u32 told;
+	__u32 independent; /* independent control: distributes only while the partner collects */
+	/* The partner's 15 bytes of an information TLV. Of its state only AGG is used. */
+	__u8 partner[16];
+	__u8 pdu[XBOND_PDU_SIZE];      /* the last LACPDU sent, with Ethernet header */
+	__u8 believed[XBOND_MAC_SIZE]; /* the only system accepted as a partner; zero: any */
+	__u8 pad0[6];
+};
+_Static_assert(sizeof(struct xbond_hold_words) == 192, "hold words ABI");
+
+/* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
+struct xbond_hold {
+	/*
+	 * Writer: bondd. It writes a change completely into the idle copy; one store then puts that
+	 * copy in force.
+	 */
+	__u32 enabled;	/* the slot is a port */
+	__u32 in_force; /* which copy of words: 0 or 1 */
+	struct xbond_hold_words words[2];
+	/* Writer: BPF, while bondd is away; bondd resets all but the answers when it takes over. */
+	__u64 heard_ns; /* the last LACPDU of the partner */
+	__u64 answered_ns;
+	__u32 ended; /* enum xbond_hold_end */
+	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do at present. */
+	__u32 withheld;
+	__u32 hurried; /* XBOND_HOLD_KNOWS, also while bondd is there, and XBOND_HOLD_ASKS */
+	__u32 answers;
+	/* Writer: BPF. */
+	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */
+	struct xbond_pdu_budget budget[XBOND_PDU_CLASSES];
+};
+_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 8 + 64, "hold ABI");
+
+/* Writer: BPF, into the ring buffer. */
+struct xbond_pdu {
+	__u64 received_ns;
+	__u32 slot;
+	__u32 ifindex;
+	__u32 length;
+	__u32 pad0;
+	__u8 frame[128]; /* length bytes of it */
+};
+_Static_assert(sizeof(struct xbond_pdu) == 152, "pdu ABI");
 
 /*
  * The monitors, which tell whether a slave's link works. Each has files in daemon/monitor/ and a
@@ -236,5 +335,20 @@ struct xbond_bfd_packet {
 	__u32 pad0;
 };
 _Static_assert(sizeof(struct xbond_bfd_packet) == 48, "BFD packet ABI");
+
+/*
+ * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.
+ */
+struct xbond_lacp {
+	__u32 current; /* the copy in force */
+	__u32 pad0;
+	struct {
+		struct lacp_system_state system;
+		struct lacp_port_state port[XBOND_MAX_SLAVES];
+	} copy[2];
+};
+_Static_assert(sizeof(struct xbond_lacp) == 8 + 2 * (sizeof(struct lacp_system_state) +
+						     64 * sizeof(struct lacp_port_state)),
+	       "lacp ABI");
 
 #endif
