@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bfd/bfd_packet.h"
+#include "bfd/bfd.h"
 
 #include <string.h>
 

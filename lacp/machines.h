@@ -8,8 +8,8 @@
 #ifndef XBOND_LACP_MACHINES_H
 #define XBOND_LACP_MACHINES_H
 
+#include "lacp/frame.h"
 #include "lacp/lacp.h"
-#include "lacp/pdu.h"
 
 #define LACP_STAY (-1)
 

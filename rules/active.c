@@ -158,7 +158,7 @@ uint64_t receivers_fastest(uint64_t working, const uint32_t speed_mbps[XBOND_MAX
 		if (speed_mbps[slot] > highest)
 			fastest = 0;
 		highest = speed_mbps[slot];
-		fastest |= 1ULL << slot;
+		fastest |= slots_bit(slot);
 	}
 	return fastest;
 }

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "bfd/bfd_packet.h"
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 #include "common/clock.h"
 #include "view/json_value.h"
 

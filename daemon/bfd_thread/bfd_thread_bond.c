@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "bfd/bfd_packet.h"
+#include "bfd/bfd.h"
 #include "bpf/heartbeat.h"
 #include "common/clock.h"
 #include "common/err.h"

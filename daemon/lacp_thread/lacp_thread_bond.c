@@ -16,7 +16,7 @@
 #include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
-#include "lacp/pdu.h"
+#include "lacp/frame.h"
 #include "rules/link_state.h"
 
 /* Our markers go behind the data that they follow, and all other PDUs before any data. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/pins.h"
-#include "lacp/pdu.h"
+#include "lacp/frame.h"
 
 #define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)
 

@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -430,7 +431,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
-		members |= UINT64_C(1) << slot;
+		members |= slots_bit(slot);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 		backlog_skip_follow(bond, slot);

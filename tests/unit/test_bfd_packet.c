@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bfd/bfd_packet.h"
+#include "bfd/bfd.h"
 #include "bfd/bfd_wire.h"
 
 static uint8_t bytes[64], frame[BFD_FRAME_SIZE];
