@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "bfd/bfd_state.h"
 #include "bfd/bfd_wire.h"
 
 #define BFD_RULE static inline __attribute__((always_inline))

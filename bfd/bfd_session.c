@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 
 #define NS_PER_US 1000ull
 

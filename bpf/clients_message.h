@@ -13,9 +13,8 @@
 #include <linux/ipv6.h>
 
 #include "bpf/abi.h"
-#include "bpf/flow_ether.h"
+#include "bpf/flow_headers.h"
 #include "bpf/neighbour.h"
-#include "bpf/tlb_kind.h"
 
 #define CLIENTS_INET 2
 #define CLIENTS_INET6 10

@@ -15,10 +15,10 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bfd/bfd_frame.h"
+#include "bpf/collect.h"
 #include "bpf/drops_count.h"
 #include "bpf/maps.h"
 #include "bpf/micro_bfd_away.h"
-#include "bpf/micro_bfd_port.h"
 
 #define MICRO_BFD_NOT (-2) /* no verdict: the frame is somebody else's */
 #define MICRO_BFD_SECOND_NS 1000000000ULL

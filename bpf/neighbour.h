@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ARP, neighbour solicitation and advertisement (RFC 4861), which broadcast_neighbor sends by every
- * port, and their headers. For whoever makes these accessible.
+ * Packets that more than a hash decides about: neighbour messages, and what balance-tlb and
+ * balance-alb balance.
  */
 #ifndef XBOND_BPF_NEIGHBOUR_H
 #define XBOND_BPF_NEIGHBOUR_H
@@ -11,6 +11,13 @@
 #include <linux/ipv6.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+
+#include "bpf/flow_headers.h"
+
+/*
+ * ARP, neighbour solicitation and advertisement (RFC 4861), which broadcast_neighbor sends by every
+ * port, and their headers. For whoever makes these accessible.
+ */
 
 #define NEIGHBOUR_ETHERNET 1 /* the hardware of ARP and RARP */
 #define NEIGHBOUR_SOLICITATION 135
@@ -37,6 +44,62 @@ static __always_inline int neighbour_is_message(const struct neighbour_headers *
 {
 	return headers->ip.nexthdr == IPPROTO_ICMPV6 && (headers->type == NEIGHBOUR_SOLICITATION ||
 							 headers->type == NEIGHBOUR_ADVERTISEMENT);
+}
+
+/*
+ * Which packets balance-tlb and balance-alb balance, and MAC addresses as their maps have them.
+ * Knows packet memory only, so that bondctl explain says the same.
+ */
+
+enum tlb_kind { TLB_BALANCED, TLB_ARP, TLB_NEIGHBOUR, TLB_OTHER, TLB_SHORT };
+
+#define TLB_HEADERS \
+	(ETH_HLEN + FLOW_MAX_VLANS * sizeof(struct vlan_header) + sizeof(struct neighbour_headers))
+
+static __always_inline enum tlb_kind tlb_kind_of_ipv6(const struct packet *packet, __u32 offset)
+{
+	const struct neighbour_headers *headers = packet->data + offset;
+
+	if ((void *)(headers + 1) > packet->end)
+		return TLB_SHORT;
+	return neighbour_is_message(headers) ? TLB_NEIGHBOUR : TLB_BALANCED;
+}
+
+/* As in struct xbond_alb. */
+static __always_inline __u64 tlb_mac_of(const __u8 *mac)
+{
+	__u64 word = 0;
+
+	__builtin_memcpy(&word, mac, ETH_ALEN);
+	return word;
+}
+
+/*
+ * IPv4 and IPv6 to one host are balanced, except neighbour discovery. All else, and what goes to
+ * many, belongs to the active slave: the others drop such frames, and would hear a copy of their
+ * own. TLB_SHORT: headers are not accessible. ret_vid: the outermost VLAN id, 0 for none.
+ */
+static __always_inline enum tlb_kind tlb_kind_in(const struct packet *packet, __u16 *ret_vid)
+{
+	const struct ethhdr *eth = packet->data;
+	__u32 offset = sizeof(*eth);
+	enum tlb_kind kind;
+	__be16 type;
+
+	*ret_vid = 0;
+	if ((void *)(eth + 1) > packet->end)
+		return TLB_SHORT;
+	type = flow_ether_type(eth);
+	if (flow_untag(packet, &offset, &type, ret_vid))
+		return TLB_SHORT;
+	if (type == bpf_htons(ETH_P_ARP))
+		return TLB_ARP;
+	if (type == bpf_htons(ETH_P_IP))
+		return eth->h_dest[0] & 1 ? TLB_OTHER : TLB_BALANCED;
+	if (type != bpf_htons(ETH_P_IPV6))
+		return TLB_OTHER;
+	kind = tlb_kind_of_ipv6(packet, offset);
+	return kind == TLB_BALANCED && eth->h_dest[0] & 1 ? TLB_OTHER : kind;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/flow_ether.h"
+#include "bpf/flow_headers.h"
 #include "bpf/maps.h"
 #include "bpf/neighbour.h"
 

@@ -7,12 +7,10 @@
 #ifndef XBOND_BPF_SELECT_H
 #define XBOND_BPF_SELECT_H
 
-#include "bpf/drain.h"
 #include "bpf/flow.h"
-#include "bpf/losses.h"
 #include "bpf/maps.h"
 #include "bpf/netdev.h"
-#include "bpf/successor.h"
+#include "bpf/slot_rules.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)

@@ -6,11 +6,208 @@
 #ifndef XBOND_BPF_TX_H
 #define XBOND_BPF_TX_H
 
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/choose.h"
 #include "bpf/drops_count.h"
-#include "bpf/queue_id.h"
-#include "bpf/rarp.h"
+#include "bpf/maps.h"
+#include "bpf/neighbour.h"
+#include "bpf/select.h"
+#include "bpf/send_tc.h"
 #include "bpf/send_tlb.h"
-#include "bpf/team_path.h"
+
+/*
+ * queue_id: a packet whose queue_mapping is that of a slave takes this slave, if the slave may
+ * transmit. The mapping is read where a packet enters bond0, before the stack changes it to a queue
+ * of the pair. It crosses the pair in tc_index, together with the priority.
+ */
+
+#define QUEUE_CROSSING 0x8000 /* in tc_index: a slot in bits 8 to 13, the priority below */
+#define QUEUE_SLOT(tc_index) ((tc_index) >> 8 & (XBOND_MAX_SLAVES - 1))
+
+__noinline __u32 queue_slot(__u32 queue_mapping)
+{
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (queue_mapping && table.queue_id[slot] == queue_mapping)
+			return slot;
+	return SELECT_NONE;
+}
+
+static __always_inline int queue_ids_used(void)
+{
+	return READ_ONCE(table.flags) & XBOND_F_QUEUE_IDS;
+}
+
+/* The value that tc_index needs so that the slave and a small priority survive; 0: none. */
+static __always_inline __u32 queue_before_crossing(__u32 queue_mapping, __u32 priority)
+{
+	__u32 slot = queue_slot(queue_mapping);
+
+	if (slot < XBOND_MAX_SLAVES)
+		return QUEUE_CROSSING | slot << 8 | (priority <= 0xff ? priority : 0);
+	return priority < QUEUE_CROSSING ? priority : 0;
+}
+
+/*
+ * Active-backup while bondd is away: when the packets take another slave than before, the network
+ * is told. The packet itself teaches only the switches on its way. So a broadcast follows it, once
+ * for each VLAN: a RARP request, which teaches switches and which hosts ignore. It is not a
+ * gratuitous ARP, which needs an address that the program does not know; num_grat_arp is not
+ * touched. Nobody can be told before there is a packet to send. Called by the TC transmit programs
+ * only.
+ */
+
+#define RARP_REQUEST 3 /* RFC 903: "who am I?" */
+/* All headers that may lie before a checksum, which the kernel does not cut off. */
+#define RARP_SIZE 120
+#define RARP_VLAN_ID 0xfff
+#define RARP_TAG_PROTOCOL(tag) ((__be16)((tag) >> 16))
+#define RARP_TAG_TCI(tag) ((__u16)(tag))
+
+struct xbond_told told SEC(".data.told");
+
+struct rarp_frame {
+	struct ethhdr eth;
+	struct neighbour_arp body;
+	__u8 padding[RARP_SIZE - ETH_HLEN - sizeof(struct neighbour_arp)];
+} __attribute__((packed));
+_Static_assert(sizeof(struct rarp_frame) == RARP_SIZE, "nothing of the packet is left");
+
+/* bondd is there, and announces what happens from now on. Called by xbond_beat. */
+static __always_inline void rarp_bondd_is_here(void)
+{
+	told.away++;
+}
+
+/*
+ * Does somebody have to be told that this VLAN is on this slot now? One caller gets the answer yes.
+ * The slot that bondd has chosen needs no word, unless the programs have left it since.
+ */
+static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
+{
+	__u32 now = told.away << 8 | slot, before = told.vlan[vlan & RARP_VLAN_ID];
+
+	if (before == now)
+		return 0;
+	before = __sync_lock_test_and_set(&told.vlan[vlan & RARP_VLAN_ID], now);
+	if (before == now)
+		return 0;
+	return before >> 8 == now >> 8 || slot != choose_active();
+}
+
+/*
+ * The tag inside a packet: protocol << 16 | TCI, or 0. Of what a packet socket or a macvtap sends,
+ * nobody moves it beside the packet before the egress of a team, or in a netkit. The outermost one
+ * counts, as with a tag that is beside.
+ */
+static __always_inline __u32 rarp_tag_inside(const struct __sk_buff *skb)
+{
+	__be16 words[2]; /* the packet type and what is behind it */
+
+	if (!flow_is_vlan((__be16)skb->protocol) ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(words[0]), words, sizeof(words)) ||
+	    !flow_is_vlan(words[0]))
+		return 0;
+	return (__u32)words[0] << 16 | bpf_ntohs(words[1]);
+}
+
+/* The VLAN that a packet leaves in; 0: none. */
+static __always_inline __u32 rarp_vlan(const struct __sk_buff *skb)
+{
+	return skb->vlan_present ? skb->vlan_tci : RARP_TAG_TCI(rarp_tag_inside(skb));
+}
+
+static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
+{
+	__builtin_memset(rarp, 0, sizeof(*rarp));
+	__builtin_memset(rarp->eth.h_dest, 0xff, ETH_ALEN);
+	__builtin_memcpy(rarp->eth.h_source, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->body.sender_mac, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->body.target_mac, mac, ETH_ALEN);
+	rarp->eth.h_proto = bpf_htons(ETH_P_RARP);
+	rarp->body.hardware = bpf_htons(NEIGHBOUR_ETHERNET);
+	rarp->body.protocol = bpf_htons(ETH_P_IP);
+	rarp->body.hardware_length = ETH_ALEN;
+	rarp->body.protocol_length = sizeof(rarp->body.sender);
+	rarp->body.operation = bpf_htons(RARP_REQUEST);
+}
+
+/*
+ * Makes the packet, whose clone has been sent, a RARP request of this MAC in the same VLAN. inside:
+ * what rarp_tag_inside() has said. Returns 0, or an error; the packet is good for nothing then. A
+ * checksum that a device still has to fill in may end up in `target`, where it does no harm.
+ */
+static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac, __u32 inside)
+{
+	long refused = bpf_skb_change_tail(skb, RARP_SIZE, 0);
+	struct rarp_frame rarp;
+
+	if (refused)
+		return refused;
+	rarp_fill(&rarp, mac);
+	refused = bpf_skb_store_bytes(skb, 0, &rarp, sizeof(rarp), 0);
+	if (refused || !inside || skb->vlan_present)
+		return refused;
+	return bpf_skb_vlan_push(skb, RARP_TAG_PROTOCOL(inside), RARP_TAG_TCI(inside));
+}
+
+/*
+ * Bonds whose bond0 is a team of the kernel: slaves are its ports. Behind xbond_rx the team's
+ * receive handler makes a slave's frame one of bond0, without the CPU's backlog. What bond0 sends
+ * xbond_egress redirects, or lets the team send (network/bonding.h).
+ */
+
+/*
+ * The bits of a packet's hash that name the slot. By the others slaves choose queues, and queueing
+ * disciplines tell flows apart. So a packet of an unconnected socket, or one that is forwarded,
+ * gets a hash of its headers first, if it has none.
+ */
+#define TEAM_SLOT_BITS (XBOND_MAX_SLAVES - 1)
+
+/* Passes the packet on to the team, with the slot in its hash, if the team can send. */
+static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 length)
+{
+	__u32 hash = skb->hash;
+
+	if (!(READ_ONCE(table.flags) & XBOND_F_TEAM_SENDS))
+		return tx_send(slot, length);
+	if (slot >= XBOND_MAX_SLAVES)
+		return TC_ACT_SHOT;
+	choose_count(slot, length);
+	if (!hash)
+		hash = bpf_get_hash_recalc(skb);
+	bpf_set_hash(skb, (hash & ~TEAM_SLOT_BITS) | slot);
+	return TC_ACT_UNSPEC;
+}
+
+/* The team does not determine again for whom a frame is: slaves may have other addresses. */
+__noinline int team_judge(struct __sk_buff *skb, const struct xbond_bond *pinned)
+{
+	const struct ethhdr *eth = (void *)(long)skb->data;
+
+	if (!pinned || (void *)(eth + 1) > (void *)(long)skb->data_end)
+		return 0;
+	for (int i = 0; i < XBOND_MAC_SIZE; i++)
+		if (eth->h_dest[i] != pinned->mac[i])
+			return 0;
+	return bpf_skb_change_type(skb, PACKET_HOST);
+}
+
+/*
+ * A link-local frame on a slave that does not collect: for sockets on the slave, and the team gets
+ * it, too. A bridge above must not hear what other bridges say there.
+ */
+static __always_inline int team_keep(const struct __sk_buff *skb)
+{
+	return skb->protocol == bpf_htons(ETH_P_802_2) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+}
+
+/* What becomes of a packet that the bond sends. */
 
 /* The packet first, by a clone; the packet itself becomes the broadcast of the active slave. */
 __noinline int tx_tell(struct __sk_buff *skb, __u32 slot, __u32 active)

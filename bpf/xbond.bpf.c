@@ -14,13 +14,11 @@
 #include "bpf/collect.h"
 #include "bpf/drops_count.h"
 #include "bpf/micro_bfd.h"
-#include "bpf/netdev_look.h"
+#include "bpf/netdev.h"
 #include "bpf/probe.h"
 #include "bpf/send_tc.h"
 #include "bpf/send_tlb.h"
 #include "bpf/slow.h"
-#include "bpf/team_path.h"
-#include "bpf/watchdog.h"
 
 #define POLICY_PROGRAMS policy
 #include "bpf/policy_ask.h"
@@ -359,4 +357,112 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 		return NO_MATCH;
 	rx_count(counter, skb->len);
 	return MATCH;
+}
+
+/*
+ * Is bondd there? bondd runs xbond_beat twice a second. If it does not, a timer clears
+ * table.watched; if bondd dies, xbond_exit does so at once. So a packet reads one word and no
+ * clock. A timer ends with the last pin of its map. Therefore somebody who removes a bond's pins by
+ * hand must take its programs off the slaves, too.
+ */
+
+struct watchdog {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct watchdog);
+} watchdog SEC(".maps");
+
+static int watchdog_bites(void *map, __u32 *key, struct watchdog *dog)
+{
+	(void)map;
+	(void)key;
+	(void)dog;
+	table.watched = 0;
+	return 0;
+}
+
+/* Run by bondd. Returns 0, or the error of the timer; nothing is set then. */
+SEC("syscall")
+int xbond_beat(void *context)
+{
+	__u32 key = 0;
+	struct watchdog *dog = bpf_map_lookup_elem(&watchdog, &key);
+	long refused;
+
+	(void)context;
+	if (!dog)
+		return -1;
+	/* Refused if it is a timer already. */
+	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC);
+	bpf_timer_set_callback(&dog->timer, watchdog_bites);
+	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
+	if (!refused) {
+		told.bondd = bpf_get_current_pid_tgid() >> 32;
+		table.watched = 1;
+		rarp_bondd_is_here();
+		netdev_settle_doubt();
+	}
+	return (int)refused;
+}
+
+/*
+ * Attached by bondd, and so only as long as it lives: the kernel closes the files of a process
+ * after this. bondd's first thread ends only with bondd.
+ */
+SEC("raw_tp/sched_process_exit")
+int xbond_exit(void *context)
+{
+	__u64 who = bpf_get_current_pid_tgid();
+
+	(void)context;
+	if (who >> 32 == (__u32)who && (__u32)who == told.bondd)
+		table.watched = 0;
+	return 0;
+}
+
+/*
+ * All slaves' carriers at once, for bondd, without the RTNL lock that netlink and ethtool wait for.
+ * bondd runs it by BPF_PROG_RUN on a packet of no meaning. It is a TC program because the map of
+ * the devices is reserved for those.
+ */
+
+#define NETDEV_LOOK_UP 1
+#define NETDEV_LOOK_LOST 2
+
+/* Global, for the same reason as select_is_up(). */
+__noinline __u32 netdev_look_at(__u32 slot)
+{
+	__u64 state;
+
+	if (!netdev_is_readable()) /* it is verified by itself */
+		return 0;
+	state = netdev_state(slot);
+	if ((state & NETDEV_SENDS) == NETDEV_START)
+		return NETDEV_LOOK_UP;
+	return (state & NETDEV_MAY_SEND) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;
+}
+
+/* Returns 1, or 0 if the kernel's devices cannot be read. */
+SEC("tc")
+int xbond_look(struct __sk_buff *skb)
+{
+	__u64 up = 0, lost = 0;
+
+	(void)skb;
+	if (!netdev_is_readable())
+		return 0;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		__u32 seen = netdev_look_at(slot);
+
+		up |= (__u64)(seen & NETDEV_LOOK_UP) << slot;
+		lost |= (__u64)(seen >> 1 & 1) << slot;
+	}
+	wake.up = up;
+	wake.lost = lost;
+	return 1;
 }

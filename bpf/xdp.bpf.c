@@ -8,8 +8,7 @@
 
 #include "bpf/collect.h"
 #include "bpf/drops_count.h"
-#include "bpf/micro_bfd_port.h"
-#include "bpf/tlb_xdp.h"
+#include "bpf/send_xdp.h"
 
 #define POLICY_PROGRAMS policy_xdp
 #include "bpf/policy_ask.h"

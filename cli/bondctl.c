@@ -10,9 +10,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/terminal.h"
 #include "cli/complete.h"
-#include "common/guess.h"
-#include "common/memory.h"
-#include "common/version.h"
+#include "common/err.h"
+#include "common/paths.h"
 #include "options/names.h"
 
 struct call {

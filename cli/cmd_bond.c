@@ -12,7 +12,6 @@
 #include "common/mac.h"
 #include "common/slots.h"
 #include "options/names.h"
-#include "options/option_absent.h"
 #include "options/option_set.h"
 #include "view/view_bond.h"
 

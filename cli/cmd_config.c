@@ -7,9 +7,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
-#include "options/config_dir.h"
 #include "options/config_file.h"
 #include "options/names.h"
 #include "view/json_value.h"

@@ -14,7 +14,6 @@
 #include "cli/base/steer.h"
 #include "cli/policy_file.h"
 #include "common/pins.h"
-#include "common/policy_pins.h"
 #include "common/slots.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"

@@ -19,7 +19,6 @@
 #include "common/slots.h"
 #include "network/link.h"
 #include "options/config_file.h"
-#include "options/config_write.h"
 #include "options/values.h"
 
 #define SAVE_MAX_LINKS 40 /* as many as the kernel follows */

@@ -11,7 +11,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/complete.h"
-#include "common/guess.h"
 #include "common/mode.h"
 #include "options/names.h"
 

@@ -17,9 +17,8 @@
 #include "bpf/abi.h"
 #include "cli/base/cli.h"
 #include "common/bpf_log.h"
-#include "common/memory.h"
-#include "common/pin.h"
-#include "common/policy_pins.h"
+#include "common/err.h"
+#include "common/pins.h"
 
 /* From the file into the kernel. */
 

@@ -13,7 +13,6 @@
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/buckets.h"
-#include "rules/weights.h"
 
 /* What becomes of packets, and of those of a slave that fails. */
 

@@ -20,10 +20,9 @@
 #include "bpf/abi.h"
 #include "common/err.h"
 #include "common/paths.h"
-#include "network/address.h"
+#include "network/ip.h"
 #include "network/link.h"
 #include "network/nl.h"
-#include "network/route.h"
 
 /*
  * The network configuration that a runtime hands to the plugin: read and checked, nothing done.

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cni/cni.h"
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 
 /* From the IPAM plugin. */
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cni/cni.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 
 /* The namespaces. */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cni/cni.h"
-#include "common/memory.h"
-#include "common/version.h"
+#include "common/err.h"
+#include "common/paths.h"
 
 #define PLUGIN_MAX_INPUT (1024 * 1024)
 #define PLUGIN_VERSION "1.1.0" /* of the spec, for an error before its version is known */

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The table of modes. A mode is one row: its name and number, its traits, and how the programs
- * choose a slave in it. Code that needs to know something about a mode asks here, so a new mode is
- * a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
- */
+/* The table of modes, and the names of the link monitors. */
 #ifndef XBOND_COMMON_MODE_H
 #define XBOND_COMMON_MODE_H
 
@@ -11,6 +7,12 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+
+/*
+ * The table of modes. A mode is one row: its name and number, its traits, and how the programs
+ * choose a slave in it. Code that needs to know something about a mode asks here, so a new mode is
+ * a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
+ */
 
 /* The traits of a mode. An option that belongs to a trait is valid in the modes that have it. */
 enum mode_trait {
@@ -53,5 +55,14 @@ bool mode_has(uint32_t number, uint32_t traits);
 
 /* How the programs choose the slave for a packet of this bond. */
 enum xbond_selection mode_selection(const struct xbond_bond *bond);
+
+/* The link monitors' names and words, for logs and for `show`. */
+
+/* As in JSON: "carrier". */
+const char *monitor_name(enum xbond_monitor monitor);
+/* What it has found if it says that the link does not work: "no carrier". */
+const char *monitor_finding(enum xbond_monitor monitor);
+/* Why a slave is used although a monitor says that it does not work. */
+const char *monitor_why_used(uint32_t min_links);
 
 #endif

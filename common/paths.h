@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The directories: from the command line, else from the environment, else the defaults. Used by
- * bondd and bondctl.
- */
+/* Where bondd and bondctl find things, and which version they are. */
 #ifndef XBOND_COMMON_PATHS_H
 #define XBOND_COMMON_PATHS_H
 
 #include <sys/types.h>
+
+/*
+ * The directories: from the command line, else from the environment, else the defaults. Used by
+ * bondd and bondctl.
+ */
 
 struct paths {
 	const char *run_dir;	/* /run/xbond, XBOND_RUN_DIR */
@@ -16,7 +18,7 @@ struct paths {
 
 #define PATHS_SOCKET_NAME "bondd.sock"
 #define PATHS_LOCK_NAME "bondd.lock"
-#define PATHS_LOOP_NAME "bondd.loop" /* common/loop_figures.h */
+#define PATHS_LOOP_NAME "bondd.loop" /* common/readings.h */
 
 /* The end of the name of a bond's configuration file. */
 #define PATHS_CONFIG_SUFFIX ".conf"
@@ -27,5 +29,9 @@ void paths_init(struct paths *paths);
 int paths_length(const char *directory);
 /* Makes the directory, with this mode, and those above it. It is no error if it exists. */
 int paths_make_dir(const char *path, mode_t mode);
+
+/* The version as bondd and bondctl print it: the number, and the commit if the build knows it. */
+
+extern const char xbond_version[];
 
 #endif

@@ -22,9 +22,8 @@
 
 #include "bpf/heartbeat.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/mode.h"
-#include "common/pin.h"
 
 struct map_shape {
 	const char *pin;

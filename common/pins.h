@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pinned maps of one bond, mapped into memory. bondctl reads all of them and writes settings.
- * bondd writes the rest (bpf/abi.h names the writers).
+ * What is pinned of a bond: one pin, the maps in memory, and a policy. bondctl reads all of the
+ * maps and writes settings; bondd writes the rest (bpf/abi.h names the writers).
  */
 #ifndef XBOND_COMMON_PINS_H
 #define XBOND_COMMON_PINS_H
@@ -13,6 +13,34 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+
+/*
+ * One pin of a bond: its path, what is pinned there, and what a pinned link tells about itself.
+ * Does not know which pins a bond has (bpf/abi.h) or what is in its maps.
+ */
+
+#define PIN_PATH_SIZE (PATH_MAX + 32)
+
+/* dir: of the bond's pins. Returns ret_path. */
+const char *pin_path(char ret_path[PIN_PATH_SIZE], const char *dir, const char *name);
+/* A descriptor of what is pinned there, or -errno. */
+int pin_open(const char *dir, const char *name);
+
+/* A TCX, netkit or XDP link. */
+struct pin_link {
+	uint32_t program; /* the kernel's number of it */
+	uint32_t ifindex; /* 0: somebody has detached the link */
+};
+
+/*
+ * Detaches the link that is pinned there, and removes the pin. -ENOENT: there is none. After
+ * another -errno the pin stays, because the link may go on.
+ */
+int pin_link_detach(const char *path);
+/* Returns 0 or -errno. */
+int pin_link_read(int link_fd, struct pin_link *ret_link);
+
+/* The pinned maps of one bond, mapped into memory. */
 
 /*
  * How a user removes a bond's pins by hand; %s is their directory. This detaches everything except
@@ -53,10 +81,10 @@ struct pins {
 	struct xbond_moves *moves;	   /* NULL as above */
 	struct xbond_flowlets *flowlets;   /* NULL as above */
 	int counters_fd;		   /* per-CPU array by slot */
-	int loads_fd;			   /* per-CPU array by bucket (loads.h); -1 as above */
-	int drops_fd;			   /* per-CPU array by slot (drops.h); -1 as above */
-	int clients_fd; /* hash (client_table.h); -1 as above, or not permitted */
-	bool writable;	/* settings may be written */
+	int loads_fd;			   /* per-CPU array by bucket (readings.h); -1 as above */
+	int drops_fd;			   /* per-CPU array by slot (readings.h); -1 as above */
+	int clients_fd;			   /* hash (readings.h); -1 as above, or not permitted */
+	bool writable;			   /* settings may be written */
 };
 
 /*
@@ -123,5 +151,39 @@ int pins_slot_by_name(const struct pins *pins, const char *name);
 bool pins_bondd_alive(const struct pins *pins);
 /* -EBUSY, with a line in err: a takeover or handback of the bond has not ended. */
 int pins_refuse_handed_over(const char *bond, struct err *err);
+
+/*
+ * A bond's policy of the user, as the pinned maps have it (bpf/policy_ask.h). bondctl loads it;
+ * bondd gives the bond the programs that ask it.
+ */
+
+/* Prefix of the pins of a policy's maps while bondctl is loading it. */
+#define POLICY_MAPS_STAGED "new_" XBOND_PIN_POLICY_MAPS
+#define POLICY_NAME_SIZE 16 /* BPF_OBJ_NAME_LEN */
+
+struct policy_program {
+	uint32_t id; /* the kernel's number; 0: there is none */
+	char name[POLICY_NAME_SIZE];
+	uint8_t tag[8];
+};
+
+/*
+ * The program in XBOND_PIN_POLICY or XBOND_PIN_POLICY_XDP of a bond; dir: of its pins. The name is
+ * empty if this process may not ask for it. Returns false if there is none.
+ */
+bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program);
+bool policy_is_loaded(const char *dir);
+/* Is the map one of those of the program in this map of programs? Both are descriptors. */
+bool policy_uses_map(int programs_fd, int map_fd);
+/*
+ * Is this one of the bond's programs that choose a slave, and does it ask a policy? By the kernel's
+ * number of the program; false also if this process may not ask for it.
+ */
+bool policy_is_asked_by(uint32_t program_id);
+
+/* Stores into maps that BPF programs read at the same time. */
+
+/* What was stored before is seen by whoever sees this. */
+#define store_release(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
 #endif

@@ -3,6 +3,6 @@
  * The version. The Makefile defines XBOND_VERSION for this file alone, so that a new commit
  * compiles nothing else anew.
  */
-#include "common/version.h"
+#include "common/paths.h"
 
 const char xbond_version[] = XBOND_VERSION;

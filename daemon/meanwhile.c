@@ -7,8 +7,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"

@@ -6,9 +6,8 @@
 #include "common/clock.h"
 #include "daemon/alb/client_rounds.h"
 #include "daemon/alb/learning.h"
-#include "daemon/base/latency.h"
 #include "daemon/base/log.h"
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/burst.h"
@@ -29,7 +28,7 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_multicast.h"
-#include "network/link_list.h"
+#include "network/link.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000

@@ -25,7 +25,6 @@
 /* Of all frames that are sent; with the Ethernet header, without FCS. */
 #define LACP_FRAME_SIZE 124
 #define LACP_NEVER UINT64_MAX
-#define LACP_WHY_SIZE 160 /* enough for every sentence of lacp_why() */
 
 /* For the log. `detail` is what the comment says, otherwise 0. */
 enum lacp_event {
@@ -195,15 +194,5 @@ const char *lacp_selected_name(unsigned int selected);
 const char *lacp_churn_name(unsigned int state);
 /* The flag of bit 0..7 of lacp_info.state. */
 const char *lacp_flag_name(unsigned int bit);
-
-/* Names of the slaves, for sentences. NULL, or an answer of NULL, gives "port 3". */
-typedef const char *(*lacp_port_name)(const void *context, unsigned int slot);
-
-/*
- * What the port does and why it does no more, as a sentence without a full stop. `text` has
- * LACP_WHY_SIZE octets.
- */
-void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
-	      lacp_port_name name, const void *name_context, char *text);
 
 #endif

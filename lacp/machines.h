@@ -8,8 +8,8 @@
 #ifndef XBOND_LACP_MACHINES_H
 #define XBOND_LACP_MACHINES_H
 
+#include "lacp/frame.h"
 #include "lacp/lacp.h"
-#include "lacp/pdu.h"
 
 #define LACP_STAY (-1)
 
@@ -62,37 +62,20 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
 	     rest_ = lacp_next_slot(rest_))
 
-/* tell.c */
+/* system.c */
 void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
 	       unsigned int detail);
 
-/* lag.c */
-bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
-bool lacp_is_live(const struct lacp_port_state *port);
-/* Both ends have heard each other. */
-bool lacp_is_known(const struct lacp_port_state *port);
-/* Is the actor the system with the better priority? Then its port priorities decide. 6.7.1 */
-bool lacp_actor_decides(const struct lacp_port_state *port);
-/* Is a selected before b? Both are ports of one LAG. */
-bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
-
-/* key.c */
+/* port.c */
 bool lacp_enabled(const struct lacp_port_config *config);
 uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
-
 /*
- * actor.c: what we say of ourselves. literal: the timeout is that of lacp_rate again, whatever the
- * partner asks for.
+ * What we say of ourselves. literal: the timeout is that of lacp_rate again, whatever the partner
+ * asks for.
  */
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
 void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		       uint64_t now_ns);
-
-/*
- * leave.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the
- * rate of PDUs allows it; else it would go on sending for up to 90 seconds.
- */
-void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
 /* receive.c */
 int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns);
@@ -100,20 +83,14 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 		   const struct lacp_pdu *pdu, uint64_t now_ns);
 void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		      uint64_t now_ns);
-
-/* looped.c */
 void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port,
 		     uint64_t now_ns);
-
-/* stranger.c */
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE]);
-void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot,
-			const uint8_t system[LACP_MAC_SIZE], uint64_t now_ns);
 void lacp_stranger_forget(struct lacp_port_state *port);
 /* Forgets it when its time is over or the link is down. */
 void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
 
-/* periodic.c */
+/* transmit.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state,
 			 uint64_t now_ns);
@@ -129,13 +106,33 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
  * not confirmed what we do now, or does not yet collect what we are ready to send.
  */
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
-/*
- * The link works, but the port has just become passive or was stopped. The partner is told several
- * times.
- */
-bool lacp_says_goodbye(const struct lacp_port_state *port);
+enum lacp_transmit {
+	LACP_TRANSMIT_NOTHING,
+	LACP_TRANSMIT_CLEAR, /* 6.4.16: without periodic transmission, ntt is forgotten */
+	LACP_TRANSMIT_SEND,
+	LACP_TRANSMIT_LATER, /* three were sent in the last interval */
+};
+enum lacp_transmit lacp_transmit_next(const struct lacp_port_state *port, uint64_t now_ns);
+void lacp_transmit_enter(struct lacp_system *sys, unsigned int slot, enum lacp_transmit action,
+			 uint64_t now_ns);
+uint64_t lacp_transmit_allowed_ns(const struct lacp_port_state *port); /* 0: at once */
+void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
+			 const struct lacp_marker *marker, uint64_t now_ns);
+int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns);
+/* answered: the reason why the machine becomes idle. */
+void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
+		       bool answered, uint64_t now_ns);
+void lacp_marker_response(struct lacp_system *sys, unsigned int slot,
+			  const struct lacp_marker *marker, uint64_t now_ns);
 
 /* selection.c */
+bool lacp_is_live(const struct lacp_port_state *port);
+/* Both ends have heard each other. */
+bool lacp_is_known(const struct lacp_port_state *port);
+/* Is a selected before b? Both are ports of one LAG. */
+bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
+uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns);
+void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 struct lacp_choice {
 	enum lacp_selected selected;
 	uint8_t aggregator;
@@ -169,10 +166,6 @@ bool lacp_rank_settle(struct lacp_system *sys);
 uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
 			    uint64_t now_ns);
 
-/* aggregator.c */
-uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns);
-void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
-
 /* mux.c */
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
@@ -184,16 +177,13 @@ bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *p
 		  enum lacp_mux_state next, uint64_t now_ns);
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state,
 		    uint64_t now_ns);
-
-/* churn.c */
 int lacp_actor_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
 int lacp_partner_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
 			    uint64_t now_ns);
 void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot,
 			      enum lacp_churn_state state, uint64_t now_ns);
-
-/* fallback.c. Call the timer first, because lacp_fallback_next() reads it. */
+/* Call the timer first, because lacp_fallback_next() reads it. */
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot,
 				  uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
@@ -202,27 +192,5 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns);
 /* The time by which a loop would have been found; 0: never. */
 uint64_t lacp_fallback_deadline(const struct lacp_port_state *port);
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
-
-/* transmit.c */
-enum lacp_transmit {
-	LACP_TRANSMIT_NOTHING,
-	LACP_TRANSMIT_CLEAR, /* 6.4.16: without periodic transmission, ntt is forgotten */
-	LACP_TRANSMIT_SEND,
-	LACP_TRANSMIT_LATER, /* three were sent in the last interval */
-};
-enum lacp_transmit lacp_transmit_next(const struct lacp_port_state *port, uint64_t now_ns);
-void lacp_transmit_enter(struct lacp_system *sys, unsigned int slot, enum lacp_transmit action,
-			 uint64_t now_ns);
-uint64_t lacp_transmit_allowed_ns(const struct lacp_port_state *port); /* 0: at once */
-
-/* marker.c */
-void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
-			 const struct lacp_marker *marker, uint64_t now_ns);
-int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns);
-/* answered: the reason why the machine becomes idle. */
-void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
-		       bool answered, uint64_t now_ns);
-void lacp_marker_response(struct lacp_system *sys, unsigned int slot,
-			  const struct lacp_marker *marker, uint64_t now_ns);
 
 #endif

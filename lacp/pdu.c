@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lacp/pdu.h"
+#include "lacp/frame.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * The order of the ports of a LAG for max_links, and when one takes another's place. The priorities
  * of the better system decide (6.7.1). But a port that does not get in sync goes behind the others,
  * and a port that works keeps its place until a better one is ready to take over. Called by
- * selection.c, mux.c and why.c; system.c lets lacp_rank_follow() note the times it needs.
+ * selection.c, mux.c and view/lacp_why.c; system.c lets lacp_rank_follow() note the times it needs.
  */
 #include "lacp/machines.h"
 

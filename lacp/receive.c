@@ -1,11 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The Receive machine, and what it notices beside it: strangers, and loops. */
+#include <string.h>
+
+#include "lacp/machines.h"
+
+/*
+ * Strangers: with lacp_partner, all other systems. They are counted and remembered, so that `show`
+ * can name them and fallback does not use their ports. Called by the Receive machine and system.c.
+ */
+
+bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE])
+{
+	return !lacp_is_believed(sys->state.config.believed, system);
+}
+
+/* Reported once, and not again for each of many that take turns. */
+static void stranger_hear(struct lacp_system *sys, unsigned int slot,
+			  const uint8_t system[LACP_MAC_SIZE], uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	bool is_first = !port->stranger_ns;
+
+	memcpy(port->stranger, system, LACP_MAC_SIZE);
+	port->stranger_ns = now_ns + LACP_STRANGER_TIME;
+	port->counters.stranger_rx++;
+	if (is_first)
+		lacp_tell(sys, slot, LACP_EVENT_STRANGER, 0);
+}
+
+void lacp_stranger_forget(struct lacp_port_state *port)
+{
+	port->stranger_ns = 0;
+	memset(port->stranger, 0, LACP_MAC_SIZE);
+}
+
+void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns)
+{
+	if (!port->stranger_ns || (port->config.link && !lacp_due(port->stranger_ns, now_ns)))
+		return;
+	lacp_stranger_forget(port);
+}
+
+/*
+ * Looped ports: our own PDUs come back, through a cable between two of our ports or a plug. They
+ * are not recorded, because a system is no partner of itself. The port is reported and kept out of
+ * fallback. Called by the Receive machine and, when the link or time ends the loop, by system.c.
+ */
+
+void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port,
+		     uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	uint16_t before = port->loop_port;
+
+	port->loop_port = loop_port;
+	port->loop_ns = loop_port ? now_ns + LACP_LOOP_TIME : 0;
+	if (loop_port && loop_port != before)
+		lacp_tell(sys, slot, LACP_EVENT_LOOP, loop_port);
+	if (!loop_port && before)
+		lacp_tell(sys, slot, LACP_EVENT_LOOP_ENDED, before);
+}
+
 /*
  * Receive machine (6.4.12) with its functions (6.4.9): records what the partner says, and notices
  * when it falls silent. Called by system.c at every evaluation and with every LACPDU for this port.
  */
-#include <string.h>
-
-#include "lacp/machines.h"
 
 /*
  * Partner_Admin: no partner, out of sync, and the short timeout, so that a partner that wakes up
@@ -319,7 +378,7 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 		return;
 	}
 	if (lacp_is_stranger(sys, pdu->actor.system)) {
-		lacp_stranger_hear(sys, slot, pdu->actor.system, now_ns);
+		stranger_hear(sys, slot, pdu->actor.system, now_ns);
 		return;
 	}
 	if (receive_is_foreign(port, pdu)) {

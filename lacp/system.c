@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The system as a whole: the loop that evaluates all machines, what is told of it, and what it
+ * would do if some ports left.
+ */
+#include "lacp/lacp.h"
+#include "lacp/machines.h"
+
+/* How the machines tell the outside what has happened. Called by most of them. */
+
+void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
+	       unsigned int detail)
+{
+	sys->outputs->event(sys->context, slot, event, detail);
+}
+
+/*
  * The evaluation loop: every machine decides and enters its new state, and all are evaluated again
  * until none moves. Then changes are reported and PDUs are sent. Deadlines come from the timers in
  * the state; there is no tick.
  */
-#include "lacp/machines.h"
 
 #define MAX_ROUNDS 64 /* a start from scratch takes about six */
 #define RETRY_TIME (LACP_SECOND / 10)
@@ -286,4 +300,130 @@ bool lacp_rate_fast(const struct lacp_system *sys)
 		fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
 	}
 	return fast;
+}
+
+/*
+ * What would carry traffic if some ports left: the rest of the aggregator in use, or the one that
+ * selection.c would choose then. Works on a copy of the system. Called by the owner, before it
+ * takes ports out.
+ */
+
+/* A port whose link is down keeps its place in its aggregator, until it is stopped. */
+static void prospect_leave(struct lacp_system *sys, uint64_t leaving)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used & leaving) {
+		struct lacp_port_state *port = &sys->port[slot];
+
+		if (!port->config.link)
+			continue;
+		port->config.link = LACP_LINK_DOWN;
+		port->selected = LACP_UNSELECTED;
+		port->aggregator = 0;
+		port->fallback = 0;
+		port->fallback_ns = 0;
+	}
+}
+
+static bool prospect_can_begin(const struct lacp_port_state *port)
+{
+	return port->selected == LACP_STANDBY && lacp_is_live(port) && !port->behind_ns;
+}
+
+static bool prospect_is_chosen(const struct lacp_system *rest, unsigned int slot, uint64_t now_ns)
+{
+	return lacp_is_live(&rest->port[slot]) &&
+	       lacp_selection_next(rest, slot, now_ns).selected == LACP_SELECTED;
+}
+
+struct lacp_prospect lacp_prospect(const struct lacp_system *sys, uint64_t leaving, uint64_t now_ns)
+{
+	struct lacp_system rest = *sys;
+	struct lacp_prospect prospect = { 0 };
+	unsigned int slot;
+
+	prospect_leave(&rest, leaving);
+	prospect.fallback = lacp_fallback_next(&rest, now_ns) & ~lacp_distributing(sys);
+	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);
+	if (prospect.aggregator && lacp_misses_min_links(&rest, prospect.aggregator))
+		return prospect;
+	if (prospect.aggregator == sys->state.active_aggregator)
+		prospect.distributing = lacp_distributing(sys) & ~leaving;
+	rest.state.active_aggregator = prospect.aggregator;
+	lacp_for_each_slot (slot, rest.used) {
+		const struct lacp_port_state *port = &rest.port[slot];
+
+		if (port->aggregator != prospect.aggregator)
+			continue;
+		if (prospect_can_begin(port))
+			prospect.standby |= 1ull << slot;
+		if (port->selected == LACP_SELECTED)
+			prospect.selected |= 1ull << slot;
+		if (prospect_is_chosen(&rest, slot, now_ns))
+			prospect.chosen |= 1ull << slot;
+	}
+	return prospect;
+}
+
+/* Names of states and flags, as xbond-json(5) lists them. For JSON, the log and the simulator. */
+
+#define NAME_OF(table, number) \
+	((number) < sizeof(table) / sizeof(*(table)) && (table)[number] ? (table)[number] : "?")
+
+static const char *const rx_names[] = {
+	[LACP_RX_INITIALIZE] = "initialize",	   [LACP_RX_PORT_DISABLED] = "port_disabled",
+	[LACP_RX_LACP_DISABLED] = "lacp_disabled", [LACP_RX_EXPIRED] = "expired",
+	[LACP_RX_DEFAULTED] = "defaulted",	   [LACP_RX_CURRENT] = "current",
+};
+
+static const char *const mux_names[] = {
+	[LACP_MUX_DETACHED] = "detached",
+	[LACP_MUX_WAITING] = "waiting",
+	[LACP_MUX_ATTACHED] = "attached",
+	[LACP_MUX_COLLECTING] = "collecting",
+	[LACP_MUX_DISTRIBUTING] = "distributing",
+	[LACP_MUX_COLLECTING_DISTRIBUTING] = "collecting_distributing",
+};
+
+static const char *const selected_names[] = {
+	[LACP_UNSELECTED] = "unselected",
+	[LACP_SELECTED] = "selected",
+	[LACP_STANDBY] = "standby",
+};
+
+static const char *const churn_names[] = {
+	[LACP_CHURN_MONITOR] = "monitoring",
+	[LACP_CHURN_NONE] = "none",
+	[LACP_CHURN_CHURNED] = "churned",
+};
+
+static const char *const flag_names[] = {
+	"activity",   "timeout",      "aggregation", "synchronization",
+	"collecting", "distributing", "defaulted",   "expired",
+};
+
+const char *lacp_rx_name(unsigned int state)
+{
+	return NAME_OF(rx_names, state);
+}
+
+const char *lacp_mux_name(unsigned int state)
+{
+	return NAME_OF(mux_names, state);
+}
+
+const char *lacp_selected_name(unsigned int selected)
+{
+	return NAME_OF(selected_names, selected);
+}
+
+const char *lacp_churn_name(unsigned int state)
+{
+	return NAME_OF(churn_names, state);
+}
+
+const char *lacp_flag_name(unsigned int bit)
+{
+	return NAME_OF(flag_names, bit);
 }

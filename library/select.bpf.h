@@ -41,10 +41,10 @@
 
 #include "bpf/abi.h"
 #ifdef XBOND_SELECT_TC
-#include "bpf/tlb_tc.h"
+#include "bpf/send_tc.h"
 #define XBOND_CONTEXT struct __sk_buff
 #else
-#include "bpf/tlb_xdp.h"
+#include "bpf/send_xdp.h"
 #define XBOND_CONTEXT struct xdp_md
 #endif
 

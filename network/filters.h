@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* TC filters on a device's clsact qdisc, without libbpf. */
+/*
+ * What takes packets at a device's hooks: TC filters at its clsact qdisc, without libbpf, and
+ * chains of nftables.
+ */
 #ifndef XBOND_NETWORK_FILTERS_H
 #define XBOND_NETWORK_FILTERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "network/nl.h"
+
+/* TC filters. */
 
 struct filter_place {
 	int ifindex;
@@ -46,5 +52,18 @@ int filters_delete_clsact(struct nl *nl, int ifindex);
  */
 int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
 		       struct err *err);
+
+/* nftables, only for reading. */
+
+/*
+ * Is there a chain at the device's ingress (family netdev or inet)? False if this cannot be found
+ * out.
+ */
+bool nft_has_ingress(const char *device);
+/*
+ * A number that changes with every change of the rules; 0 if it cannot be found out. It takes one
+ * small request.
+ */
+uint32_t nft_generation(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Network devices over rtnetlink: reads and changes them. Knows nothing of bonds. Functions that
- * change return -errno, with the kernel's words in err.
+ * Network devices over rtnetlink: one, or all of a namespace, read, changed and copied; and the
+ * namespaces. Knows nothing of bonds. Functions that change return -errno, with the kernel's words
+ * in err.
  */
 #ifndef XBOND_NETWORK_LINK_H
 #define XBOND_NETWORK_LINK_H
@@ -123,5 +124,76 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 /* Adds a secondary unicast address to the device's filter (`bridge fdb add MAC dev DEV self`). */
 int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
 int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+
+/* All devices of the namespace at once, for questions about which device is on which. */
+
+struct link_list {
+	struct link_info *link;
+	size_t count;
+};
+
+/* Returns 0 or -errno. Free it with link_list_free() in either case. */
+int link_list_read(struct nl *nl, struct link_list *ret_list);
+void link_list_free(struct link_list *list);
+
+/* NULL: there is none. */
+static inline struct link_info *link_list_find(const struct link_list *list, int ifindex)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->link[i].ifindex == ifindex)
+			return &list->link[i];
+	return NULL;
+}
+
+/* IFLA_LINK of a veth or netkit is its peer; of any other device it is the device below. */
+static inline bool link_has_lower(const struct link_info *link)
+{
+	return link->lower && !link_is_paired(link) &&
+	       (link->lower_nsid >= 0 || link->lower != link->ifindex);
+}
+
+/* A vxlan that ends with this device, as if it were on it. */
+static inline bool link_sends_by(const struct link_info *link, int lower)
+{
+	return link->tunnel == lower && link->lower_nsid < 0;
+}
+
+static inline bool link_is_on(const struct link_info *link, int lower)
+{
+	return link_has_lower(link) && link->lower == lower && link->lower_nsid < 0;
+}
+
+/* Makes a device on another lower device as one that exists, and gives a device its sysctls. */
+
+/* Can link_copy() copy it? */
+bool link_copy_can(const struct link_info *link);
+/*
+ * Makes another VLAN or macvlan device, down, of this name and on this lower device, with the same
+ * options, MTU and, where it has one of its own, address.
+ */
+int link_copy(struct nl *nl, const struct link_info *link, const char *name, int lower,
+	      struct err *err);
+
+/* Writes what differs below /proc/sys/net/ipv[46]/{conf,neigh}. IPv6 stays on or off as it is. */
+void link_copy_sysctls(const char *from, const char *to);
+/*
+ * Of a device that is made ready and must not take part yet: no IPv6, and its addresses are not
+ * checked for doubles. link_copy_wake() and link_copy_settle() end
+ * that.
+ */
+void link_copy_sleep(const char *name);
+/* IPv6 as on the device `like`. New addresses are not checked until link_copy_settle(). */
+void link_copy_wake(const char *name, const char *like);
+void link_copy_settle(const char *name, const char *like);
+
+/* The other network namespaces of this machine to which a process or a name in /run/netns leads. */
+
+/*
+ * Calls visit once in each, with the descriptor of the caller's own namespace. During the call the
+ * calling thread, which must not be the main one, is in that namespace.
+ */
+void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg);
+/* The number that the namespace of nl has for the namespace of fd; -1: none. */
+int namespaces_number(struct nl *nl, int fd);
 
 #endif

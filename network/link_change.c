@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changing devices: attributes, flags, pairs, unicast filters. */
-#include "network/link.h"
-
+/*
+ * Changing devices: attributes, flags, pairs, unicast filters; copies with the settings of another.
+ */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/if_vlan.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "network/nl_request.h"
+#include "network/link.h"
+#include "network/nl.h"
 
 /* IFLA_NETKIT_* of Linux 6.7, and their values, which bookworm's headers do not know. */
 #define NETKIT_PEER_INFO 1
@@ -252,4 +258,191 @@ int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err 
 int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
 {
 	return link_change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
+}
+
+#define SYSCTL_SIZE 256
+
+bool link_copy_can(const struct link_info *link)
+{
+	return !strcmp(link->kind, "vlan") || !strcmp(link->kind, "macvlan");
+}
+
+struct link_copy_order {
+	const struct link_info *link;
+	const char *name;
+	int lower;
+	bool has_lower_mac; /* it follows the address of its lower device */
+	struct nl_msg *made;
+};
+
+/* A macvlan also tells of its state, which cannot be set. */
+static bool link_copy_is_option(const struct link_info *link, int type)
+{
+	return strcmp(link->kind, "macvlan") || type == IFLA_MACVLAN_MODE ||
+	       type == IFLA_MACVLAN_FLAGS || type == IFLA_MACVLAN_BC_QUEUE_LEN;
+}
+
+/* The senders of mode source are told as a list, and set by a list with a command. */
+static void link_copy_put_senders(struct nl_msg *msg, const struct nlattr *senders)
+{
+	nl_request_put_u32(msg, IFLA_MACVLAN_MACADDR_MODE, MACVLAN_MACADDR_SET);
+	nl_request_put(msg, IFLA_MACVLAN_MACADDR_DATA | NLA_F_NESTED, nla_len(senders),
+		       nla_data(senders));
+}
+
+/* A mask of flags that the kernel does not know is refused, and it tells of all. */
+static void link_copy_put_option(struct nl_msg *msg, const struct link_info *link,
+				 const struct nlattr *option)
+{
+	struct ifla_vlan_flags flags;
+
+	if (strcmp(link->kind, "vlan") || nla_type(option) != IFLA_VLAN_FLAGS ||
+	    nla_len(option) < (int)sizeof(flags)) {
+		nl_request_put(msg, option->nla_type, nla_len(option), nla_data(option));
+		return;
+	}
+	memcpy(&flags, nla_data(option), sizeof(flags));
+	flags.mask = flags.flags | VLAN_FLAG_REORDER_HDR;
+	nl_request_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
+}
+
+static void link_copy_put_info(struct nl_msg *msg, const struct link_info *link,
+			       struct nlattr *options)
+{
+	struct nlattr *linkinfo = nl_request_nest(msg, IFLA_LINKINFO), *data, *each;
+	int left;
+
+	nl_request_put_text(msg, IFLA_INFO_KIND, link->kind);
+	data = nl_request_nest(msg, IFLA_INFO_DATA);
+	nla_for_each_nested (each, options, left)
+		if (link_copy_is_option(link, nla_type(each)))
+			link_copy_put_option(msg, link, each);
+		else if (nla_type(each) == IFLA_MACVLAN_MACADDR_DATA)
+			link_copy_put_senders(msg, each);
+	nl_request_end(msg, data);
+	nl_request_end(msg, linkinfo);
+}
+
+static void link_copy_take(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	struct link_copy_order *order = arg;
+	const struct ifinfomsg head = { 0 };
+
+	if (message->nlmsg_type != RTM_NEWLINK || order->made ||
+	    nlmsg_parse(message, sizeof(head), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) < 0 ||
+	    !info[IFLA_INFO_DATA])
+		return;
+	order->made =
+		nl_request_new_large(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
+	nl_request_put_text(order->made, IFLA_IFNAME, order->name);
+	nl_request_put_u32(order->made, IFLA_LINK, (uint32_t)order->lower);
+	nl_request_put_u32(order->made, IFLA_MTU, order->link->mtu);
+	if (!order->has_lower_mac)
+		nl_request_put(order->made, IFLA_ADDRESS, XBOND_MAC_SIZE, order->link->mac);
+	link_copy_put_info(order->made, order->link, info[IFLA_INFO_DATA]);
+}
+
+int link_copy(struct nl *nl, const struct link_info *link, const char *name, int lower,
+	      struct err *err)
+{
+	struct link_copy_order order = { .link = link, .name = name, .lower = lower };
+	struct ifinfomsg head = { .ifi_index = link->ifindex };
+	struct nl_msg *msg = nl_request_new(RTM_GETLINK, 0, &head, sizeof(head));
+	struct link_info below;
+	int r;
+
+	order.has_lower_mac = !link_get(nl, -1, link->lower, &below) &&
+			      !memcmp(below.mac, link->mac, XBOND_MAC_SIZE);
+	r = nl_call(nl, msg, link_copy_take, &order, err);
+	if (!r && !order.made)
+		return err_set(err, EPROTO, "the options of %s cannot be read", link->name);
+	return r ? r : nl_call(nl, order.made, NULL, NULL, err);
+}
+
+static ssize_t link_copy_read(const char *path, char ret_text[SYSCTL_SIZE])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, ret_text, SYSCTL_SIZE);
+
+	if (fd >= 0)
+		close(fd);
+	return size;
+}
+
+static void link_copy_write(const char *path, const char *text, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t written;
+
+	if (fd < 0)
+		return;
+	written = write(fd, text, size); /* some are read-only */
+	(void)written;
+	close(fd);
+}
+
+static void link_copy_one(const char *directory, const char *from, const char *to, const char *file)
+{
+	char here[512], there[512], value[SYSCTL_SIZE], old[SYSCTL_SIZE];
+	ssize_t size, old_size;
+
+	snprintf(here, sizeof(here), "/proc/sys/net/%s/%s/%s", directory, from, file);
+	snprintf(there, sizeof(there), "/proc/sys/net/%s/%s/%s", directory, to, file);
+	size = link_copy_read(here, value);
+	old_size = link_copy_read(there, old);
+	if (size > 0 && (size != old_size || memcmp(value, old, (size_t)size)))
+		link_copy_write(there, value, (size_t)size);
+}
+
+/* Those that link_copy_sleep() has set, and what changes by itself with the device. */
+static bool link_copy_is_left(const char *file)
+{
+	return *file == '.' || !strcmp(file, "disable_ipv6") || !strcmp(file, "accept_dad") ||
+	       !strcmp(file, "mtu") || !strcmp(file, "stable_secret");
+}
+
+void link_copy_sysctls(const char *from, const char *to)
+{
+	static const char *const directories[] = { "ipv4/conf", "ipv6/conf", "ipv4/neigh",
+						   "ipv6/neigh" };
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		char path[128];
+		struct dirent *entry;
+		DIR *directory;
+
+		snprintf(path, sizeof(path), "/proc/sys/net/%s/%s", directories[i], from);
+		directory = opendir(path);
+		while (directory && (entry = readdir(directory)))
+			if (!link_copy_is_left(entry->d_name))
+				link_copy_one(directories[i], from, to, entry->d_name);
+		if (directory)
+			closedir(directory);
+	}
+}
+
+static void link_copy_set(const char *name, const char *file, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/%s", name, file);
+	link_copy_write(path, value, strlen(value));
+}
+
+void link_copy_sleep(const char *name)
+{
+	link_copy_set(name, "disable_ipv6", "1");
+	link_copy_set(name, "accept_dad", "0");
+}
+
+void link_copy_wake(const char *name, const char *like)
+{
+	link_copy_one("ipv6/conf", like, name, "disable_ipv6");
+}
+
+void link_copy_settle(const char *name, const char *like)
+{
+	link_copy_one("ipv6/conf", like, name, "accept_dad");
 }

@@ -37,10 +37,36 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 /* Takes the IPv4 addresses of `conf` off this device, which it was read from. */
 void netconf_remove_ipv4(struct nl *nl, const struct netconf *conf, int ifindex);
 void netconf_free(struct netconf *conf);
-/* Forgets all but the first `count` requests. */
-void netconf_cut(struct netconf *conf, size_t count);
 
 /* Takes a copy. Returns false if it is no complete request of a kind that netconf_read() makes. */
 bool netconf_add(struct netconf *conf, const void *request, size_t size);
+
+/*
+ * From here on: between netconf.c and netconf_message.c, which turns the kernel's messages about
+ * devices into requests that make the same.
+ */
+
+/* What a message is about. */
+struct netconf_source {
+	const struct netconf_device *devices;
+	size_t count;
+	struct netconf *conf;
+	bool has_nexthop_objects; /* they, and routes that use them, were left out */
+	bool is_cut;		  /* a request would be too long */
+};
+
+/* Handlers of dumps: add a request for a message about one of the devices. */
+void netconf_take_link(struct nlmsghdr *message, void *source);
+void netconf_take_bridge_vlans(struct nlmsghdr *message, void *source);
+void netconf_take_address(struct nlmsghdr *message, void *source);
+void netconf_take_route(struct nlmsghdr *message, void *source);
+void netconf_take_neighbour(struct nlmsghdr *message, void *source);
+void netconf_take_bridge_entry(struct nlmsghdr *message, void *source);
+/* Only finds out whether there is one. */
+void netconf_take_nexthop(struct nlmsghdr *message, void *source);
+
+/* Changes a request that netconf_add() has taken: to the devices `to`. */
+void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices,
+		       size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/netconf_message.h"
+#include "network/netconf.h"
 
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "network/nl_attr.h"
-#include "network/nl_request.h"
+#include "network/nl.h"
 
 /* IFLA_BRPORT_* of Linux 6.2 and 6.4, which bookworm's headers do not know. */
 #define BRPORT_MAB 40

@@ -2,15 +2,145 @@
 #include "network/nl.h"
 
 #include <errno.h>
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "network/nl_attr.h"
-#include "network/nl_request.h"
+#include "common/err.h"
+
+/* Requests. */
+
+/* libnl keeps nothing for us in a message, and no request is of this type. */
+static void nl_request_cut(struct nl_msg *msg)
+{
+	nlmsg_hdr(msg)->nlmsg_type = NLMSG_OVERRUN;
+}
+
+bool nl_request_is_cut(struct nl_msg *msg)
+{
+	return nlmsg_hdr(msg)->nlmsg_type == NLMSG_OVERRUN;
+}
+
+static struct nl_msg *nl_request_make(size_t room, int type, int flags, const void *head,
+				      size_t size)
+{
+	struct nl_msg *msg = memory_need(nlmsg_alloc_size(room));
+
+	nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, NLM_F_REQUEST | flags);
+	nl_request_append(msg, head, size);
+	return msg;
+}
+
+struct nl_msg *nl_request_new(int type, int flags, const void *head, size_t size)
+{
+	return nl_request_make((size_t)getpagesize(), type, flags, head, size);
+}
+
+struct nl_msg *nl_request_new_large(int type, int flags, const void *head, size_t size)
+{
+	return nl_request_make(NL_REQUEST_LARGE, type, flags, head, size);
+}
+
+struct nl_msg *nl_request_copy(const struct nlmsghdr *request)
+{
+	return memory_need(nlmsg_convert((struct nlmsghdr *)request));
+}
+
+void nl_request_append(struct nl_msg *msg, const void *data, size_t size)
+{
+	if (nlmsg_append(msg, (void *)data, size, NLMSG_ALIGNTO) < 0)
+		nl_request_cut(msg);
+}
+
+void nl_request_put(struct nl_msg *msg, int attribute, int size, const void *data)
+{
+	if (nla_put(msg, attribute, size, data) < 0)
+		nl_request_cut(msg);
+}
+
+void nl_request_put_u8(struct nl_msg *msg, int attribute, uint8_t value)
+{
+	nl_request_put(msg, attribute, sizeof(value), &value);
+}
+
+void nl_request_put_u16(struct nl_msg *msg, int attribute, uint16_t value)
+{
+	nl_request_put(msg, attribute, sizeof(value), &value);
+}
+
+void nl_request_put_u32(struct nl_msg *msg, int attribute, uint32_t value)
+{
+	nl_request_put(msg, attribute, sizeof(value), &value);
+}
+
+void nl_request_put_s32(struct nl_msg *msg, int attribute, int32_t value)
+{
+	nl_request_put(msg, attribute, sizeof(value), &value);
+}
+
+void nl_request_put_text(struct nl_msg *msg, int attribute, const char *text)
+{
+	nl_request_put(msg, attribute, (int)strlen(text) + 1, text);
+}
+
+struct nlattr *nl_request_nest(struct nl_msg *msg, int attribute)
+{
+	struct nlattr *nest = nla_nest_start(msg, attribute);
+
+	if (!nest)
+		nl_request_cut(msg);
+	return nest;
+}
+
+void nl_request_end(struct nl_msg *msg, struct nlattr *nest)
+{
+	if (!nest || nla_nest_end(msg, nest) < 0)
+		nl_request_cut(msg);
+}
+
+/* Values. */
+
+static bool nl_attr_has(const struct nlattr *attribute, size_t size)
+{
+	return attribute && nla_len(attribute) >= (int)size;
+}
+
+uint32_t nl_attr_u32(const struct nlattr *attribute, uint32_t otherwise)
+{
+	return nl_attr_has(attribute, sizeof(uint32_t)) ? nla_get_u32(attribute) : otherwise;
+}
+
+uint16_t nl_attr_u16(const struct nlattr *attribute, uint16_t otherwise)
+{
+	return nl_attr_has(attribute, sizeof(uint16_t)) ? nla_get_u16(attribute) : otherwise;
+}
+
+uint8_t nl_attr_u8(const struct nlattr *attribute, uint8_t otherwise)
+{
+	return nl_attr_has(attribute, sizeof(uint8_t)) ? nla_get_u8(attribute) : otherwise;
+}
+
+const char *nl_attr_text(const struct nlattr *attribute)
+{
+	if (!nl_attr_has(attribute, 1) ||
+	    !memchr(nla_data(attribute), '\0', (size_t)nla_len(attribute)))
+		return NULL;
+	return nla_get_string(attribute);
+}
+
+bool nl_attr_is(const struct nlattr *attribute, const char *text)
+{
+	const char *found = nl_attr_text(attribute);
+
+	return found && !strcmp(found, text);
+}
+
+/* The socket. */
 
 #define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
 #define NL_TRIES 3	  /* of what fails for want of memory */
@@ -191,4 +321,31 @@ int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, st
 	if (!call.result && is_dump && (call.interrupted || call.failed))
 		return err_set(err, EAGAIN, "the list changed while it was read");
 	return call.result;
+}
+
+/* Generic netlink. */
+
+struct nl_msg *genl_new_request(uint16_t family, uint8_t command)
+{
+	struct genlmsghdr head = { .cmd = command, .version = 1 };
+
+	return nl_request_new(family, 0, &head, sizeof(head));
+}
+
+static void genl_take_family(struct nlmsghdr *message, void *arg)
+{
+	uint16_t *family = arg;
+
+	*family = nl_attr_u16(nlmsg_find_attr(message, GENL_HDRLEN, CTRL_ATTR_FAMILY_ID), *family);
+}
+
+int genl_find_family(struct nl *nl, const char *name, uint16_t *ret_family)
+{
+	struct nl_msg *msg = genl_new_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+	int r;
+
+	*ret_family = 0;
+	nl_request_put_text(msg, CTRL_ATTR_FAMILY_NAME, name);
+	r = nl_call(nl, msg, genl_take_family, ret_family, NULL);
+	return r || *ret_family ? r : -ENOENT;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends frames out of a device. */
+/* Packet sockets: frames that are sent, with their checksums, and who captures. */
 #ifndef XBOND_NETWORK_PACKET_H
 #define XBOND_NETWORK_PACKET_H
 
+#include <arpa/inet.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Sends frames out of a device. */
 
 /* Opens a packet socket that receives nothing; -1 on failure. */
 int packet_open(void);
@@ -11,5 +15,29 @@ int packet_open(void);
 int packet_open_control(void);
 /* Sends whole frames. Frames that cannot be sent at once are lost. */
 void packet_send(int fd, int ifindex, const void *frame, size_t size);
+
+/* The Internet checksum (RFC 1071), in parts of even size. */
+
+static inline uint32_t checksum_add(uint32_t sum, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i + 1 < size; i += 2)
+		sum += (uint32_t)(bytes[i] << 8 | bytes[i + 1]);
+	return sum;
+}
+
+/* In network byte order. */
+static inline uint16_t checksum_end(uint32_t sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
+
+/* Packet captures: packet sockets for every protocol, from /proc/net/packet. */
+
+/* The interface indexes with an ETH_P_ALL packet socket, at most max. Returns the number stored. */
+size_t capture_list(int *ret_ifindexes, size_t max);
 
 #endif

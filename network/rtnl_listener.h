@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "network/address.h"
+#include "network/ip.h"
 #include "network/link.h"
 
 /* TCM_IFINDEX_MAGIC_BLOCK: a filter of a block that several devices use. */

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bond's configuration from all of its files, and back into one: reading, the directory, writing.
+ */
 #include "options/config_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
-#include "options/config_model.h"
-#include "options/config_parse.h"
-#include "options/option_together.h"
+#include "options/option_set.h"
 #include "options/values.h"
 
 /*
@@ -248,7 +250,8 @@ static int config_file_add_file(struct config_file *file, const char *path,
 	return 0;
 }
 
-int config_file_is_entry(const struct dirent *entry)
+/* Files whose names make them configuration. */
+static int config_file_is_entry(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name), suffix = strlen(PATHS_CONFIG_SUFFIX);
 
@@ -256,7 +259,8 @@ int config_file_is_entry(const struct dirent *entry)
 	       !strcmp(entry->d_name + length - suffix, PATHS_CONFIG_SUFFIX);
 }
 
-int config_file_compare_entries(const struct dirent **a, const struct dirent **b)
+/* By the bytes of their names. */
+static int config_file_compare_entries(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -364,4 +368,113 @@ int config_file_read_stream(struct config_file *ret_file, FILE *stream, const ch
 	int r = config_file_read_streams(ret_file, &one, 1, &mistakes);
 
 	return config_file_return(r, &mistakes, err);
+}
+
+int config_dir_path(char *ret_path, size_t size, const char *config_dir, const char *bond)
+{
+	int length = snprintf(ret_path, size, "%s/%s" PATHS_CONFIG_SUFFIX, config_dir, bond);
+
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int config_dir_bonds(const char *config_dir, char ***ret_names, struct err *err)
+{
+	struct dirent **entries = NULL;
+	int count =
+		scandir(config_dir, &entries, config_file_is_entry, config_file_compare_entries);
+	char **names;
+
+	if (count < 0 && errno != ENOENT)
+		return err_set(err, errno, "%s: %m", config_dir);
+	if (count < 0)
+		count = 0;
+	names = memory_need(calloc((size_t)count + 1, sizeof(*names)));
+	for (int i = 0; i < count; i++) {
+		names[i] = memory_need(
+			strndup(entries[i]->d_name,
+				strlen(entries[i]->d_name) - strlen(PATHS_CONFIG_SUFFIX)));
+		free(entries[i]);
+	}
+	free(entries);
+	*ret_names = names;
+	return 0;
+}
+
+void config_dir_free(char **names)
+{
+	for (char **name = names; name && *name; name++)
+		free(*name);
+	free(names);
+}
+
+/* of the longest addresses, in the line of a configuration file */
+#define ADDRESSES_A_LINE 4
+
+int config_write_check_name(const char *name, struct err *err)
+{
+	if (strpbrk(name, "];") || name[0] == '#')
+		return err_set(err, EINVAL,
+			       "the name '%s' cannot be written to a configuration file; rename "
+			       "the device",
+			       name);
+	return 0;
+}
+
+/* The reader's lines have a limit, so a long list takes several; each adds to the ones before. */
+static void config_write_list(FILE *file, const struct option_spec *option,
+			      const struct option_value *value)
+{
+	char text[OPTION_ADDRESS_SIZE];
+
+	for (unsigned int i = 0; i < option_address_count(value); i++)
+		if (i % ADDRESSES_A_LINE == 0)
+			fprintf(file, "%s%s = %s", i ? "\n" : "", option->name,
+				option_address_at(option, value, i, text));
+		else
+			fprintf(file, ",%s", option_address_at(option, value, i, text));
+	fprintf(file, "\n");
+}
+
+void config_write_option(FILE *file, const struct option_spec *option,
+			 const struct option_value *value)
+{
+	char text[OPTION_TEXT_SIZE];
+
+	if (option_is_list(option) && option_address_count(value)) {
+		config_write_list(file, option, value);
+		return;
+	}
+	option_format(option, value, text, sizeof(text));
+	fprintf(file, "%s = %s\n", option->name, text);
+}
+
+/* Only root may give a file away; who else saves keeps it. */
+static int config_write_permit(int fd, const char *replaced)
+{
+	struct stat old = { .st_mode = 0644 };
+
+	if (replaced && !stat(replaced, &old) && fchown(fd, old.st_uid, old.st_gid) && !geteuid())
+		return -1;
+	return fchmod(fd, old.st_mode & 07777);
+}
+
+int config_write_end(FILE *file, const char *replaced)
+{
+	int fd = fileno(file), r = 0;
+
+	if (fflush(file) || ferror(file) || config_write_permit(fd, replaced) || fsync(fd))
+		r = -errno;
+	if (fclose(file) && !r)
+		r = -errno;
+	return r;
+}
+
+void config_write_sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }

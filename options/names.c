@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "bpf/abi.h"
+
 /*
  * Checks names as the kernel's dev_valid_name() does, and also for what the error lines need.
  * Called by bondctl before it sends anything, and by bondd for every request and file. Does not
  * know which names exist.
  */
-#include "options/names.h"
-
-#include <ctype.h>
-#include <errno.h>
-#include <string.h>
-
-#include "bpf/abi.h"
 
 #define BYTES_MARK '\1' /* no name that may be given begins with it */
 
@@ -96,4 +100,136 @@ int name_check(const char *what, const char *name, struct err *err)
 			       "(net.ipv4.conf.%s); choose another",
 			       what, name, name);
 	return name_check_characters(what, name, err);
+}
+
+#define GUESS_LENGTH 40
+#define GUESS_DISTANCE 2 /* letters that may differ */
+
+/* A hyphen counts as an underscore, and a capital as a small letter. */
+static char guess_letter(char c)
+{
+	return c == '-' ? '_' : (char)tolower((unsigned char)c);
+}
+
+static bool guess_is_same(char a, char b)
+{
+	return guess_letter(a) == guess_letter(b);
+}
+
+/* How many letters must be put in, left out or changed (Levenshtein). */
+static unsigned int guess_distance(const char *a, const char *b)
+{
+	unsigned int row[GUESS_LENGTH + 1];
+	size_t length = strlen(b);
+
+	for (size_t j = 0; j <= length; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 0; a[i]; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = (unsigned int)i + 1;
+		for (size_t j = 0; j < length; j++) {
+			unsigned int changed = diagonal + !guess_is_same(a[i], b[j]);
+
+			diagonal = row[j + 1];
+			row[j + 1] = MIN(changed, MIN(row[j], diagonal) + 1);
+		}
+	}
+	return row[length];
+}
+
+/* At least half of each word must be right. */
+void guess_offer(struct guess *guess, const char *candidate)
+{
+	unsigned int distance;
+
+	if (strlen(guess->word) > GUESS_LENGTH || strlen(candidate) > GUESS_LENGTH)
+		return;
+	distance = guess_distance(guess->word, candidate);
+	if (distance > GUESS_DISTANCE || 2 * distance > strlen(candidate) ||
+	    2 * distance > strlen(guess->word) || (guess->best && distance >= guess->distance))
+		return;
+	guess->best = candidate;
+	guess->distance = distance;
+}
+
+#define OF_DEVICE "it belongs to the device: 'ip link set BOND "
+
+static const struct {
+	const char *name, *why;
+} absent[] = {
+	{ "use_carrier", OPTION_ABSENT_CARRIER "; leave it out" },
+	{ "max_bonds", OPTION_ABSENT_MODULE "; leave it out" },
+	{ "tx_queues", OPTION_ABSENT_MODULE "; leave it out" },
+	{ "slaves",
+	  "slaves are added by 'bondctl add-slave', or by sections [slave DEV] of a file" },
+	{ "type", "bondctl makes nothing but bonds; leave it out" },
+	{ "mtu", OF_DEVICE "mtu N'" },
+	{ "address", OF_DEVICE "address MAC'" },
+	{ "txqueuelen", OF_DEVICE "txqueuelen N'" },
+	{ "name", OF_DEVICE "name NAME'" },
+	{ "master", OF_DEVICE "master DEV'" },
+	{ "down", OF_DEVICE "down'" },
+};
+
+const char *option_absent(const char *name)
+{
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		if (!strcmp(absent[i].name, name))
+			return absent[i].why;
+	return NULL;
+}
+
+const char *option_guess(enum option_scope scope, const char *name)
+{
+	struct guess guess = { .word = name };
+
+	for (int id = 0; id < OPT_COUNT; id++)
+		if (option_at(id)->scope == scope)
+			guess_offer(&guess, option_at(id)->name);
+	return guess.best;
+}
+
+/* What others call a value. */
+static const struct {
+	enum option_id option;
+	const char *theirs, *ours;
+} values[] = {
+	{ OPT_MODE, "lacp", "802.3ad" },
+	{ OPT_MODE, "ad", "802.3ad" },
+	{ OPT_MODE, "8023ad", "802.3ad" },
+	{ OPT_MODE, "802.1ax", "802.3ad" },
+	{ OPT_MODE, "dynamic", "802.3ad" },
+	{ OPT_MODE, "roundrobin", "balance-rr" },
+	{ OPT_MODE, "round-robin", "balance-rr" },
+	{ OPT_MODE, "rr", "balance-rr" },
+	{ OPT_MODE, "activebackup", "active-backup" },
+	{ OPT_MODE, "failover", "active-backup" },
+	{ OPT_MODE, "ab", "active-backup" },
+	{ OPT_MODE, "loadbalance", "balance-xor" },
+	{ OPT_MODE, "static", "balance-xor" },
+	{ OPT_MODE, "xor", "balance-xor" },
+	{ OPT_MODE, "tlb", "balance-tlb" },
+	{ OPT_MODE, "alb", "balance-alb" },
+	{ OPT_MODE, "balance-slb", "balance-alb" },
+	{ OPT_XMIT_HASH_POLICY, "l2", "layer2" },
+	{ OPT_XMIT_HASH_POLICY, "l2+3", "layer2+3" },
+	{ OPT_XMIT_HASH_POLICY, "l3+4", "layer3+4" },
+	{ OPT_XMIT_HASH_POLICY, "layer4", "layer3+4" },
+};
+
+void option_guess_value(const struct option_spec *option, const char *text, struct err *err)
+{
+	size_t length = strlen(err->text);
+	struct guess guess = { .word = text };
+	struct option_name name;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name); i++)
+		guess_offer(&guess, name.name);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].option == option->id && !strcmp(values[i].theirs, text))
+			guess.best = values[i].ours;
+	if (guess.best && strcmp(guess.best, text) && text[strspn(text, "-0123456789")])
+		snprintf(err->text + length, sizeof(err->text) - length, "; did you mean %s?",
+			 guess.best);
 }

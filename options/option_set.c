@@ -1,10 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "options/names.h"
 #include "options/option_set.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "options/option_address.h"
+#include "common/mode.h"
+#include "options/names.h"
+#include "rules/link_state.h"
+
+static const uint8_t no_address[16];
+
+const char *option_address_values(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV6_LIST ? "IPV6[,IPV6]...|none" : "IPV4[,IPV4]...|none";
+}
+
+static int option_address_family(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV6_LIST ? AF_INET6 : AF_INET;
+}
+
+size_t option_address_size(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV6_LIST ? 16 : 4;
+}
+
+unsigned int option_address_count(const struct option_value *value)
+{
+	unsigned int count = 0;
+
+	while (count < XBOND_MAX_TARGETS && memcmp(value->address[count], no_address, 16))
+		count++;
+	return count;
+}
+
+const char *option_address_at(const struct option_spec *option, const struct option_value *value,
+			      unsigned int i, char ret_text[OPTION_ADDRESS_SIZE])
+{
+	inet_ntop(option_address_family(option), value->address[i], ret_text, OPTION_ADDRESS_SIZE);
+	return ret_text;
+}
+
+const char *option_address_why_not(int family, const uint8_t address[16])
+{
+	struct in6_addr in6;
+
+	memcpy(&in6, address, sizeof(in6));
+	if (!memcmp(address, no_address, 16))
+		return "the address of no host";
+	if (family == AF_INET6)
+		return IN6_IS_ADDR_MULTICAST(&in6)  ? "a multicast address"
+		       : IN6_IS_ADDR_LOOPBACK(&in6) ? "a loopback address"
+						    : NULL;
+	if (address[0] == 127)
+		return "a loopback address";
+	if (address[0] == 0)
+		return "the address of no host";
+	if (address[0] == 255 && address[1] == 255 && address[2] == 255 && address[3] == 255)
+		return "the broadcast address";
+	return address[0] >> 4 == 0xe ? "a multicast address" : NULL;
+}
+
+static int option_address_add_one(const struct option_spec *option, const char *text,
+				  struct option_value *value, struct err *err)
+{
+	unsigned int count = option_address_count(value);
+	uint8_t address[16] = { 0 };
+	const char *why;
+
+	if (inet_pton(option_address_family(option), text, address) != 1)
+		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name,
+			       text, option_address_values(option));
+	why = option_address_why_not(option_address_family(option), address);
+	if (why)
+		return err_set(err, EINVAL, "%s: %s is %s, which nobody answers for; allowed: %s",
+			       option->name, text, why, option_address_values(option));
+	for (unsigned int i = 0; i < count; i++)
+		if (!memcmp(value->address[i], address, sizeof(address)))
+			return err_set(err, EINVAL, "%s: %s is given twice; allowed: %s",
+				       option->name, text, option_address_values(option));
+	if (count == XBOND_MAX_TARGETS)
+		return err_set(err, EINVAL, "%s: %s is one too many; allowed: %s, at most %d",
+			       option->name, text, option_address_values(option),
+			       XBOND_MAX_TARGETS);
+	memcpy(value->address[count], address, sizeof(address));
+	return 0;
+}
+
+int option_address_add(const struct option_spec *option, const char *text,
+		       struct option_value *value, struct err *err)
+{
+	int r = 0;
+
+	if (!strcmp(text, "none"))
+		return 0;
+	for (const char *at = text, *next; !r; at = next + 1) {
+		char one[OPTION_ADDRESS_SIZE];
+
+		next = at + strcspn(at, ",");
+		snprintf(one, sizeof(one), "%.*s", (int)(next - at), at);
+		r = option_address_add_one(option, one, value, err);
+		if (!*next)
+			break;
+	}
+	return r;
+}
+
+void option_address_format(const struct option_spec *option, const struct option_value *value,
+			   char *ret_text, size_t size)
+{
+	unsigned int count = option_address_count(value);
+	char one[OPTION_ADDRESS_SIZE];
+	size_t used = 0;
+
+	if (!count)
+		snprintf(ret_text, size, "none");
+	for (unsigned int i = 0; i < count && used < size; i++)
+		used += (size_t)snprintf(ret_text + used, size - used, "%s%s", i ? "," : "",
+					 option_address_at(option, value, i, one));
+}
 
 const struct option_spec *option_set_other_name(const struct option_spec *option)
 {
@@ -119,4 +236,148 @@ int option_set_check_device(const struct option_set *set, const struct xbond_bon
 		       "path: a team that is made for mac_policy filter or fail_over_mac, by an "
 		       "older bondd, or by a kernel without team_mode_loadbalance can only send "
 		       "directly; leave path out, or create the bond again");
+}
+
+/* A netkit has no XDP. device_kind: of a bond that exists. */
+static int option_together_netkit(const struct xbond_bond *bond, struct err *err)
+{
+	bool asks_for_xdp = bond->rx_hook != XBOND_RX_TC || bond->xdp_tx;
+
+	if (!asks_for_xdp ||
+	    (bond->device_kind != XBOND_DEVICE_NETKIT && bond->device != XBOND_DEVICE_NETKIT))
+		return 0;
+	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
+		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
+}
+
+static int option_together_team(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)
+		return 0;
+	if (bond->rx_hook != XBOND_RX_TC || bond->xdp_tx)
+		return err_set(err, EOPNOTSUPP,
+			       "%s: a team has no XDP: create the bond with device veth",
+			       bond->xdp_tx ? "xdp_tx" : "rx_hook");
+	if (!bond->rx_backlog)
+		return err_set(err, EOPNOTSUPP,
+			       "rx_backlog: a team never uses the backlog; leave the option on");
+	if (mode_has(bond->mode, MODE_OWN_MACS))
+		return err_set(err, EOPNOTSUPP,
+			       "mode: %s gives the slaves addresses of their own, and a team gives "
+			       "them its own: create the bond with device veth",
+			       mode_name(bond->mode));
+	return 0;
+}
+
+static int option_together_team_macs(const struct xbond_bond *bond, struct err *err)
+{
+	const char *name = bond->mac_policy == XBOND_MAC_FILTER ? "mac_policy" : "fail_over_mac";
+
+	if (!bond->team_sends || (bond->mac_policy != XBOND_MAC_FILTER &&
+				  bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s: the bond's team gives the slaves its own address; create the bond "
+		       "again with %s",
+		       name, name);
+}
+
+static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
+{
+	const struct xbond_address *local = &bond->bfd_local, *remote = &bond->bfd_remote;
+
+	if (local->family && local->family == remote->family &&
+	    !memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
+		return err_set(err, EINVAL,
+			       "bfd_remote: both ends have the same address; give the far end's");
+	if (!bond->bfd_interval_ms)
+		return 0;
+	if (!local->family || !remote->family)
+		return err_set(
+			err, EINVAL,
+			"bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
+			"first",
+			local->family
+				? "bfd_remote"
+				: (remote->family ? "bfd_local" : "bfd_local and bfd_remote"));
+	if (local->family != remote->family)
+		return err_set(err, EINVAL,
+			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "
+			       "address; give both the same kind");
+	return 0;
+}
+
+static int option_together_silence(const struct xbond_bond *bond, struct err *err)
+{
+	if (!bond->rx_silence_ms || bond->rx_silence_ms >= SILENCE_MIN_MS)
+		return 0;
+	return err_set(err, EINVAL,
+		       "rx_silence: %u ms is too short, because counters are read every %u ms at "
+		       "most; allowed: 0 (off), or %u and more",
+		       bond->rx_silence_ms, SILENCE_SHORTEST_MS, SILENCE_MIN_MS);
+}
+
+static int option_together_backlog(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->rx_backlog || bond->mac_policy == XBOND_MAC_SET)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
+}
+
+static int option_together_macs(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->mac_policy != XBOND_MAC_FILTER)
+		return 0;
+	if (mode_has(bond->mode, MODE_OWN_MACS))
+		return err_set(err, EOPNOTSUPP,
+			       "mode: %s changes the MAC addresses of slaves, and mac_policy "
+			       "filter keeps them; use one of them",
+			       mode_name(bond->mode));
+	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "
+		       "filter keeps them; use one of them");
+}
+
+/* Their answers would come to the active slave, and teach the targets other addresses. */
+static int option_together_probes(const struct xbond_bond *bond, struct err *err)
+{
+	if (!bond->arp_interval_ms || !mode_has(bond->mode, MODE_OWN_MACS))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "arp_interval: mode %s has no probes, because its slaves have different "
+		       "addresses; set arp_interval 0",
+		       mode_name(bond->mode));
+}
+
+static const struct option_together option_together_table[] = {
+	{ option_together_netkit, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX }, 3 },
+	{ option_together_team,
+	  { OPT_DEVICE, OPT_MODE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG },
+	  5 },
+	{ option_together_team_macs, { OPT_DEVICE, OPT_MAC_POLICY, OPT_FAIL_OVER_MAC }, 3 },
+	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
+	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
+	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },
+	{ option_together_macs, { OPT_MODE, OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 3 },
+	{ option_together_probes, { OPT_ARP_INTERVAL, OPT_MODE }, 2 },
+};
+
+const struct option_together *option_together_at(unsigned int i)
+{
+	return i < sizeof(option_together_table) / sizeof(option_together_table[0])
+		       ? &option_together_table[i]
+		       : NULL;
+}
+
+int option_together_check(const struct xbond_bond *bond, struct err *err)
+{
+	const struct option_together *together;
+	int r = 0;
+
+	for (unsigned int i = 0; (together = option_together_at(i)) && !r; i++)
+		r = together->check(bond, err);
+	return r;
 }

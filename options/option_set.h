@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of one request or configuration section: parsed, each at most once. */
+/*
+ * Options in sets, as a request or a file gives them: each at most once, lists of addresses, and
+ * what excludes or needs each other.
+ */
 #ifndef XBOND_OPTIONS_OPTION_SET_H
 #define XBOND_OPTIONS_OPTION_SET_H
 
 #include <jansson.h>
 
 #include "options/options.h"
+
+/* The options of one request or configuration section: parsed, each at most once. */
 
 struct option_set {
 	bool given[OPT_COUNT];
@@ -31,5 +36,52 @@ int option_set_check_mode(const struct option_set *set, uint32_t mode, struct er
 /* Every given one may be set on this bond, as its device was or is to be made (values_fill()). */
 int option_set_check_device(const struct option_set *set, const struct xbond_bond *bond,
 			    struct err *err);
+
+/*
+ * Values that are lists of IP addresses. Called by options.c, and by those who write a list in
+ * parts. A list is as in struct xbond_bond: it ends with the first address that is zero.
+ */
+
+/* What is allowed, in words. */
+const char *option_address_values(const struct option_spec *option);
+/* The bytes of one address of such a list: 4 or 16. */
+size_t option_address_size(const struct option_spec *option);
+unsigned int option_address_count(const struct option_value *value);
+/* The i-th address as text. */
+const char *option_address_at(const struct option_spec *option, const struct option_value *value,
+			      unsigned int i, char ret_text[OPTION_ADDRESS_SIZE]);
+
+/* Why no host has this address; NULL: one may. An IPv4 address has zeroes behind it. */
+const char *option_address_why_not(int family, const uint8_t address[16]);
+
+/*
+ * Adds the addresses of a text, which are separated by commas, to a list; "none" adds nothing.
+ * Returns -EINVAL, with a line in err, for what can be no target of a monitor, for an address that
+ * the list already has, and for one too many.
+ */
+int option_address_add(const struct option_spec *option, const char *text,
+		       struct option_value *value, struct err *err);
+/* "none" for an empty list. */
+void option_address_format(const struct option_spec *option, const struct option_value *value,
+			   char *ret_text, size_t size);
+
+/*
+ * Options of a bond that exclude or need each other. bondd asks before it takes options; the reader
+ * of configuration files asks, too, so that a file that it takes is not refused later.
+ */
+
+#define OPTION_TOGETHER_INVOLVED 5
+
+struct option_together {
+	/* Returns 0, or -errno with a line in err that says what does not fit and what to do. */
+	int (*check)(const struct xbond_bond *bond, struct err *err);
+	enum option_id involved[OPTION_TOGETHER_INVOLVED];
+	unsigned int involved_count;
+};
+
+/* NULL behind the last one. */
+const struct option_together *option_together_at(unsigned int i);
+/* All of them; the first that refuses. */
+int option_together_check(const struct xbond_bond *bond, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Options of a bond, except those of LACP and of steering by load, which are in
- * option_table_lacp.c and option_table_steering.c. A part of the option table.
+ * option_table_rest.c. A part of the option table.
  */
 #include "options/option_table.h"
 

@@ -14,7 +14,7 @@
 
 #include "common/mac.h"
 #include "options/names.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 #include "options/option_table.h"
 
 #define OPTION_HOST_VALUES "IPV4|IPV6|none"

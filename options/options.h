@@ -22,7 +22,7 @@ enum option_type {
 	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
 	OPTION_IFNAME, /* a slave's name; "" or none clears */
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
-	/* Up to XBOND_MAX_TARGETS addresses of hosts; none clears. option_address.h has more. */
+	/* Up to XBOND_MAX_TARGETS addresses of hosts; none clears. option_set.h has more. */
 	OPTION_IPV4_LIST,
 	OPTION_IPV6_LIST,
 	OPTION_ADDRESS, /* one IPv4 or IPv6 address of a host; none clears */

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "bpf/drain.h"
+#include "bpf/slot_rules.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 unsigned int values_active_slot(const struct pins *pins)
 {

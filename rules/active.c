@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/active.h"
 
-#include "bpf/drain.h"
+#include "bpf/slot_rules.h"
 #include "common/slots.h"
 
 /* The lowest slot of those that have the highest prio. */
@@ -106,4 +106,101 @@ void active_order(const struct active_input *input, uint64_t slots, uint8_t orde
 		order[place] = (uint8_t)best;
 		slots &= ~slots_bit(best);
 	}
+}
+
+uint64_t standby_next(struct standby_state *state, const struct standby_input *input)
+{
+	uint64_t left = state->standby & input->selected & ~input->distributing;
+
+	if (left & ~state->coming)
+		state->until_ns = input->now_ns + STANDBY_TIME_NS;
+	state->standby = input->standby;
+	state->coming = (state->coming | left) & ~input->standby & ~input->distributing;
+	state->refused &= ~input->distributing;
+	if (state->coming && input->now_ns >= state->until_ns) {
+		state->refused |= state->coming;
+		state->coming = 0;
+	}
+	if (!state->coming)
+		state->until_ns = 0;
+	return state->coming | (state->standby & ~state->refused);
+}
+
+uint64_t marker_wait_ask(struct marker_wait *wait, const struct marker_wait_input *input)
+{
+	uint64_t ask;
+
+	if (input->changed)
+		wait->asked &= input->draining;
+	ask = input->losers & ~wait->asked;
+	if (ask && !wait->until_ns)
+		wait->until_ns = input->now_ns + MARKER_WAIT_NS;
+	wait->asked |= ask;
+	return ask;
+}
+
+bool marker_wait_goes_on(struct marker_wait *wait, const struct marker_wait_input *input)
+{
+	if (input->losers & input->draining && input->now_ns < wait->until_ns)
+		return true;
+	*wait = (struct marker_wait){ 0 };
+	return false;
+}
+
+uint64_t receivers_fastest(uint64_t working, const uint32_t speed_mbps[XBOND_MAX_SLAVES])
+{
+	uint64_t fastest = 0;
+	uint32_t highest = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!(working >> slot & 1) || speed_mbps[slot] < highest)
+			continue;
+		if (speed_mbps[slot] > highest)
+			fastest = 0;
+		highest = speed_mbps[slot];
+		fastest |= slots_bit(slot);
+	}
+	return fastest;
+}
+
+static unsigned int receivers_idlest(const size_t *clients, uint64_t among)
+{
+	unsigned int idlest = XBOND_NO_SLOT;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (among >> slot & 1 &&
+		    (idlest == XBOND_NO_SLOT || clients[slot] < clients[idlest]))
+			idlest = slot;
+	return idlest;
+}
+
+static bool receivers_may_stay(uint8_t slot, uint64_t working)
+{
+	return slot < XBOND_MAX_SLAVES && working >> slot & 1;
+}
+
+static void receivers_move(uint8_t *slot, size_t *clients, uint64_t among)
+{
+	*slot = (uint8_t)receivers_idlest(clients, among);
+	clients[*slot]++;
+}
+
+void receivers_share(uint8_t *slot, size_t count, uint64_t working, uint64_t among, bool level)
+{
+	uint64_t stays = level ? among : working;
+	size_t clients[XBOND_MAX_SLAVES] = { 0 };
+
+	if (!among)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (receivers_may_stay(slot[i], stays))
+			clients[slot[i]]++;
+	for (size_t i = 0; i < count; i++)
+		if (!receivers_may_stay(slot[i], stays))
+			receivers_move(&slot[i], clients, among);
+	for (size_t i = 0; level && i < count; i++)
+		if (clients[slot[i]] > clients[receivers_idlest(clients, among)] + 1) {
+			clients[slot[i]]--;
+			receivers_move(&slot[i], clients, among);
+		}
 }

@@ -24,19 +24,19 @@ BESIDE = ["-n", str(min(3 * len(os.sched_getaffinity(0)), 24)), "--dist", "loadg
 TABLE = """
 bfd/                        layout net/bfd
 bpf/                        bpf layout net/modes net/failover net/lacp_hold
-bpf/abi.h                   bpf cli layout net/upgrade net/restart
+bpf/abi                     bpf cli layout net/upgrade net/restart
 bpf/linkwatch               net/carrier net/wake
 bpf/xdp                     bpf net/xdp net/library
 bpf/clients                 bpf/clients net/alb net/tlb
+bpf/choose                  bpf layout net/modes net/rebalance net/tlb net/library
 bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
 bpf/drops                   bpf/drops cli/show net/slave_filters
-bpf/abi_drops               bpf/drops cli/show layout
 bpf/flow                    bpf/model bpf/fields bpf/policies bpf/garbage cli/explain net/policies
 bpf/flow_hook               net/fragments net/policies
-bpf/queue_id                net/queue_id
+bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away
 bpf/neighbour               net/alb net/tlb
-bpf/failed                  net/carrier net/tell net/show_away
-bpf/team_path               net/team
+bpf/send_tlb                bpf/clients net/alb net/tlb
+bpf/tx                      net/queue_id net/team net/tell net/modes net/policies
 cli/                        layout manual cli/calls cli/show net/errors
 cli/base/                   cli net/explain net/packets
 cli/cmd_bond                cli/calls net/errors net/slaves
@@ -104,24 +104,18 @@ lacp/                       layout net/lacp_wire net/lacp_standby net/lacp_partn
                             net/lacp_junk net/multihoming
 library/                    layout bpf/model net/library
 network/                    layout net/iplink net/lifecycle users
-network/bonding             net/handover import
+network/bonding             net/handover net/team import
 network/filters             net/slave_filters net/bypass
-network/multicast           net/multicast
+network/ip                  net/arp net/announce net/iplink
+network/mac_lists           net/multicast users
 network/netconf             net/netconf
-network/nft                 net/slave_filters
 network/nl                  net/faults net/iplink net/lifecycle layout
-network/team                net/team
 options/                    cli/check cli/option_values cli/calls cli/complete import manual
 rules/                      net/reselect net/resilience
-rules/active                net/reselect net/fail_over_mac
+rules/active                net/reselect net/fail_over_mac net/drain_markers net/alb
+rules/buckets               net/rebalance net/resilience
+rules/link_state            net/quality net/arp net/carrier
 rules/rebalance             net/rebalance
-rules/moves                 net/rebalance
-rules/flaps                 net/quality
-rules/silence               net/quality
-rules/error_rate            net/quality
-rules/hold_down             net/quality
-rules/marker                net/drain_markers
-rules/probing               net/arp
 view/                       cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             net/metrics
 debian/                     packaging

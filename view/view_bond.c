@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/drops.h"
 #include "common/mode.h"
-#include "common/version.h"
+#include "common/paths.h"
+#include "common/readings.h"
 #include "view/json_value.h"
 #include "view/view_field.h"
 

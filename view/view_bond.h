@@ -11,9 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/attached.h"
-#include "common/loop_figures.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "lacp/lacp.h"
 
 /*

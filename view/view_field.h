@@ -11,10 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/attached.h"
-#include "common/client_table.h"
-#include "common/loop_figures.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "lacp/lacp.h"
 
 /* What the values are read from. */

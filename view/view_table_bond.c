@@ -8,7 +8,7 @@
 #include "common/mode.h"
 #include "common/restored.h"
 #include "common/slots.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 #include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"

@@ -2,12 +2,11 @@
 /* What is shown of the link monitors of a slave. */
 #include <string.h>
 
-#include "bfd/bfd_packet.h"
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 #include "common/clock.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 #include "options/values.h"
-#include "rules/flaps.h"
+#include "rules/link_state.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"

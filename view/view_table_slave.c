@@ -4,10 +4,9 @@
 
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/monitor.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"

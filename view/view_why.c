@@ -8,16 +8,14 @@
 #include <stdio.h>
 
 #include "bpf/heartbeat.h"
-#include "common/attached.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "common/monitor.h"
-#include "common/policy_pins.h"
-#include "common/set_down.h"
+#include "common/pins.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/carrier.h"
-#include "rules/hold_down.h"
+#include "rules/link_state.h"
+#include "view/lacp_why.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 

@@ -19,8 +19,8 @@
 
 #include "bpf/flow.h"
 #include "bpf/flow_words.h"
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 
 /* The headers of a packet. */
 

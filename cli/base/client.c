@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "view/view_bond.h"
 

@@ -8,7 +8,6 @@
 #include "bpf/flow.h"
 #include "bpf/flow_words.h"
 #include "bpf/neighbour.h"
-#include "bpf/tlb_kind.h"
 #include "common/slots.h"
 
 /* From a packet to its hash. */

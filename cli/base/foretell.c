@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/flow_words.h"
-#include "bpf/successor.h"
+#include "bpf/slot_rules.h"
 #include "cli/base/flow_packet.h"
 #include "cli/base/picture.h"
 #include "common/clock.h"
@@ -18,8 +18,6 @@
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
-#include "rules/weights.h"
 #include "view/view_bond.h"
 
 /*

@@ -10,9 +10,8 @@
 #include "bpf/abi.h"
 #include "cli/base/fields.h"
 #include "common/mode.h"
-#include "common/monitor.h"
-#include "common/set_down.h"
-#include "network/capture.h"
+#include "common/readings.h"
+#include "network/packet.h"
 #include "view/view_bond.h"
 
 /*

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/successor.h"
+#include "bpf/slot_rules.h"
 #include "cli/base/client.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/mode.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "options/values.h"
 

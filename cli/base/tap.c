@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 #define BLOCK_MIN (64 * 1024)
 #define BLOCKS_MIN 4

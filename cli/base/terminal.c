@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 /* Colours. */
 

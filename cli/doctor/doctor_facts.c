@@ -17,13 +17,12 @@
 #include "cli/base/client.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
+#include "common/err.h"
 #include "common/managers.h"
-#include "common/memory.h"
-#include "common/pin.h"
-#include "network/capture.h"
-#include "network/features.h"
-#include "network/route.h"
-#include "network/xdp_features.h"
+#include "common/pins.h"
+#include "network/driver.h"
+#include "network/ip.h"
+#include "network/packet.h"
 #include "view/view_bond.h"
 
 /* One bond and its devices. */

@@ -3,7 +3,7 @@
 #include "cli/base/news.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
 #include "view/view_bond.h"
 
 /* A turn of the main loop that still runs, or that once took so long. */

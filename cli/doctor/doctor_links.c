@@ -3,11 +3,11 @@
 #include <net/if.h>
 
 #include "cli/doctor/doctor.h"
-#include "common/monitor.h"
+#include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/error_rate.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
+#include "rules/link_state.h"
 
 static inline bool doctor_is_up(const struct doctor_slave *slave)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/explain/explain.h"
-#include "common/pin.h"
+#include "common/pins.h"
 
 #define TAG_SIZE 4
 

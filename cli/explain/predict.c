@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bpf/flow_ether.h"
+#include "bpf/flow_headers.h"
 #include "bpf/flow_words.h"
 #include "cli/base/captured.h"
 #include "cli/base/flow_packet.h"
 #include "cli/base/foretell.h"
 #include "cli/explain/explain.h"
-#include "common/client_table.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "view/view_bond.h"
 

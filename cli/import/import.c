@@ -12,10 +12,10 @@
 
 #include "cli/base/cli.h"
 #include "cli/import/import.h"
-#include "common/memory.h"
-#include "options/config_write.h"
+#include "common/err.h"
+#include "options/config_file.h"
 #include "options/names.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 /* The memory of one call of import: pieces that are freed all at once, and an index of them. */
 

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 
 /* Files, directories and lines. */
 

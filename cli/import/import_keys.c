@@ -6,7 +6,7 @@
 
 #include "cli/import/import.h"
 #include "cli/import/import_files.h"
-#include "options/option_absent.h"
+#include "options/names.h"
 
 /* Values as several tools write them, made into values of the option table. */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/import/import_files.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3

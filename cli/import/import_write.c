@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "cli/import/import.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/paths.h"
 #include "options/config_file.h"
-#include "options/config_write.h"
 
 /*
  * When all is read: takes out the bonds that were refused. Of the others, takes out options that

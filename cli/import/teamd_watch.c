@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/import/import_tools.h"
-#include "options/option_address.h"
+#include "options/option_set.h"
 
 /* teamd takes a link out when more are missed than that, xbond when so many are. */
 static const char *teamd_missed(struct import *import, const char *value)

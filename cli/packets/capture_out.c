@@ -15,8 +15,8 @@
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
 #include "cli/base/fields.h"
-#include "common/memory.h"
-#include "common/version.h"
+#include "common/err.h"
+#include "common/paths.h"
 
 /* The order of time. */
 

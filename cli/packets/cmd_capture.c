@@ -15,7 +15,7 @@
 #include "cli/base/cli.h"
 #include "cli/packets/capture_out.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/slots.h"
 
 /* A socket for each slave and direction, opened and closed as slaves come and go. */

@@ -17,7 +17,7 @@
 
 #include "cli/base/fields.h"
 #include "cli/show/show.h"
-#include "common/memory.h"
+#include "common/err.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16

@@ -11,7 +11,7 @@
 #include "cli/base/fields.h"
 #include "cli/show/show.h"
 #include "common/mode.h"
-#include "common/version.h"
+#include "common/paths.h"
 #include "lacp/lacp.h"
 
 #define STATE_BITS 8

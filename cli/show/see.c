@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/paths.h"
-#include "common/set_down.h"
+#include "common/readings.h"
 #include "view/view_bond.h"
 
 #define LOOKS 4

@@ -11,8 +11,8 @@
 #include "cli/base/news.h"
 #include "cli/base/terminal.h"
 #include "cli/show/show.h"
-#include "common/drops.h"
 #include "common/mode.h"
+#include "common/readings.h"
 
 /* Options */
 

@@ -13,7 +13,7 @@
 #include "cli/base/fields.h"
 #include "cli/base/news.h"
 #include "common/mode.h"
-#include "common/set_down.h"
+#include "common/readings.h"
 #include "view/view_bond.h"
 
 /*

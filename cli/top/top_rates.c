@@ -8,9 +8,8 @@
 #include "cli/base/cli.h"
 #include "cli/top/top.h"
 #include "common/clock.h"
-#include "common/drops.h"
-#include "common/loads.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/readings.h"
 
 /* Traffic. */
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/client_table.h"
+#include "common/readings.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/bond/daemon.h"
-#include "network/address.h"
+#include "network/ip.h"
 
 #define MARKS_MAX (XBOND_MAX_CLIENTS / 2) /* the rest of the table is for clients */
 #define MASTERS_MAX 64

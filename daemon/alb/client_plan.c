@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "common/atomic.h"
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "options/values.h"
-#include "rules/receivers.h"
+#include "rules/active.h"
 
 #define TELLS 3	     /* as the kernel's driver */
 #define MOVED_MAX 16 /* addresses of bond0 that have moved away, in one round */

@@ -7,7 +7,7 @@
 #ifndef XBOND_DAEMON_ALB_CLIENT_PLAN_H
 #define XBOND_DAEMON_ALB_CLIENT_PLAN_H
 
-#include "common/client_table.h"
+#include "common/readings.h"
 #include "daemon/bond/bond.h"
 
 /* WRITE: into the map. TELL: the client, too. */

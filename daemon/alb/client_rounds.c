@@ -8,16 +8,16 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/atomic.h"
-#include "common/client_table.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/pins.h"
+#include "common/readings.h"
 #include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
 #include "daemon/alb/gone_addresses.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"

@@ -9,7 +9,7 @@
 #define XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
 
 #include "daemon/bond/part.h"
-#include "network/address.h"
+#include "network/ip.h"
 
 extern struct part clients_part; /* looks again after messages about addresses were lost */
 

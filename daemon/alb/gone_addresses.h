@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "network/address.h"
+#include "network/ip.h"
 
 #define GONE_ADDRESSES 32
 

@@ -12,7 +12,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
-#include "network/fdb.h"
+#include "network/mac_lists.h"
 
 #define VLAN_AGE_NS (300 * NS_PER_S) /* as long as switches usually keep what they know */
 #define STANDS_IN_NS (10 * NS_PER_S) /* as the kernel's driver */

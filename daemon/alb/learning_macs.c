@@ -7,7 +7,7 @@
 #include "common/mac.h"
 #include "common/slots.h"
 #include "daemon/bond/daemon.h"
-#include "network/unicast.h"
+#include "network/mac_lists.h"
 
 #define ABOVE_NS (10 * NS_PER_S)
 

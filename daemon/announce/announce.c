@@ -8,10 +8,10 @@
 
 #include "bpf/abi.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/announce/announce_survey.h"
 #include "daemon/base/worker.h"
-#include "network/namespaces.h"
+#include "network/link.h"
 #include "network/packet.h"
 
 #define SLICE_NS (2 * NS_PER_MS)	/* time of sending without a pause */

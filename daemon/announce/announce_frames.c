@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "network/checksum.h"
 #include "network/packet.h"
 
 /* RFC 4861, 4.4, with the target's link-layer address. */

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/memory.h"
-#include "network/address.h"
-#include "network/ipv6.h"
+#include "common/err.h"
+#include "network/bonding.h"
+#include "network/ip.h"
 #include "network/link.h"
-#include "network/multicast.h"
-#include "network/team.h"
+#include "network/mac_lists.h"
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 

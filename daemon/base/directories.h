@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The directories of bondd, and the files that it keeps there for the next bondd. */
+#ifndef XBOND_DAEMON_BASE_DIRECTORIES_H
+#define XBOND_DAEMON_BASE_DIRECTORIES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "common/err.h"
+#include "common/paths.h"
+
 /*
  * The directories of bondd: makes them on the right file system and locks them, so that no other
  * bondd uses them.
  */
-#ifndef XBOND_DAEMON_BASE_DIRECTORIES_H
-#define XBOND_DAEMON_BASE_DIRECTORIES_H
-
-#include "common/err.h"
-#include "common/paths.h"
 
 /*
  * Makes run_dir and bpf_dir. Mounts a BPF file system at /sys/fs/bpf if bpf_dir is below and
@@ -21,5 +26,19 @@ int directories_open(const struct paths *paths, struct err *err);
 int directories_keep_run_dir(const char *run_dir, struct err *err);
 /* bpf_dir has gone: makes it again in the same way. Does nothing if it exists. */
 int directories_reopen(const struct paths *paths, struct err *err);
+
+/*
+ * RUN_DIR/NAME: a JSON object that the next bondd reads, with the boot in which it was written. For
+ * rollback_file.c and snapshot.c.
+ */
+
+/*
+ * Writes it completely, and to the disk if there is one, or not at all. Takes the reference.
+ * Returns 0 or -errno.
+ */
+int run_file_write(const struct paths *paths, const char *name, json_t *json);
+/* A new reference; NULL: there is none that can be read. */
+json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_of_this_boot);
+void run_file_remove(const struct paths *paths, const char *name);
 
 #endif

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything that happens to a bond is told here, and the last of it is kept. */
+#ifndef XBOND_DAEMON_BASE_EVENT_H
+#define XBOND_DAEMON_BASE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <syslog.h>
+
+#include "view/view_event.h"
+
+/*
+ * The last events as lines of text, in a fixed amount of memory. The oldest give way to new ones,
+ * so nobody who reads slowly can make it grow. Lines are numbered from 1. Knows no readers.
+ */
+
+struct event_ring_line;
+
+struct event_ring {
+	char *bytes;
+	size_t size;
+	struct event_ring_line *lines;
+	unsigned int room;    /* lines */
+	uint64_t first, next; /* the numbers of the oldest line and of the one to come */
+};
+
+void event_ring_init(struct event_ring *ring, size_t size, unsigned int lines);
+void event_ring_done(struct event_ring *ring);
+/* A line that is longer than the ring is only counted. */
+void event_ring_add(struct event_ring *ring, const char *line, size_t length);
+/*
+ * Copies whole lines, beginning with number *at, as many as there are and fit. Returns their
+ * bytes; *at is then the number after the last. Lines that are gone are left out: the caller
+ * compares *at with ring->first before.
+ */
+size_t event_ring_copy(const struct event_ring *ring, uint64_t *at, char *buffer, size_t room);
+
 /*
  * The door through which everything that happens to a bond is told: to the log, with fields if that
  * is the journal, and to those who follow (daemon/control/follower.c). Called by all of bondd's
  * main loop, after what is told has been put in force. Never waits. Knows bonds and slaves by name
  * only.
  */
-#ifndef XBOND_DAEMON_BASE_EVENT_H
-#define XBOND_DAEMON_BASE_EVENT_H
-
-#include <syslog.h>
-
-#include "daemon/base/event_ring.h"
-#include "view/view_event.h"
 
 /* Before the first event. run_dir tells several bondd of one machine apart in the journal. */
 void event_init(const char *run_dir);

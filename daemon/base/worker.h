@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A thread for work that would keep the main loop waiting. It does one turn after another, each
- * when the main loop has asked for it. Used by the poller, the settler and the announcer. Does not
- * know what they do.
- */
+/* Threads: for slow work, for what must be in time, and what they may do. */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
 
@@ -11,7 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
+
+/*
+ * A thread for work that would keep the main loop waiting. It does one turn after another, each
+ * when the main loop has asked for it. Used by the poller, the settler and the announcer. Does not
+ * know what they do.
+ */
 
 /* The three steps of a turn. All get the context of worker_start(). */
 struct worker_kind {
@@ -55,5 +57,59 @@ void worker_unlock_and_wake(struct worker *worker);
 /* Readable when a turn has ended since worker_has_ended_turn(). */
 int worker_fd(const struct worker *worker);
 bool worker_has_ended_turn(struct worker *worker);
+
+/*
+ * A thread with real-time priority that runs whenever its deadline has come, a descriptor that it
+ * watches is readable, or the main loop has changed something. Used by the threads of LACP and BFD.
+ * Does not know what they do.
+ */
+
+#define REALTIME_NEVER UINT64_MAX
+
+struct realtime_kind {
+	const char *name; /* of the thread */
+	/* Does what is due, with the lock held. Returns when it is to be called again. */
+	uint64_t (*run)(void *context);
+};
+
+struct realtime {
+	const struct realtime_kind *kind;
+	void *context;
+	pthread_t thread;
+	struct pulse pulse;   /* the lock protects it, too */
+	pthread_mutex_t lock; /* protects what `run` uses; not for long */
+	bool running, stopping;
+	int epoll_fd;
+	int wake_fd; /* main loop -> thread */
+	int news_fd; /* thread -> main loop */
+};
+
+/* 0 or -errno. The thread starts with realtime_start(). */
+int realtime_open(struct realtime *realtime, const struct realtime_kind *kind, void *context);
+/* 0 or -errno; nothing if it runs. A real-time priority that is refused is no error. */
+int realtime_start(struct realtime *realtime);
+/* Also after realtime_open() has failed. */
+void realtime_close(struct realtime *realtime);
+
+/* 0 or -errno. */
+int realtime_watch(struct realtime *realtime, int fd);
+void realtime_unwatch(struct realtime *realtime, int fd);
+
+void realtime_lock(struct realtime *realtime);
+void realtime_unlock(struct realtime *realtime);
+/* The same, and `run` is called soon. */
+void realtime_unlock_and_wake(struct realtime *realtime);
+
+/* There is news for the main loop: realtime_news_fd() becomes readable. */
+void realtime_tell(struct realtime *realtime);
+int realtime_news_fd(const struct realtime *realtime);
+/* Empties it. False: it was empty. */
+bool realtime_acknowledge(struct realtime *realtime);
+
+/*
+ * The calling thread gives up what it does not need once bondd runs. Threads that it starts later
+ * have no more than it; those that run already call this themselves.
+ */
+void capabilities_drop(void);
 
 #endif

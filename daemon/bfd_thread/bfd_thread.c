@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
-#include "daemon/base/realtime.h"
+#include "common/err.h"
+#include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 #include "network/packet.h"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 #include "common/err.h"
 #include "common/pins.h"
 

@@ -8,12 +8,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "bfd/bfd_build.h"
+#include "bfd/bfd.h"
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "network/packet.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 #include "options/values.h"
 #include "view/json_value.h"
 

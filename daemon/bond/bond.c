@@ -4,9 +4,8 @@
 #include <stdio.h>
 
 #include "common/mode.h"
-#include "common/monitor.h"
 #include "common/slots.h"
-#include "rules/carrier.h"
+#include "rules/link_state.h"
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {

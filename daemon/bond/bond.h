@@ -17,8 +17,7 @@
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
-#include "rules/marker_wait.h"
-#include "rules/standby.h"
+#include "rules/active.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
 #define BOND_ABOVE 256	  /* addresses of devices above bond0 that switches are taught */

@@ -27,7 +27,7 @@ void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving);
 /*
  * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
  * waits for its response; then the bond is evaluated again. The wait is 3 s at most, even if the
- * plan changes meanwhile (rules/marker_wait.h).
+ * plan changes meanwhile (rules/active.h).
  */
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
 /*

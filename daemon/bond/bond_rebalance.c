@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/loads.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond_tell_moves.h"
 #include "daemon/bond/daemon.h"
-#include "rules/base_load.h"
-#include "rules/moves.h"
+#include "rules/buckets.h"
 #include "rules/rebalance.h"
 
 #define REBALANCE_TLB_S 10 /* tlb_dynamic_lb; the kernel's driver has it, too */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rebalance_interval and tlb_dynamic_lb: at the end of each interval the busiest slaves give hot
- * buckets to the idlest. rules/rebalance.h chooses, rules/moves.h says how a bucket moves, and the
- * programs move it. Called by evaluate.c; works by a timer.
+ * buckets to the idlest. rules/rebalance.h chooses, rules/buckets.h says how a bucket moves, and
+ * the programs move it. Called by evaluate.c; works by a timer.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_REBALANCE_H
 #define XBOND_DAEMON_BOND_BOND_REBALANCE_H

@@ -5,7 +5,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
-#include "network/capture.h"
+#include "network/packet.h"
 
 #define MAX_CAPTURES 4096
 

@@ -12,7 +12,7 @@
 
 #include "common/paths.h"
 #include "daemon/bond/bond.h"
-#include "network/ethtool.h"
+#include "network/driver.h"
 #include "network/nl.h"
 #include "network/rtnl_listener.h"
 

@@ -4,15 +4,15 @@
  * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
  */
 
-#include "bpf/drain.h"
+#include "bpf/slot_rules.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/decision.h"
 #include "rules/active.h"
-#include "rules/carrier.h"
-#include "rules/weights.h"
+#include "rules/buckets.h"
+#include "rules/link_state.h"
 
 static uint64_t decide_up_mask(struct bond *bond)
 {

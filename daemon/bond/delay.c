@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/delay.h"
 
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"

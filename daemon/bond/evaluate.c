@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "common/mode.h"
-#include "common/monitor.h"
 #include "common/slots.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"

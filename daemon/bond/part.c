@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/restored.h"
 #include "common/slots.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
-#include "network/features.h"
+#include "network/driver.h"
 
 #define ALIGN 16
 #define RESTORE_TRIES 3

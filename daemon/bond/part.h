@@ -9,7 +9,7 @@
 #define XBOND_DAEMON_BOND_PART_H
 
 #include "daemon/bond/bond.h"
-#include "network/ethtool.h"
+#include "network/driver.h"
 #include "network/nl.h"
 
 /* In place of a slot: the bond itself. */

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/memory.h"
-#include "common/policy_pins.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/bond_parts.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "network/filters.h"

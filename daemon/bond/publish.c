@@ -10,9 +10,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bpf/drain.h"
+#include "bpf/slot_rules.h"
 #include "common/mode.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/bond.h"

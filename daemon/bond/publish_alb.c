@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/publish_alb.h"
 
-#include "common/atomic.h"
 #include "common/mac.h"
+#include "common/pins.h"
 
 static void publish_alb_macs(struct bond *bond, struct xbond_alb *alb)
 {

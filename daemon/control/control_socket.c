@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/directories.h"
-#include "daemon/base/latency.h"
 #include "daemon/base/log.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/control/control.h"
 #include "daemon/control/follower.h"
 #include "daemon/manage/rollback.h"

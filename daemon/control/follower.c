@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 
 #define MAX_FOLLOWERS 16 /* of root, and as many of the group */
 #define MAX_PER_USER 4	 /* of the group's */

@@ -12,7 +12,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "network/filters.h"
 #include "network/nl.h"
 

@@ -13,13 +13,12 @@
 #include <unistd.h>
 
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/base/worker.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
 
 #define DEVICE_TRIES 3
 

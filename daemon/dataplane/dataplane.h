@@ -112,7 +112,7 @@ struct dataplane_plan {
 
 /* For XBOND_F_FLOWLETS. */
 void dataplane_set_flowlet_gap(struct dataplane *dataplane, uint32_t gap_us);
-/* Ends what moves by load: rules/moves.h. */
+/* Ends what moves by load: rules/buckets.h. */
 void dataplane_settle_moves(struct dataplane *dataplane);
 /* Fills the buckets by the plan; one store puts them in force. */
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan);

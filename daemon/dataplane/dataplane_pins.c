@@ -3,7 +3,7 @@
  * Loads the programs; the life of their pins. A bond's directory appears and disappears by one
  * rename, so a bondd that dies leaves either a complete directory or a staging directory.
  */
-#include "common/pin.h"
+#include "common/pins.h"
 #include "daemon/dataplane/dataplane.h"
 
 #include <bpf/bpf.h>

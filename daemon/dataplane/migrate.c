@@ -16,9 +16,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
-#include "common/memory.h"
 #include "common/pins.h"
-#include "common/policy_pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/dataplane/dataplane.h"

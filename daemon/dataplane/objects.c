@@ -10,7 +10,7 @@
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
 #include "common/bpf_log.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/pin_dirs.h"
 

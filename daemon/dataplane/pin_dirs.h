@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
-#include "common/pin.h"
+#include "common/pins.h"
 
 /* The staging directory, where a bond's directory is while it is made or removed. */
 void pin_dirs_staging(char *ret_path, size_t size, const char *bpf_dir, const char *name);

@@ -12,9 +12,8 @@
 
 #include "bpf/abi.h"
 #include "bpf/xdp.skel.h"
-#include "common/memory.h"
-#include "common/pin.h"
-#include "common/policy_pins.h"
+#include "common/err.h"
+#include "common/pins.h"
 
 /* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define XDP_DEV_BOUND_ONLY (1u << 6)

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "common/mac.h"
+#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/netns_call.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "network/ipv6.h"
-#include "network/team.h"
+#include "network/bonding.h"
+#include "network/ip.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500

@@ -5,17 +5,17 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/monitor/quality_judge.h"
-#include "daemon/base/netns_call.h"
-#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave/xdp_hooks.h"
 
 /* Returns -errno of the first slave that refuses it. */

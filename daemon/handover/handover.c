@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
 #include "options/names.h"
 

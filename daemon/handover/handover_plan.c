@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "options/names.h"
 
 struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes)

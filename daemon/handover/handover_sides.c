@@ -10,7 +10,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
 #include "network/bonding.h"
-#include "network/link_copy.h"
+#include "network/link.h"
 #include "view/view_bond.h"
 
 static int kernel_side_create(struct handover *plan, const char *name, struct err *err)

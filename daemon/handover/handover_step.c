@@ -7,7 +7,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/handover/handover_plan.h"
-#include "network/link_copy.h"
+#include "network/link.h"
 
 int handover_passed(const char *step, struct err *err)
 {

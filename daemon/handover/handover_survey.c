@@ -6,12 +6,10 @@
 #include <stdlib.h>
 
 #include "common/mode.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
 #include "network/bonding.h"
-#include "network/link_copy.h"
-#include "network/link_list.h"
-#include "network/namespaces.h"
+#include "network/link.h"
 #include "options/values.h"
 
 /* Looks for devices in other namespaces that are on those of the plan: they would be lost. */

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
-#include "daemon/base/realtime.h"
+#include "common/err.h"
+#include "common/slots.h"
+#include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 #include "network/packet.h"
 
@@ -175,7 +176,7 @@ int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
 	realtime_lock(&bond->lacp_thread->realtime);
 	r = lacp_drain(&bond->sys, slot, clock_now_ns());
 	if (!r)
-		__atomic_or_fetch(&bond->draining, UINT64_C(1) << slot, __ATOMIC_RELEASE);
+		__atomic_or_fetch(&bond->draining, slots_bit(slot), __ATOMIC_RELEASE);
 	bond->changed = true;
 	realtime_unlock_and_wake(&bond->lacp_thread->realtime);
 	return r;

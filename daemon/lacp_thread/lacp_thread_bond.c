@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 #include "bpf/heartbeat.h"
-#include "common/atomic.h"
 #include "common/clock.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
-#include "lacp/pdu.h"
-#include "rules/carrier.h"
+#include "lacp/frame.h"
+#include "rules/link_state.h"
 
 /* Our markers go behind the data that they follow, and all other PDUs before any data. */
 static void lacp_thread_bond_set_priority(int fd, int priority)

@@ -4,8 +4,8 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
-#include "common/atomic.h"
-#include "lacp/pdu.h"
+#include "common/pins.h"
+#include "lacp/frame.h"
 
 #define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)
 

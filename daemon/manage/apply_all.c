@@ -2,12 +2,12 @@
 /* `apply` of all bonds: in which order, so that slaves can move between them. */
 #include <string.h>
 
-#include "daemon/base/idle.h"
 #include "daemon/base/log.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/snapshot.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 #include "view/json_value.h"
 
 /* With a turn for other work before each. */

@@ -17,7 +17,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/requests.h"
 #include "network/link.h"
-#include "options/config_dir.h"
+#include "options/config_file.h"
 
 struct slave_search {
 	struct daemon *daemon;

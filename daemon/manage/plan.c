@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/manage/requests.h"
 #include "daemon/manage/config.h"
-#include "options/option_together.h"
+#include "daemon/manage/requests.h"
+#include "options/option_set.h"
 #include "options/values.h"
 
 struct planning {

@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "daemon/bond/daemon.h"
-#include "options/config_model.h"
+#include "options/config_file.h"
 
 enum plan_action {
 	PLAN_CREATE,

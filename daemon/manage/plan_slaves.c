@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/slots.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"

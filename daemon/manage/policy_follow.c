@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "common/policy_pins.h"
+#include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"

@@ -21,7 +21,7 @@
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
-#include "options/option_together.h"
+#include "options/option_set.h"
 #include "options/values.h"
 #include "view/json_value.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "common/mode.h"
 #include "common/restored.h"
 #include "daemon/base/event.h"
@@ -15,7 +15,7 @@
 #include "daemon/manage/requests.h"
 #include "daemon/slave/enslave_check.h"
 #include "daemon/slave/slave.h"
-#include "network/address.h"
+#include "network/ip.h"
 #include "options/values.h"
 
 struct addition {
@@ -148,7 +148,7 @@ static void request_write_settings(struct addition *addition, unsigned int slot)
 
 	/* Removes what a bondd that died may have left in a free slot. */
 	pins->settings->weight[slot] = 0;
-	__atomic_and_fetch(&pins->settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
+	__atomic_and_fetch(&pins->settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
 		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
 			values_write_setting(pins, option_at(id), slot,
@@ -180,7 +180,7 @@ static int request_add_one(struct addition *addition, const struct link_info *li
 	if (r)
 		return r;
 	request_write_slave(addition, slot);
-	addition->added |= UINT64_C(1) << slot;
+	addition->added |= slots_bit(slot);
 	return 0;
 }
 
@@ -401,7 +401,7 @@ static int request_find_slots(struct bond *bond, const char *const *slaves, size
 				err, ENODEV,
 				"%s is not a slave of %s ('bondctl show %s' lists the slaves)",
 				slaves[i], name, name);
-		*ret_mask |= UINT64_C(1) << slot;
+		*ret_mask |= slots_bit(slot);
 	}
 	return 0;
 }

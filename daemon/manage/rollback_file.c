@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/directories.h"
 #include "daemon/base/log.h"
-#include "daemon/base/run_file.h"
 #include "options/names.h"
 
 #define SUFFIX ".rollback"

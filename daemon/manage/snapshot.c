@@ -6,9 +6,9 @@
 
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
-#include "daemon/base/run_file.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"

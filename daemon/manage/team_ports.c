@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/team_ports.h"
-#include "network/link_list.h"
+#include "network/link.h"
 
 /* A device that did not become a slave when it was last put into bond0. */
 struct team_refusal {

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
-#include "daemon/base/capabilities.h"
+#include "common/err.h"
 #include "daemon/base/log.h"
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
+#include "daemon/base/worker.h"
 #include "daemon/metrics/metrics_private.h"
 
 #define TRY_AGAIN_MS 1000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ARP monitor: probes hosts by ARP requests and IPv6 neighbour solicitations, and takes out
- * slaves that hear nothing. bpf/probe.h writes down what slaves hear, rules/probing.h says what
+ * slaves that hear nothing. bpf/probe.h writes down what slaves hear, rules/link_state.h says what
  * follows from it, arp_paths.h finds the way to the targets. Like the kernel's it works in
  * intervals of arp_interval: each begins with probes and ends with verdicts.
  */

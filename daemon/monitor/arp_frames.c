@@ -8,7 +8,7 @@
 #include <netinet/ip6.h>
 #include <string.h>
 
-#include "network/checksum.h"
+#include "network/packet.h"
 
 /* RFC 4861, 4.3. The option is left out if the sender has no address. */
 struct solicitation {

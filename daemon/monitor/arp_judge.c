@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what the receive programs have written down to verdicts, by rules/probing.h. Called by
+ * From what the receive programs have written down to verdicts, by rules/link_state.h. Called by
  * arp.c.
  */
 #include <string.h>

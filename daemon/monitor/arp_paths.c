@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/memory.h"
-#include "daemon/base/netns_call.h"
+#include "common/err.h"
+#include "daemon/base/child.h"
 #include "daemon/base/worker.h"
-#include "network/link_list.h"
-#include "network/route.h"
+#include "network/ip.h"
+#include "network/link.h"
 
 struct arp_paths {
 	struct worker worker;

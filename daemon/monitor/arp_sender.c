@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/worker.h"
 #include "daemon/monitor/arp_frames.h"
 #include "network/packet.h"

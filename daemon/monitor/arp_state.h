@@ -5,7 +5,7 @@
 
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_paths.h"
-#include "rules/probing.h"
+#include "rules/link_state.h"
 
 struct arp_slave {
 	uint64_t since_ns; /* member.since_ns of the slave that the rest is about */

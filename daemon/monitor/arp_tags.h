@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "daemon/monitor/arp_frames.h"
-#include "network/link_list.h"
+#include "network/link.h"
 
 struct arp_tags {
 	struct arp_tag tag[ARP_MAX_TAGS]; /* from the outside */

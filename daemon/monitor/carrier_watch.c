@@ -9,7 +9,7 @@
 
 #include "bpf/linkwatch.skel.h"
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/log.h"
 
 /* A work of the kernel that is due and has not run for so long waits for somebody's RTNL lock. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/monitor/monitor_bfd.h"
 
-#include "bfd/bfd_packet.h"
+#include "bfd/bfd.h"
 #include "daemon/base/event.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/bond_bfd.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
-#include "daemon/base/latency.h"
+#include "common/err.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"

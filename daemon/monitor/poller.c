@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/worker.h"
-#include "network/ethtool.h"
+#include "network/driver.h"
 
 struct poller {
 	struct worker worker;

@@ -10,14 +10,13 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "common/memory.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
-#include "network/link_stats.h"
-#include "rules/silence.h"
+#include "network/driver.h"
+#include "rules/link_state.h"
 
 #define QUALITY_ACCURACY_US 5000
 #define QUALITY_PERIOD_MS 250

@@ -6,9 +6,7 @@
 #include "common/clock.h"
 #include "daemon/base/event.h"
 #include "daemon/monitor/verdict.h"
-#include "rules/flaps.h"
-#include "rules/hold_down.h"
-#include "rules/silence.h"
+#include "rules/link_state.h"
 
 /* Losses that two monitors see within this time are one. */
 #define QUALITY_SAME_LOSS_NS NS_PER_S

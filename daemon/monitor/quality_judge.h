@@ -7,7 +7,7 @@
 #define XBOND_DAEMON_MONITOR_QUALITY_JUDGE_H
 
 #include "daemon/bond/bond.h"
-#include "network/link_stats.h"
+#include "network/driver.h"
 
 /* Is one of the three options on? */
 bool quality_is_wanted(struct bond *bond);

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
-#include "common/pin.h"
+#include "common/err.h"
+#include "common/pins.h"
 #include "daemon/base/event.h"
-#include "daemon/base/latency.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/carrier_watch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Wakes bondd when a link changes, before the kernel's message does: by what a packet tells that
- * avoids a slave (bpf/losses.h), and by carrier_watch.h for links without packets. In each case all
+ * avoids a slave (bpf/netdev.h), and by carrier_watch.h for links without packets. In each case all
  * slaves are looked at (look.h).
  */
 #ifndef XBOND_DAEMON_MONITOR_WAKE_H

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "network/address.h"
-#include "network/link_list.h"
+#include "network/ip.h"
+#include "network/link.h"
 
 #define NOBODY SIZE_MAX
 #define WAY_SIZE 512

@@ -7,8 +7,8 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave_parts.h"
-#include "network/features.h"
-#include "network/link_list.h"
+#include "network/driver.h"
+#include "network/link.h"
 
 enum { LRO_UNKNOWN, LRO_NONE, LRO_THERE };
 

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 #include "common/slots.h"
-#include "daemon/base/idle.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"

@@ -8,9 +8,9 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/netns_call.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -24,8 +24,7 @@
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave_team.h"
-#include "network/address.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 
 /* Between two tries to release a slave: they grow. */
 #define PAUSE_MIN_NS (1000 * NS_PER_MS)

@@ -9,7 +9,7 @@
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
-#include "network/nft.h"
+#include "network/filters.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)

@@ -12,8 +12,8 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_team.h"
-#include "network/ipv6.h"
-#include "network/multicast.h"
+#include "network/ip.h"
+#include "network/mac_lists.h"
 
 static const struct xbond_slave_record *link_before(struct bond *bond, unsigned int slot)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/memory.h"
+#include "common/err.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
@@ -15,8 +15,7 @@
 #include "daemon/slave/slave_multicast_pin.h"
 #include "daemon/slave/slave_parts.h"
 #include "network/link.h"
-#include "network/multicast.h"
-#include "network/unicast.h"
+#include "network/mac_lists.h"
 
 #define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
 #define TURN_LEAST 32		 /* but changes of this many groups are never put off */

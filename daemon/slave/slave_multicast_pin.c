@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pin.h"
+#include "common/pins.h"
 
 static bool slave_multicast_pin_has_shape(int fd)
 {

@@ -12,7 +12,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/slave_parts.h"
-#include "network/team.h"
+#include "network/bonding.h"
 
 #define KEEP_INTERVAL_NS (10000 * NS_PER_MS)
 

@@ -10,8 +10,8 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/vlan_filter.h"
-#include "network/address.h"
-#include "network/link_list.h"
+#include "network/ip.h"
+#include "network/link.h"
 
 static bool trouble_has(struct bond *bond, unsigned int slot, uint32_t trouble)
 {

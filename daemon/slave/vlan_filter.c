@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/memory.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/slave_parts.h"
-#include "network/features.h"
+#include "network/driver.h"
 
 #define OPENER_PREFIX "xbv"
 /* limit for a bond in a container, which opens VLANs on the slaves outside */

@@ -6,8 +6,7 @@
 
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "network/features.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
 
 /* bond0 takes XDP frames only while it has GRO. */
 int xdp_gro_want(struct bond *bond, struct err *err)

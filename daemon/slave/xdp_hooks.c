@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/pin.h"
+#include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
@@ -21,7 +21,7 @@
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
-#include "network/features.h"
+#include "network/driver.h"
 
 /* the time that others may need to remove the pins of programs they take off */
 #define TIDY_NS (1000 * NS_PER_MS)

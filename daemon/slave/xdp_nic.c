@@ -7,8 +7,7 @@
 
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
-#include "network/features.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
 
 int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err *err)
 {

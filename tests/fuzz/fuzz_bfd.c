@@ -4,8 +4,7 @@
  * of bfd_frame.h, then the packet, then the machine, whose clock and options change meanwhile.
  * After each step it must hold what RFC 5880 promises.
  */
-#include "bfd/bfd_build.h"
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 #include "tests/fuzz/input.h"
 
 #define START 1000000000ull

@@ -9,6 +9,7 @@
 
 #include "lacp/machines.h"
 #include "tests/fuzz/input.h"
+#include "view/lacp_why.h"
 
 #define PORTS 6
 #define START (1000 * LACP_SECOND)

@@ -10,20 +10,13 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
 
-#include "network/address.h"
-#include "network/capture.h"
-#include "network/fdb.h"
+#include "network/driver.h"
 #include "network/filters.h"
-#include "network/ipv6.h"
+#include "network/ip.h"
 #include "network/link.h"
-#include "network/link_list.h"
-#include "network/link_stats.h"
-#include "network/multicast.h"
-#include "network/namespaces.h"
-#include "network/nft.h"
-#include "network/route.h"
+#include "network/mac_lists.h"
+#include "network/packet.h"
 #include "network/rtnl_listener.h"
-#include "network/xdp_features.h"
 #include "tests/fuzz/input.h"
 
 #define MESSAGE_MOST 1024

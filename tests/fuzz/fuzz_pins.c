@@ -14,11 +14,10 @@
 #include "cli/doctor/doctor.h"
 #include "cli/show/show.h"
 #include "common/clock.h"
-#include "common/loop_figures.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "rules/buckets.h"
-#include "rules/weights.h"
 #include "tests/fuzz/input.h"
 #include "view/view_bond.h"
 

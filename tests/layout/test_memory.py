@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory has one policy, common/memory.h: whatever allocates is wrapped in memory_need(). Requests
-to the kernel are built by network/nl_request.h only, where nothing can be forgotten.
+"""Memory has one policy, common/err.h: whatever allocates is wrapped in memory_need(). Requests
+to the kernel are built by network/nl.h only, where nothing can be forgotten.
 """
 import re
 
@@ -24,8 +24,8 @@ def code(path):
 
 
 @pytest.mark.parametrize("pattern,home", [
-    (ALLOCATORS, "common/memory.c"), (PRINTERS, "common/memory.c"),
-    (BUILDERS, "network/nl_request.c")])
+    (ALLOCATORS, "common/err.c"), (PRINTERS, "common/err.c"),
+    (BUILDERS, "network/nl.c")])
 def test_one_way(pattern, home):
     files = [path for path in FILES if str(path) not in {home, *OTHERS}]
     found = [f"{path}: {call[0]}" for path in files for call in re.finditer(pattern, code(path))]

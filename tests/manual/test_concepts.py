@@ -19,7 +19,7 @@ STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbo
            "slaves": "xbond_slave", "monitors": "xbond_verdict", "failover": "xbond_failover",
            "attached": "xbond_attached", "wake": "xbond_wake", "told": "xbond_told"}
 # Where the sentences of `show` are.
-REASONS = ("view/view_why.c", "common/monitor.c", "lacp/why.c")
+REASONS = ("view/view_why.c", "common/mode.c", "view/lacp_why.c")
 
 
 def section(manual, title):

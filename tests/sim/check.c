@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "lacp/pdu.h"
+#include "lacp/frame.h"
 #include "tests/sim/world.h"
 
 /* It need not know us: 6.4.9, recordPDU. */

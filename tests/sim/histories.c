@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/sim/world.h"
+#include "view/lacp_why.h"
 
 #define TROUBLE (40 * SECOND)
 #define MAX_SYSTEMS 4

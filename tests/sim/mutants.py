@@ -29,20 +29,20 @@ MUTANTS = {
          "	return rank_works(port) && rank_count_ready_before(sys, port, now_ns) < most;",
          "	return false;")],
     "an aggregatable aggregator that refuses beats one that works": [
-        (CORE + "aggregator.c", "	if (a->enough != b->enough)",
+        (CORE + "selection.c", "	if (a->enough != b->enough)",
          "	if (a->aggregatable != b->aggregatable)\n"
          "		return a->aggregatable;\n	if (a->enough != b->enough)")],
     "a prospect knows only the aggregator in use": [
-        (CORE + "prospect.c", "	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);",
+        (CORE + "system.c", "	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);",
          "	prospect.aggregator = sys->state.active_aggregator;")],
     "lacp_fallback all ignores max_links": [
-        (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
+        (CORE + "mux.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
          "most = LACP_MAX_PORTS;")],
     "fallback ends at the first PDU on any port": [
-        (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
+        (CORE + "mux.c", "		if (sys->port[slot].actor.state & CARRY)",
          "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
     "a gap between silence and fallback": [
-        (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
+        (CORE + "mux.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
          "	if (port->actor.state & CARRY)\n		return 0;")],
     "min_links_lacp: the ports still say that they collect": [
         (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)",
@@ -51,10 +51,10 @@ MUTANTS = {
         (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
          "	return bits == 0;"),
         (CORE + "mux.c", "port->repeats = 2 + LACP_REPEATS;", "port->repeats = 1;"),
-        (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
+        (CORE + "transmit.c", "	bool waits = port->unsettled_ns && now_ns",
          "	bool waits = 0 && now_ns")],
     "another name of the system, and the ports go on": [
-        (CORE + "actor.c", "		actor_leave_lag(sys, slot, now_ns);",
+        (CORE + "port.c", "		actor_leave_lag(sys, slot, now_ns);",
          "		lacp_unselect(sys, slot);")],
     "a bond that is down goes on": [
         (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
@@ -63,10 +63,10 @@ MUTANTS = {
          "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
     "a bond that is down does not say so": [
         (CORE + "port.c",
-         "		lacp_leave(sys, slot, now_ns);\n	}\n	port_store_config",
+         "		port_leave(sys, slot, now_ns);\n	}\n	port_store_config",
          "		lacp_unselect(sys, slot);\n	}\n	port_store_config")],
     "a passive port takes its leave without a word": [
-        (CORE + "actor.c",
+        (CORE + "port.c",
          "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
          "	return port && !info;")],
     "a passive port does not deny that it is active": [
@@ -89,7 +89,7 @@ MUTANTS = {
     "min_links_lacp: two ends refuse each other for ever": [
         (CORE + "rank.c", "now_ns >= port->behind_ns + rank_rest_ns(port);", "0 * now_ns;")],
     "lacp_partner: a stranger is believed": [
-        (CORE + "stranger.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
+        (CORE + "receive.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
     "hold: ends for the partner's port priority": [
         (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
          "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lacp/frame.h"
 #include "lacp/machines.h"
-#include "lacp/pdu.h"
 
 #define ORACLE_STEPS 8 /* asked at one step of so many, for its cost */
 #define NOWHERE ((struct end){ .system = -1 })

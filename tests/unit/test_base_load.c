@@ -6,7 +6,6 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "rules/base_load.h"
 #include "rules/rebalance.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "bfd/bfd_build.h"
-#include "bfd/bfd_state.h"
+#include "bfd/bfd.h"
+#include "bfd/bfd_wire.h"
 
 static uint8_t bytes[64], frame[BFD_FRAME_SIZE];
 static struct bfd_packet decoded;

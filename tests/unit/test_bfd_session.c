@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)

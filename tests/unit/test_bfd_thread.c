@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bfd/bfd_session.h"
+#include "bfd/bfd.h"
 #include "common/clock.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "common/client_table.h"
 #include "common/mac.h"
+#include "common/readings.h"
 #include "daemon/alb/client_rounds.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_sender.h"

@@ -16,7 +16,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
-#include "network/xdp_features.h"
+#include "network/driver.h"
 
 #define SLAVES 2
 #define NOW_NS (1000 * NS_PER_S)

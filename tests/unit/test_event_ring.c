@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ring of events: bounded, whole lines in order, and whoever is slow loses the oldest. */
-#include "daemon/base/event_ring.h"
+#include "daemon/base/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,8 @@
  */
 #include "tests/unit/test_lacp.h"
 
-#include "rules/carrier.h"
+#include "rules/link_state.h"
+#include "view/lacp_why.h"
 
 static struct lacp_port_state *port(unsigned int slot)
 {

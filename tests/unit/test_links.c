@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "rules/active.h"
-#include "rules/carrier.h"
+#include "rules/link_state.h"
 
 #define NOW (1000 * NS_PER_MS)
 

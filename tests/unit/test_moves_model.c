@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "rules/buckets.h"
-#include "rules/moves.h"
 #include "rules/rebalance.h"
 #include "tests/unit/sample.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rules/probing.h"
+#include "rules/link_state.h"
 
 #define INTERVAL 1000
 #define START 100000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the service manager hears of threads that go on, and of one that hangs. */
-#include "daemon/base/pulse.h"
+#include "daemon/base/main_loop.h"
 
 #include <poll.h>
 #include <setjmp.h>

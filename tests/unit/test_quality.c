@@ -9,10 +9,7 @@
 #include <cmocka.h>
 
 #include "common/clock.h"
-#include "rules/error_rate.h"
-#include "rules/flaps.h"
-#include "rules/hold_down.h"
-#include "rules/silence.h"
+#include "rules/link_state.h"
 
 #define START (1000 * NS_PER_S)
 

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/loads.h"
+#include "common/readings.h"
 #include "rules/buckets.h"
-#include "rules/moves.h"
 #include "rules/rebalance.h"
 #include "tests/unit/sample.h"
 

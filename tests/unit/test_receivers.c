@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "rules/receivers.h"
+#include "rules/active.h"
 
 static void the_fastest(void **state)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which ports of 802.3ad count as able to take over: rules/standby.c. */
+/* Which ports of 802.3ad count as able to take over: rules/active.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "rules/standby.h"
+#include "rules/active.h"
 
 static struct standby_state now;
 static uint64_t now_ns;

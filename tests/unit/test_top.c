@@ -13,7 +13,7 @@
 
 #include "cli/top/top.h"
 #include "common/clock.h"
-#include "common/drops.h"
+#include "common/readings.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/monitor.h"
+#include "common/mode.h"
 #include "daemon/monitor/verdict.h"
 
 #define SLOT 3

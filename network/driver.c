@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/driver.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/genetlink.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "network/nl.h"
+
+/* By the ethtool ioctl. */
+
+#define LINK_MODE_WORDS_MAX 127 /* per mask: the field is a signed byte */
+
+int ethtool_init(struct ethtool *ethtool)
+{
+	ethtool->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return ethtool->fd < 0 ? -errno : 0;
+}
+
+void ethtool_done(struct ethtool *ethtool)
+{
+	if (ethtool->fd >= 0)
+		close(ethtool->fd);
+	ethtool->fd = -1;
+}
+
+/* request begins with its ETHTOOL_* command; 0 or more, or -errno. */
+static int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
+{
+	struct ifreq ifr = { .ifr_data = request };
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	return ioctl(ethtool->fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+}
+
+int ethtool_carrier(const struct ethtool *ethtool, const char *name)
+{
+	struct ethtool_value value = { .cmd = ETHTOOL_GLINK };
+	int r = ethtool_call(ethtool, name, &value);
+
+	return r < 0 ? r : !!value.data;
+}
+
+/*
+ * Found by its place on the bus: /sys/class/net shows the devices of another namespace if bondd was
+ * started by nsenter.
+ */
+bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	char path[sizeof(info.bus_info) + 64];
+
+	if (ethtool_call(ethtool, name, &info) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.*s/physfn", (int)sizeof(info.bus_info),
+		 info.bus_info);
+	return info.bus_info[0] && !access(path, F_OK);
+}
+
+void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps,
+		   uint32_t *ret_duplex)
+{
+	struct {
+		struct ethtool_link_settings settings;
+		__u32 masks[3 * LINK_MODE_WORDS_MAX];
+	} request = {
+		.settings = { .cmd = ETHTOOL_GLINKSETTINGS,
+			      .link_mode_masks_nwords = ethtool->mask_words },
+	};
+
+	*ret_mbps = 0;
+	*ret_duplex = DUPLEX_UNKNOWN;
+	if (ethtool_call(ethtool, name, &request) < 0)
+		return;
+	/* The kernel wants another length and returns it as a negative number. */
+	if (request.settings.link_mode_masks_nwords < 0) {
+		ethtool->mask_words = (signed char)-request.settings.link_mode_masks_nwords;
+		request.settings.link_mode_masks_nwords = ethtool->mask_words;
+		request.settings.cmd = ETHTOOL_GLINKSETTINGS;
+		if (ethtool_call(ethtool, name, &request) < 0)
+			return;
+	}
+	*ret_duplex = request.settings.duplex;
+	if (request.settings.speed != (__u32)SPEED_UNKNOWN)
+		*ret_mbps = request.settings.speed;
+}
+
+/* Offloads. */
+
+#define FEATURES_MAX 256
+#define BLOCKS_MAX (FEATURES_MAX / 32)
+
+static int features_count_features(const struct ethtool *ethtool, const char *dev)
+{
+	struct {
+		struct ethtool_sset_info info;
+		__u32 count;
+	} request = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1 << ETH_SS_FEATURES } };
+	int r = ethtool_call(ethtool, dev, &request);
+
+	if (r < 0)
+		return r;
+	return request.info.sset_mask && request.count <= FEATURES_MAX ? (int)request.count
+								       : -ENOENT;
+}
+
+/* The number of the feature in this kernel, or -errno. */
+static int features_find(const struct ethtool *ethtool, const char *dev, const char *name)
+{
+	int count = features_count_features(ethtool, dev), found = -ENOENT, r;
+	struct ethtool_gstrings *strings;
+
+	if (count < 0)
+		return count;
+	strings = memory_need(calloc(1, sizeof(*strings) + (size_t)count * ETH_GSTRING_LEN));
+	strings->cmd = ETHTOOL_GSTRINGS;
+	strings->string_set = ETH_SS_FEATURES;
+	strings->len = (__u32)count;
+	r = ethtool_call(ethtool, dev, strings);
+	for (int i = 0; i < count && !r; i++)
+		if (!strncmp((char *)&strings->data[i * ETH_GSTRING_LEN], name, ETH_GSTRING_LEN))
+			found = i;
+	free(strings);
+	return r < 0 ? r : found;
+}
+
+int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
+		struct feature *ret_feature)
+{
+	struct {
+		struct ethtool_gfeatures head;
+		struct ethtool_get_features_block block[BLOCKS_MAX];
+	} request = { .head = { .cmd = ETHTOOL_GFEATURES, .size = BLOCKS_MAX } };
+	int number = features_find(ethtool, dev, name), r;
+	uint32_t bit = UINT32_C(1) << (number & 31);
+
+	if (number < 0)
+		return number;
+	r = ethtool_call(ethtool, dev, &request);
+	if (r < 0)
+		return r;
+	ret_feature->active = request.block[number / 32].active & bit;
+	ret_feature->wanted = request.block[number / 32].requested & bit;
+	ret_feature->fixed = !(request.block[number / 32].available & bit) ||
+			     request.block[number / 32].never_changed & bit;
+	return 0;
+}
+
+int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active)
+{
+	struct {
+		struct ethtool_sfeatures head;
+		struct ethtool_set_features_block block[BLOCKS_MAX];
+	} request = { .head = { .cmd = ETHTOOL_SFEATURES } };
+	int number = features_find(ethtool, dev, name),
+	    count = features_count_features(ethtool, dev);
+	uint32_t bit = UINT32_C(1) << (number & 31);
+
+	if (number < 0)
+		return number;
+	if (count < 0)
+		return count;
+	request.head.size = (__u32)(count + 31) / 32; /* the kernel takes no other size */
+	request.block[number / 32].valid = bit;
+	request.block[number / 32].requested = active ? bit : 0;
+	return ethtool_call(ethtool, dev, &request);
+}
+
+/* XDP, by the family `netdev` of generic netlink. */
+
+/* From Linux 6.3; the headers of Debian bookworm do not have it. */
+#define NETDEV_FAMILY "netdev"
+#define NETDEV_DEV_GET 1
+#define NETDEV_IFINDEX 1
+#define NETDEV_XDP_FEATURES 3
+
+struct xdp_features_answer {
+	uint64_t features;
+	bool is_there;
+};
+
+static void xdp_features_take(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *found = nlmsg_find_attr(message, GENL_HDRLEN, NETDEV_XDP_FEATURES);
+	struct xdp_features_answer *answer = arg;
+
+	if (!found || nla_len(found) < (int)sizeof(answer->features))
+		return;
+	answer->features = nla_get_u64(found);
+	answer->is_there = true;
+}
+
+static int xdp_features_ask(struct nl *nl, uint16_t family, int ifindex, uint64_t *ret_features)
+{
+	struct nl_msg *msg = genl_new_request(family, NETDEV_DEV_GET);
+	struct xdp_features_answer answer = { 0 };
+	int r;
+
+	nl_request_put_u32(msg, NETDEV_IFINDEX, (uint32_t)ifindex);
+	r = nl_call(nl, msg, xdp_features_take, &answer, NULL);
+	*ret_features = answer.features;
+	return r || answer.is_there ? r : -ENOENT;
+}
+
+int xdp_features_get(int ifindex, uint64_t *ret_features)
+{
+	uint16_t family;
+	struct nl nl;
+	int r = nl_init_generic(&nl);
+
+	if (r)
+		return r;
+	r = genl_find_family(&nl, NETDEV_FAMILY, &family);
+	if (!r)
+		r = xdp_features_ask(&nl, family, ifindex, ret_features);
+	nl_done(&nl);
+	return r;
+}
+
+/* Counters. */
+
+struct link_stats_answer {
+	struct link_stats *stats;
+	bool complete;
+};
+
+static struct error_counters link_stats_counters(const struct rtnl_link_stats64 *from)
+{
+	return (struct error_counters){
+		.packets = from->rx_packets,
+		.errors = from->rx_errors,
+		.crc = from->rx_crc_errors,
+		.frame = from->rx_frame_errors,
+		.length = from->rx_length_errors,
+		.over = from->rx_over_errors,
+		.fifo = from->rx_fifo_errors,
+		.missed = from->rx_missed_errors,
+	};
+}
+
+/* The struct grows at its end from kernel to kernel. */
+static void link_stats_take(struct nlmsghdr *message, void *arg)
+{
+	struct link_stats_answer *answer = arg;
+	struct rtnl_link_stats64 counted = { 0 };
+	struct nlattr *tb[IFLA_MAX + 1];
+	size_t length;
+
+	if (message->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(message, sizeof(struct ifinfomsg), tb, IFLA_MAX, NULL) < 0 ||
+	    !tb[IFLA_STATS64] || !tb[IFLA_CARRIER_DOWN_COUNT])
+		return;
+	length = (size_t)nla_len(tb[IFLA_STATS64]);
+	memcpy(&counted, nla_data(tb[IFLA_STATS64]),
+	       length < sizeof(counted) ? length : sizeof(counted));
+	answer->stats->rx = link_stats_counters(&counted);
+	answer->stats->carrier_losses = nl_attr_u32(tb[IFLA_CARRIER_DOWN_COUNT], 0);
+	answer->complete = true;
+}
+
+int link_stats_get(struct nl *nl, int ifindex, struct link_stats *ret_stats)
+{
+	struct ifinfomsg info = { .ifi_family = AF_UNSPEC, .ifi_index = ifindex };
+	struct link_stats_answer answer = { .stats = ret_stats };
+	int r = nl_call(nl, nl_request_new(RTM_GETLINK, 0, &info, sizeof(info)), link_stats_take,
+			&answer, NULL);
+
+	return !r && !answer.complete ? -ENODATA : r;
+}
