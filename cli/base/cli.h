@@ -108,42 +108,6 @@ const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE]);
 enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,
 			 unsigned long long most, unsigned long long *ret_number);
 
-void help_print(const struct cli *cli);
-void help_print_verb(const struct verb *verb);
-/* Prints the option table as JSON, for the test of the manual. */
-enum cli_exit help_dump_options(void);
-
-enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* add-slave and del-slave */
-enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_set(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* policy load, unload and show */
-enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* takeover and handback */
-enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* load and apply */
-enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* confirm and rollback */
-enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-
 /*
  * The flags that every call may have, and how a word is known to be a flag. Used by bondctl.c,
  * which obeys them, by help and by complete.
@@ -175,6 +139,11 @@ const struct verb_flag *flags_find(const struct verb_flag *flags, const char *wo
 /* Sets the directory that this flag is for, if it is for one. */
 void flags_set_directory(struct paths *paths, enum flag_global flag, const char *directory);
 
+void help_print(const struct cli *cli);
+void help_print_verb(const struct verb *verb);
+/* Prints the option table as JSON, for the test of the manual. */
+enum cli_exit help_dump_options(void);
+
 /*
  * Answers to calls that are wrong, but from which one can see what was meant: mistyped verbs, verbs
  * of ip-link(8), ifenslave and teamdctl, and words in another order.
@@ -193,5 +162,37 @@ enum cli_exit habits_refuse_few(const struct cli *cli, const struct verb *verb, 
  */
 enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, const char *bond,
 				int count, char **words);
+
+/* What the rows of cli_verbs run. */
+enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* add-slave and del-slave */
+enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_set(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* policy load, unload and show */
+enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* takeover and handback */
+enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* load and apply */
+enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* confirm and rollback */
+enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif
