@@ -55,33 +55,18 @@ struct {
 	__type(value, struct xbond_client);
 } clients SEC(".maps");
 
-struct clients_search {
-	__u64 mac, live;
-	__u32 found;
-};
-
-/* For bpf_loop(). */
-static long clients_compare(__u32 slot, void *context)
-{
-	struct clients_search *search = context;
-
-	if (slot >= XBOND_MAX_SLAVES)
-		return 1;
-	if (!(search->live >> slot & 1) || READ_ONCE(alb.mac[slot]) != search->mac)
-		return 0;
-	search->found = slot;
-	return 1;
-}
-
-/* The slot of live that has this address; SELECT_NONE: no slot. Global: one path. */
+/*
+ * The slot of live that has this address; SELECT_NONE: no slot. Global: one path. No bpf_loop():
+ * the stacks of those who call it leave no room for one more function.
+ */
 __noinline __u32 clients_slot_of(__u64 mac, __u64 live, __u32 active)
 {
-	struct clients_search search = { .mac = mac, .live = live, .found = SELECT_NONE };
-
 	if (mac == READ_ONCE(alb.bond_mac))
 		return active;
-	bpf_loop(XBOND_MAX_SLAVES, clients_compare, &search, 0);
-	return search.found;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (live >> slot & 1 && READ_ONCE(alb.mac[slot]) == mac)
+			return slot;
+	return SELECT_NONE;
 }
 
 /* The address of the slot that is next to get a client: each in turn, as in the kernel's driver. */
@@ -220,9 +205,14 @@ __noinline __u32 clients_prepare(struct __sk_buff *skb, __u64 live, __u32 active
 }
 
 /* Is it the address of bond0 or of a slave? */
-static __always_inline int clients_is_ours(__u64 mac)
+__noinline int clients_is_ours(__u64 mac)
 {
-	return clients_slot_of(mac, ~0ULL, 0) != SELECT_NONE;
+	if (mac == READ_ONCE(alb.bond_mac))
+		return 1;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (READ_ONCE(alb.mac[slot]) == mac)
+			return 1;
+	return 0;
 }
 
 static __always_inline void clients_set_due(struct xbond_client *client)
