@@ -125,10 +125,11 @@ json_t *view_object(const struct view_table *table, const struct view_place *pla
 
 /* Packets */
 
-#define PACKETS(member, metric_name, metric_unit, sentence, more)                            \
-	{                                                                                    \
-#member, VIEW_COUNT, sentence, more, VIEW_IN(struct xbond_counters, member), \
-			.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },     \
+#define PACKETS(member, metric_name, metric_unit, sentence, other)                     \
+	{                                                                              \
+		.name = #member, .type = VIEW_COUNT, .means = sentence, .more = other, \
+		VIEW_IN(struct xbond_counters, member),                                \
+		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },       \
 	}
 
 static const struct view_field view_packets_of_bond[] = {
@@ -303,7 +304,7 @@ static const struct view_field view_fields_of_loop[] = {
 
 static const struct view_field view_metrics_of_loop[] = {
 	{ .means = "How long turns of bondd's main loop took.",
-	  .means_of = "During a turn the loop cannot react to anything else.",
+	  .more = "During a turn the loop cannot react to anything else.",
 	  VIEW_IN(struct loop_figures, histogram),
 	  .index = offsetof(struct loop_figures, total_ns),
 	  .read = view_read_classes,

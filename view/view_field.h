@@ -73,9 +73,9 @@ struct view_metric {
 struct view_field {
 	const char *name; /* in JSON; NULL: not in it */
 	enum view_type type;
-	const char *means;    /* sentences for the manuals */
-	const char *means_of; /* what the metric's entry in its manual says beyond its help */
-	size_t offset, size;  /* of the member that has the value; 0 means unknown if null is set */
+	const char *means;   /* sentences for the manuals */
+	const char *more;    /* what the metric's entry in its manual says beyond its help */
+	size_t offset, size; /* of the member that has the value; 0 means unknown if null is set */
 	/* NULL: as type, offset and size say. It returns NULL if the field is not there. */
 	json_t *(*read)(const struct view_place *place);
 	const char *(*word)(unsigned int number); /* NULL: no such word */

@@ -129,7 +129,7 @@ static json_t *view_read_ends(const struct view_place *place)
 
 static const struct view_field view_fields_of_bond[] = {
 	{ .means = "The active aggregator's two ends.",
-	  .means_of = "Only in mode 802.3ad, as are all metrics with _lacp_ in their names.",
+	  .more = "Only in mode 802.3ad, as are all metrics with _lacp_ in their names.",
 	  .read = view_read_ends,
 	  .metric = { METRICS_INFO, "xbond_bond_lacp",
 		      .labels = "actor_system,actor_key,partner_system,partner_key" } },
@@ -216,7 +216,7 @@ static json_t *view_read_answers(const struct view_place *place)
 
 static const struct view_field view_fields_of_port[] = {
 	{ .means = "State flags of the local port.",
-	  .means_of = "They are synchronization, collecting, distributing, defaulted, expired.",
+	  .more = "They are synchronization, collecting, distributing, defaulted, expired.",
 	  PORT(actor.state),
 	  .read = view_read_flag_bits,
 	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_actor_state", .labels = "flag" } },

@@ -384,12 +384,12 @@ char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *name,
 					 const struct loop_figures *loop)
 {
-	const struct pins *pins;
+	const struct pins *pins = NULL;
 	int r = metrics_pins_find(all, name, &pins);
 
 	if (r == -EPROTO)
 		return view_foreign(name, pins_abi(all->bpf_dir, name, NULL), true);
-	return r ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
+	return r || !pins ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
 }
 
 char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_t *ret_length)

@@ -412,7 +412,7 @@ static void metrics_print(const struct view_field *field, const char *bond_label
 		printf("{%s%s%s}", of, *of && *more ? "," : "", more);
 	printf(" %s\n", types[metric->type]);
 	snprintf(text, sizeof(text), "%s%s%s", metric->help ? metric->help : field->means,
-		 field->means_of ? " " : "", field->means_of ? field->means_of : "");
+		 field->more ? " " : "", field->more ? field->more : "");
 	manual_print_text(text);
 }
 
