@@ -3,7 +3,7 @@
 
 #include "daemon/alb/client_rounds.h"
 #include "daemon/bond/bond_parts.h"
-#include "daemon/manage/team_refusal.h"
+#include "daemon/manage/team_ports.h"
 #include "daemon/slave/slave_parts.h"
 
 /*

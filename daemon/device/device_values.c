@@ -10,7 +10,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
-#include "daemon/monitor/quality_judge.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/mac_swap.h"

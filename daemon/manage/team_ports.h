@@ -8,10 +8,17 @@
 #define XBOND_DAEMON_MANAGE_TEAM_PORTS_H
 
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
 
 /* link: a message. Does nothing unless it is a port of such a bond, and no slave. */
 void team_ports_take(struct daemon *daemon, const struct link_info *link);
 /* Looks at all devices. Does nothing if the bond is no team. */
 void team_ports_look(struct bond *bond);
+
+/*
+ * Devices that somebody has put into bond0, a team, and that did not become slaves. A manager may
+ * put one in again and again, and that is logged once.
+ */
+extern struct part team_refusal_part;
 
 #endif
