@@ -49,6 +49,13 @@ const char *restored_left(uint32_t done, char *text, size_t size)
 	return text;
 }
 
+/* One that did not become a slave is left, too, if not all could be taken back. */
+static bool restored_is_left(const struct xbond_slave *slave)
+{
+	return slave->state == XBOND_SLOT_RELEASING ||
+	       (slave->state == XBOND_SLOT_ENSLAVING && slave->restored);
+}
+
 const char *restored_left_of(const struct pins *pins, char text[RESTORED_TEXT_SIZE])
 {
 	char what[RESTORED_TEXT_SIZE];
@@ -58,7 +65,7 @@ const char *restored_left_of(const struct pins *pins, char text[RESTORED_TEXT_SI
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && at < RESTORED_TEXT_SIZE; slot++) {
 		const struct xbond_slave *slave = &pins->slaves[slot];
 
-		if (slave->state == XBOND_SLOT_RELEASING)
+		if (restored_is_left(slave))
 			at += (size_t)snprintf(text + at, RESTORED_TEXT_SIZE - at, "%s%s: %s",
 					       at ? "; " : "", slave->name,
 					       restored_left(slave->restored, what, sizeof(what)));

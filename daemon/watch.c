@@ -12,7 +12,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
-#include "daemon/bond/lacp_news.h"
+#include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/part.h"
 #include "daemon/control/control.h"
 #include "daemon/device/device.h"

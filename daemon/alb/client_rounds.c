@@ -4,17 +4,20 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/if_addr.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "bpf/abi.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/pins.h"
 #include "common/readings.h"
 #include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
-#include "daemon/alb/gone_addresses.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/main_loop.h"
@@ -22,6 +25,67 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
+#include "network/ip.h"
+
+/*
+ * IP addresses that devices of this host have no longer, until the clients of those that no device
+ * has are forgotten.
+ */
+#define GONE_ADDRESSES 32
+
+struct gone_addresses {
+	struct {
+		int family;
+		uint8_t bytes[16];
+	} list[GONE_ADDRESSES];
+	unsigned int count;
+};
+
+static bool gone_addresses_is(const struct gone_addresses *gone, unsigned int i, int family,
+			      const uint8_t *bytes)
+{
+	return gone->list[i].family == family &&
+	       !memcmp(gone->list[i].bytes, bytes, sizeof(gone->list[i].bytes));
+}
+
+/* There must be room. */
+static void gone_addresses_add(struct gone_addresses *gone, const struct address *address)
+{
+	unsigned int i = gone->count++;
+
+	gone->list[i].family = address->family;
+	memcpy(gone->list[i].bytes, address->bytes, sizeof(gone->list[i].bytes));
+}
+
+static void gone_addresses_drop(struct gone_addresses *gone, const struct address *address)
+{
+	for (unsigned int i = gone->count; i-- > 0;)
+		if (gone_addresses_is(gone, i, address->family, address->bytes))
+			gone->list[i] = gone->list[--gone->count];
+}
+
+/* DADFAILED: another host has it. */
+static void gone_addresses_take(const struct address *address, void *arg)
+{
+	if (!(address->flags & IFA_F_DADFAILED))
+		gone_addresses_drop(arg, address);
+}
+
+/* Drops those that some device in the namespace of nl has. Returns 0 or -errno. */
+static int gone_addresses_look(struct gone_addresses *gone, struct nl *nl)
+{
+	return gone->count ? address_visit(nl, gone_addresses_take, gone) : 0;
+}
+
+/* Is it a client of one of them? */
+static bool gone_addresses_have(const struct gone_addresses *gone,
+				const struct xbond_client_key *key)
+{
+	for (unsigned int i = 0; i < gone->count; i++)
+		if (gone_addresses_is(gone, i, key->family, key->own))
+			return true;
+	return false;
+}
 
 #define STEP 256 /* entries that are written and sent at once */
 #define STEP_PAUSE_NS (50 * NS_PER_MS)

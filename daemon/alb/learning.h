@@ -3,7 +3,7 @@
  * Learning packets of balance-tlb and balance-alb, by which switches know where an address is,
  * untagged and in each VLAN that bond0 sends in. From the address to itself they reach the next
  * switch, which keeps them; when slaves' addresses have moved, they are broadcasts, and reach all.
- * learning_macs.h says which addresses. Called by the main loop.
+ * Called by the main loop.
  */
 #ifndef XBOND_DAEMON_ALB_LEARNING_H
 #define XBOND_DAEMON_ALB_LEARNING_H

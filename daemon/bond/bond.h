@@ -93,7 +93,7 @@ struct member {
 	struct {
 		bool excused;	   /* bondd has changed the device since the last look */
 		uint32_t refusing; /* monitors that said no at the last look */
-	} quality;		   /* quality_judge.c */
+	} quality;		   /* quality.c */
 };
 
 /* The multicast groups of bond0, and which slaves have joined them for it: slave_multicast.c. */
@@ -196,7 +196,7 @@ struct bond {
 	struct rx_turn rx_turn;		  /* rx_turn_steps.c */
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
 	struct slave_multicast multicast;
-	sd_event_source *delay; /* delay.c */
+	sd_event_source *delay; /* evaluate.c */
 	/* fail_over_mac.c. evaluate.c turns it on. */
 	sd_event_source *fail_over_mac;
 	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
@@ -234,7 +234,7 @@ struct bond {
 		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
 		/* Slots without a link whose addresses the active slave has taught. */
 		uint64_t orphans, stands_in_until_ns;
-		/* Addresses of devices above bond0, and when they were read: learning_macs.c. */
+		/* Addresses of devices above bond0, and when they were read: learning.c. */
 		uint8_t above[BOND_ABOVE][XBOND_MAC_SIZE];
 		unsigned int above_count;
 		uint64_t above_ns;
@@ -246,7 +246,7 @@ struct bond {
 	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
-	} gro;		   /* xdp_gro.c */
+	} gro;		   /* xdp_nic.c */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
@@ -333,7 +333,7 @@ bool bond_link_works(const struct bond *bond, unsigned int slot);
 uint64_t bond_soft_noes(const struct bond *bond);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of delay.h to what ends first. */
+/* Sets the timer of evaluate.h to what ends first. */
 void bond_arm_delay(struct bond *bond);
 /* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);

@@ -9,6 +9,7 @@
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
 
@@ -327,4 +328,12 @@ void bond_lacp_log(struct bond *bond)
 
 	while (bond->lacp.thread && lacp_thread_take(bond->lacp.thread, &event))
 		bond_lacp_log_event(bond, &event);
+}
+
+void lacp_news_take(struct daemon *daemon)
+{
+	lacp_thread_acknowledge(daemon->lacp_thread);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->lacp.thread)
+			bond_evaluate(bond);
 }

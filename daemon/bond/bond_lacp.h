@@ -36,4 +36,11 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
  */
 void bond_lacp_log(struct bond *bond);
 
+/* The LACP thread has news: evaluates the bonds that it speaks for. */
+
+struct daemon;
+
+/* When lacp_thread_fd() is readable. */
+void lacp_news_take(struct daemon *daemon);
+
 #endif

@@ -8,10 +8,12 @@
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/bond_tell_moves.h"
+#include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "options/values.h"
@@ -364,4 +366,35 @@ void bond_choose_active_again(struct bond *bond)
 void bond_free_active(struct bond *bond)
 {
 	bond->evaluation.active_free = true;
+}
+
+#define TIMER_ACCURACY_US 1000
+
+static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct bond *bond = arg;
+
+	(void)source;
+	(void)usec;
+	latency_note("delay");
+	burst_begin(bond->daemon);
+	bond_evaluate(bond);
+	burst_end(bond->daemon);
+	return 0;
+}
+
+int delay_start(struct bond *bond)
+{
+	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
+				  TIMER_ACCURACY_US, delay_on_time, bond);
+
+	if (r < 0)
+		return r;
+	bond_arm_delay(bond);
+	return 0;
+}
+
+void delay_stop(struct bond *bond)
+{
+	bond->delay = sd_event_source_disable_unref(bond->delay);
 }

@@ -25,4 +25,13 @@ void bond_announce_failover(struct bond *bond);
 /* The next evaluation chooses the active slave as if there were none. */
 void bond_free_active(struct bond *bond);
 
+/*
+ * The timer of updelay, downdelay, a standby port that takes over, and flows that wait for markers.
+ * bond_arm_delay() sets it.
+ */
+
+/* Returns 0 or -errno. */
+int delay_start(struct bond *bond);
+void delay_stop(struct bond *bond);
+
 #endif

@@ -23,7 +23,6 @@
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/bypass.h"
-#include "daemon/bond/delay.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
 #include "daemon/bond/pins_keep.h"

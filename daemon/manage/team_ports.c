@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/team_ports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/team_ports.h"
 #include "network/link.h"
 
 /* A device that did not become a slave when it was last put into bond0. */
@@ -31,7 +31,7 @@ static struct team_refusal *team_refusal_find(struct bond *bond, int ifindex)
 	return refusal;
 }
 
-bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
+static bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
 {
 	struct team_refusal *refusal = team_refusal_find(bond, ifindex);
 
@@ -47,7 +47,7 @@ bool team_refusal_note(struct bond *bond, int ifindex, const char *why)
 	return true;
 }
 
-void team_refusal_forget(struct bond *bond, int ifindex)
+static void team_refusal_forget(struct bond *bond, int ifindex)
 {
 	struct team_refusal **at = team_refusal_list(bond), *gone;
 
@@ -60,7 +60,7 @@ void team_refusal_forget(struct bond *bond, int ifindex)
 	free(gone);
 }
 
-void team_refusal_free_all(struct bond *bond)
+static void team_refusal_free_all(struct bond *bond)
 {
 	while (*team_refusal_list(bond))
 		team_refusal_forget(bond, (*team_refusal_list(bond))->ifindex);

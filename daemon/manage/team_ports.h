@@ -7,12 +7,8 @@
 #ifndef XBOND_DAEMON_MANAGE_TEAM_PORTS_H
 #define XBOND_DAEMON_MANAGE_TEAM_PORTS_H
 
-#include <stdbool.h>
-
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/part.h"
-
-extern struct part team_refusal_part;
 
 /* link: a message. Does nothing unless it is a port of such a bond, and no slave. */
 void team_ports_take(struct daemon *daemon, const struct link_info *link);
@@ -23,11 +19,6 @@ void team_ports_look(struct bond *bond);
  * Devices that somebody has put into bond0, a team, and that did not become slaves. A manager may
  * put one in again and again, and that is logged once.
  */
-
-/* Returns whether it is for another reason than last time. */
-bool team_refusal_note(struct bond *bond, int ifindex, const char *why);
-/* It is a slave, or it has gone: another one may get its number. */
-void team_refusal_forget(struct bond *bond, int ifindex);
-void team_refusal_free_all(struct bond *bond);
+extern struct part team_refusal_part;
 
 #endif

@@ -20,4 +20,9 @@ void quality_schedule(struct bond *bond);
 /* Options of the bond were set. What was counted for those is forgotten; hold-downs end. */
 void quality_follow(struct bond *bond, const struct option_set *options);
 
+/* The slave is new. */
+void quality_begin(struct bond *bond, unsigned int slot);
+/* bondd changes the device, which may cost its carrier: that is no flap. */
+void quality_excuse(struct bond *bond, unsigned int slot);
+
 #endif

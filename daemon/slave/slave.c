@@ -17,7 +17,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
-#include "daemon/monitor/quality_judge.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_place.h"

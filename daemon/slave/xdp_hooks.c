@@ -19,7 +19,6 @@
 #include "daemon/slave/lro.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_parts.h"
-#include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
 #include "network/driver.h"
 

@@ -5,6 +5,7 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "network/driver.h"
@@ -68,4 +69,82 @@ void xdp_nic_restore(struct bond *bond, unsigned int slot)
 	    feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true) >= 0)
 		slave->before.flags &= ~(uint32_t)XBOND_SLAVE_HAD_VLAN_STRIP;
 	lro_let_go(bond, slot, XBOND_SLAVE_HAD_LRO);
+}
+
+/* bond0 takes XDP frames only while it has GRO. */
+int xdp_gro_want(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct feature gro;
+	int r;
+
+	if (bond->device.away)
+		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
+	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
+	if (r)
+		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
+	if (gro.active)
+		return 0;
+	pin->gro_was_off = 1;
+	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
+	return r < 0 ? err_set(err, -r, "%s does not take GRO: %s", pin->name, strerror(-r)) : 0;
+}
+
+static bool xdp_gro_some_receive_by_xdp(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+			return true;
+	return false;
+}
+
+/*
+ * Where GRO was turned on while bond0 was down, the kernel (seen with 6.18) does not tell the port
+ * side, which then drops what slaves redirect to it. Turned off and on while bond0 is up, it does.
+ */
+static void xdp_gro_renew(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	uint64_t features;
+	bool deaf = !xdp_features_get((int)pin->port_ifindex, &features) &&
+		    !(features & XDP_FEATURE_NDO_XMIT);
+
+	if (deaf && !bond->gro.deaf) {
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
+	}
+	bond->gro.deaf = deaf;
+}
+
+/* Somebody has turned it off. This is kept until no slave needs it any more. */
+void xdp_gro_keep(struct bond *bond)
+{
+	const char *name = bond_pin(bond)->name;
+	struct feature gro;
+	struct err err;
+	bool lost;
+
+	if (bond->device.away || !xdp_gro_some_receive_by_xdp(bond))
+		return;
+	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
+	if (lost && !bond->gro.lost)
+		event_warning(name, NULL,
+			      "generic receive offload is turned on again: its slaves receive "
+			      "through XDP");
+	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
+		event_warning(name, NULL, "%s", err.text);
+	bond->gro.lost = lost;
+	if (!lost && !bond->device.is_down)
+		xdp_gro_renew(bond);
+}
+
+void xdp_gro_restore(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!pin->gro_was_off || xdp_gro_some_receive_by_xdp(bond))
+		return;
+	if (!bond->device.away)
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
+	pin->gro_was_off = 0;
 }

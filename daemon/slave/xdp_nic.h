@@ -26,4 +26,16 @@ int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *
 /* Called after the program is detached. */
 void xdp_nic_restore(struct bond *bond, unsigned int slot);
 
+/*
+ * bond0's generic receive offload (GRO), which it needs while slaves receive by XDP: a veth without
+ * GRO takes no frames.
+ */
+
+/* Turns it on and records that it was off. */
+int xdp_gro_want(struct bond *bond, struct err *err);
+/* Somebody may have turned it off. */
+void xdp_gro_keep(struct bond *bond);
+/* Restores it when the last slave that needs it has gone. */
+void xdp_gro_restore(struct bond *bond);
+
 #endif

@@ -236,7 +236,8 @@ def test_a_program_that_the_kernel_does_not_detach(lone, on_veths, rx_hook, rest
     assert host.link("l0")["mtu"] == 1400
 
 
-def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_veths):
+@pytest.mark.parametrize("restart", [False, True], ids=["goes on", "dies"])
+def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_veths, restart):
     host = lone(bondd=False)
     host.start_refusable()
     host.ctl("create", "bond0", "mode", "balance-xor")
@@ -247,7 +248,14 @@ def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_ve
         again = host.ctl_try("create", "bond0", "mode", "balance-xor")
         assert again.returncode == 1 and "l0: ingress; l1: ingress" in again.stderr
         assert host.ctl_try("delete", "bond0").returncode == 1
-    host.ctl("delete", "bond0")
+        assert "l0: ingress" in host.show()["problem"]
+        if restart:
+            host.kill_bondd()
+    if restart:
+        host.start_bondd()
+        wait_for(lambda: host.pins() == [], "the next bondd to go on with it")
+    else:
+        host.ctl("delete", "bond0")
     assert host.pins() == []
     host.ctl("create", "bond1", "mode", "balance-xor")
     wait_for(lambda: is_free(host, "l0") and is_free(host, "l1"), "both to be released")
