@@ -281,21 +281,30 @@ static int policy_pin_program(const char *dir, const char *pin, int program_fd, 
 	return err_set(err, -r, "cannot write %s/%s: %s", dir, pin, strerror(-r));
 }
 
-static void policy_pin_visit(const char *dir, const char *prefix,
-			     void (*visit)(const char *map, const char *pin, void *arg), void *arg)
+static void policy_pin_visit_in(DIR *stream, const char *dir, const char *prefix,
+				void (*visit)(const char *map, const char *pin, void *arg),
+				void *arg)
 {
 	size_t length = strlen(prefix);
 	struct dirent *entry;
-	DIR *stream = opendir(dir);
 
-	if (!stream)
-		return;
+	rewinddir(stream);
 	while ((entry = readdir(stream))) {
 		char pin[PIN_PATH_SIZE];
 
 		if (!strncmp(entry->d_name, prefix, length))
 			visit(entry->d_name + length, pin_path(pin, dir, entry->d_name), arg);
 	}
+}
+
+static void policy_pin_visit(const char *dir, const char *prefix,
+			     void (*visit)(const char *map, const char *pin, void *arg), void *arg)
+{
+	DIR *stream = opendir(dir);
+
+	if (!stream)
+		return;
+	policy_pin_visit_in(stream, dir, prefix, visit, arg);
 	closedir(stream);
 }
 
@@ -410,15 +419,20 @@ int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 
 int policy_unpin(const char *dir, struct err *err)
 {
+	DIR *stream = opendir(dir); /* before anything is removed, as this may fail */
+	int r;
+
+	if (!stream)
+		return err_set(err, errno, "cannot read %s: %m", dir);
 	/* That of XDP first: as long as the other is there, the policy is one that can be removed.
 	 */
-	int r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
-
+	r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
 	if (!r)
 		r = policy_pin_program(dir, XBOND_PIN_POLICY, -1, err);
-	if (r)
-		return r;
-	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
-	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
-	return 0;
+	if (!r) {
+		policy_pin_visit_in(stream, dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
+		policy_pin_visit_in(stream, dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
+	}
+	closedir(stream);
+	return r;
 }
