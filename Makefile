@@ -35,6 +35,7 @@ CC := $(CLANG)
 endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
 CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0.1
+INCLUDES := -I. -Ilib -Iinclude
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,$(if $(SAN),-O1,-O2)) -g
@@ -43,12 +44,12 @@ INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(find
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
 	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
-ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
+ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
-BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE) \
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra $(INCLUDES) -I$(ARCH_INCLUDE) \
 	-ffile-prefix-map=$(CURDIR)=.
 
-folders := daemon daemon/* cli cli/* cni network view options rules common lacp bfd
+folders := daemon daemon/* cli cli/* cni lib/*
 sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
 objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
@@ -60,7 +61,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
-bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
+bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard lib/bfd/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
@@ -107,8 +108,8 @@ $(B)/version:
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '$(VERSION)' >$@
 
-$(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
-$(B)/common/version.o: $(B)/version
+$(B)/lib/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
+$(B)/lib/common/version.o: $(B)/version
 
 $(B)/daemon/metrics/metrics_http.o: $(wildcard daemon/metrics/page/*)
 
@@ -181,7 +182,7 @@ $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
 	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close
 # Its loops over all buckets would take all the time.
-$(B)/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
+$(B)/lib/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_mac_set \
 	bond_evaluate xdp_follow_tx xdp_ask_again rx_turn_start poll_schedule backlog_skip_follow_all bypass_follow_captures \
 	bpf_map_lookup_elem handover_begin log_line
@@ -189,7 +190,7 @@ $(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_ge
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
-$(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard library/*.h)
+$(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard include/xbond/*.h)
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
@@ -252,7 +253,7 @@ fuzz: deps-test
 
 fuzz-targets: $(fuzz_targets)
 
-## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=network one folder; takes minutes)
+## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=lib/network one folder; takes minutes)
 CLANG_TIDY ?= clang-tidy
 tidy_sources = $(if $(ONLY),$(wildcard $(ONLY)/*.c),$(sources))
 tidy: deps-test
@@ -383,12 +384,12 @@ install: all
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
 # All that these include, whichever kind of program includes them.
-public_headers = $(sort library/loader.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard library/*.bpf.h), \
-	$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) -I. -I$(ARCH_INCLUDE) $(header))))))
+public_headers = $(sort include/xbond/loader.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard include/xbond/*.bpf.h), \
+	$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) $(INCLUDES) -I$(ARCH_INCLUDE) $(header))))))
 install-dev:
 	for header in $(public_headers); do \
-		to=$(DESTDIR)$(PREFIX)/include/xbond/$${header#library/} && install -d -m 755 $$(dirname $$to) && \
-		sed -E 's|^#include "(library/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
+		name=$${header#lib/}; to=$(DESTDIR)$(PREFIX)/include/xbond/$${name#include/xbond/} && install -d -m 755 $$(dirname $$to) && \
+		sed -E 's|^#include "(xbond/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
 		chmod 644 $$to || exit 1; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in \

@@ -77,7 +77,7 @@
 #define XBOND_PIN_PROG_LOOK "prog_look"
 #define XBOND_PIN_PROG_EXIT "prog_exit"
 #define XBOND_PIN_PROG_POLICY_TRY "prog_policy_try"
-/* Devmaps of XDP programs, the bond's own and those of others (library/select.bpf.h): */
+/* Devmaps of XDP programs, the bond's own and those of others (xbond/select.bpf.h): */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /*

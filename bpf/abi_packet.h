@@ -56,7 +56,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 
 /*
- * What library/select.bpf.h promises to programs of others. It is raised when one of these maps
+ * What xbond/select.bpf.h promises to programs of others. It is raised when one of these maps
  * changes its size, or a program that was compiled before would choose other slaves than the bond:
  * settings, table, buckets, cursor, counters, wake, doubt, losses, loads, moves, flowlets, recent,
  * alb, vlans, devices, xdp_slaves, xdp_all.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a bond's programs and a policy of the user say to each other. A part of abi.h, and installed
- * by itself for library/policy.bpf.h, so policies that were compiled once go on working: a change
+ * by itself for xbond/policy.bpf.h, so policies that were compiled once go on working: a change
  * of a size or a meaning here raises XBOND_POLICY_VERSION.
  */
 #ifndef XBOND_ABI_POLICY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a TC program that sends needs around the worker of choose.h: the packet of an skb, its hash,
- * and ways out by ifindex. Also for programs of others (library/select.bpf.h).
+ * and ways out by ifindex. Also for programs of others (xbond/select.bpf.h).
  */
 #ifndef XBOND_BPF_SEND_TC_H
 #define XBOND_BPF_SEND_TC_H

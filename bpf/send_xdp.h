@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an XDP program that sends needs around the worker of choose.h: the packet of a frame, its
- * length, its hash, and ways out by devmap. Also for programs of others (library/select.bpf.h).
+ * length, its hash, and ways out by devmap. Also for programs of others (xbond/select.bpf.h).
  */
 #ifndef XBOND_BPF_SEND_XDP_H
 #define XBOND_BPF_SEND_XDP_H

@@ -22,7 +22,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no
 BESIDE = ["-n", str(min(3 * len(os.sched_getaffinity(0)), 24)), "--dist", "loadgroup"]
 
 TABLE = """
-bfd/                        layout net/bfd
+lib/bfd/                    layout net/bfd
 bpf/                        bpf layout net/modes net/failover net/lacp_hold
 bpf/abi                     bpf cli layout net/upgrade net/restart
 bpf/linkwatch               net/carrier net/wake
@@ -55,7 +55,7 @@ cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys c
 cli/simulate                cli/simulate
 cli/top/                    cli/top net/top
 cni/                        net/cni
-common/                     layout cli/calls cli/show users
+lib/common/                 layout cli/calls cli/show users
 daemon/                     layout net/lifecycle net/restart net/iplink
 daemon/alb/                 net/alb net/tlb bpf/clients
 daemon/announce/            net/announce net/announce_counts
@@ -100,23 +100,23 @@ daemon/bond/part            net/slaves net/faults net/trouble
 daemon/parts                net/slaves net/faults net/restart
 daemon/slave/rx             net/rx_hook net/slave_filters net/attach_check
 daemon/slave/xdp            net/xdp net/rx_hook
-lacp/                       layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
+lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
-library/                    layout bpf/model net/library
-network/                    layout net/iplink net/lifecycle users
-network/bonding             net/handover net/team import
-network/filters             net/slave_filters net/bypass
-network/ip                  net/arp net/announce net/iplink
-network/mac_lists           net/multicast users
-network/netconf             net/netconf
-network/nl                  net/faults net/iplink net/lifecycle layout
-options/                    cli/check cli/option_values cli/calls cli/complete import manual
-rules/                      net/reselect net/resilience
-rules/active                net/reselect net/fail_over_mac net/drain_markers net/alb
-rules/buckets               net/rebalance net/resilience
-rules/link_state            net/quality net/arp net/carrier
-rules/rebalance             net/rebalance
-view/                       cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
+include/xbond/              layout bpf/model net/library
+lib/network/                layout net/iplink net/lifecycle users
+lib/network/bonding         net/handover net/team import
+lib/network/filters         net/slave_filters net/bypass
+lib/network/ip              net/arp net/announce net/iplink
+lib/network/mac_lists       net/multicast users
+lib/network/netconf         net/netconf
+lib/network/nl              net/faults net/iplink net/lifecycle layout
+lib/options/                cli/check cli/option_values cli/calls cli/complete import manual
+lib/rules/                  net/reselect net/resilience
+lib/rules/active            net/reselect net/fail_over_mac net/drain_markers net/alb
+lib/rules/buckets           net/rebalance net/resilience
+lib/rules/link_state        net/quality net/arp net/carrier
+lib/rules/rebalance         net/rebalance
+lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             net/metrics
 debian/                     packaging
 docs/                       manual report
@@ -192,8 +192,9 @@ def sources_of(path):
 
 def users_of(header):
     """The .c files that include it; none, if they are many."""
+    name = re.sub("^(lib|include)/", "", header)
     users = [path for path in glob.glob("*/**/*.c", root_dir=ROOT, recursive=True)
-             if f'#include "{header}"' in (ROOT / path).read_text()]
+             if f'#include "{name}"' in (ROOT / path).read_text()]
     return users if len(users) <= FEW else []
 
 

@@ -89,7 +89,7 @@ void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint
  * XDP chooses.
  */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags);
-/* Programs of others (library/select.bpf.h) may rely on the maps from now on. */
+/* Programs of others (xbond/select.bpf.h) may rely on the maps from now on. */
 void dataplane_offer(struct dataplane *dataplane);
 /*
  * bondd is alive, and counts as alive for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses

@@ -1,4 +1,4 @@
-"""Frames that a program of somebody else sends by the slaves of a bond (library/select.bpf.h).
+"""Frames that a program of somebody else sends by the slaves of a bond (xbond/select.bpf.h).
 
 The program is on a veth, as on a NIC: live frames come out of the veth's other end. It chooses by
 the library and redirects to a slave, whose far end drops them in XDP. Beside it, on such a veth:
@@ -31,11 +31,11 @@ SEC("xdp.frags") int tc(struct xdp_md *ctx) { return bpf_redirect_map(&to_tc, 0,
 
 
 def maps_of(path):
-    """{map: pin} of what library/loader.h gives to this object, which has those of its kind."""
+    """{map: pin} of what xbond/loader.h gives to this object, which has those of its kind."""
     pins = dict(re.findall(r'#define (XBOND_PIN_\w+) "(\w+)"', (ROOT / "bpf/abi.h").read_text()))
     names = path.read_bytes().split(b"\0")
     return {name: pins[pin] for name, pin in re.findall(
-        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "library/loader.h").read_text())
+        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "include/xbond/loader.h").read_text())
             if name.encode() in names}
 
 

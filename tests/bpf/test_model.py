@@ -1,5 +1,5 @@
 """The programs against the model of docs/users/hash.md over generated packets: the same bucket out
-of 4096 for each. And programs of others, which include library/select.bpf.h, against the bond's
+of 4096 for each. And programs of others, which include xbond/select.bpf.h, against the bond's
 own: the same slave, whatever is missing. The packets follow from the seed of the sample.
 """
 import collections

@@ -2,7 +2,7 @@
 """The pinned maps of a bond made by hand, as bondd would leave them: no programs, no devices, no
 bondd.
 
-bpf/abi.h and lacp/state.h are read by tests/bpf/abi.py, so no layout is written down twice.
+bpf/abi.h and lib/lacp/state.h are read by tests/bpf/abi.py, so no layout is written down twice.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 
 def lacp_constants():
     """Enumerators and flags of state.h, without the LACP_."""
-    text = (ROOT / "lacp/state.h").read_text()
+    text = (ROOT / "lib/lacp/state.h").read_text()
     pairs = re.findall(r"^#define LACP_(\w+) (0x[0-9a-f]+|\d+)\b", text, re.M)
     pairs += re.findall(r"^\tLACP_(\w+) = (\d+),", text, re.M)
     return {name: int(value, 0) for name, value in pairs}

@@ -23,8 +23,8 @@ def test_yamllint(directory):
 
 
 def default_paths():
-    """Of common/paths.c."""
-    source = (ROOT / "common/paths.c").read_text()
+    """Of lib/common/paths.c."""
+    source = (ROOT / "lib/common/paths.c").read_text()
     found = re.findall(r'"(/[\w/]+/xbond)"', source)
     assert len(found) == 3
     return found

@@ -40,12 +40,12 @@ def test_the_longest_prefix_counts(path, expected):
 
 
 def test_who_uses_a_file_is_concerned():
-    assert "tests/net/test_alb.py" in concerns.by_table("network/mac_lists.c")
+    assert "tests/net/test_alb.py" in concerns.by_table("lib/network/mac_lists.c")
 
 
 def test_units_by_what_they_are_linked_with():
     units = concerns.programs_of("unit/test_*")
-    found = {pathlib.Path(path).name for path in concerns.linked(units, ["lacp/transmit.c"])}
+    found = {pathlib.Path(path).name for path in concerns.linked(units, ["lib/lacp/transmit.c"])}
     assert "test_lacp_system" in found and "test_names" not in found, BUILD
     assert concerns.sources_of("cli/top/top.h") and not concerns.sources_of("bpf/abi.h")
 

@@ -15,8 +15,9 @@ from built import BUILD, ROOT
 LADDER = ("daemon", "daemon/control", "daemon/handover", "daemon/manage", "daemon/device",
           "daemon/slave", "daemon/alb", "daemon/monitor", "daemon/bond", "daemon/announce",
           "daemon/dataplane", "daemon/lacp_thread", "daemon/bfd_thread", "daemon/metrics",
-          "daemon/base", "network", "view", "options", "rules", "common", "bpf", "lacp", "bfd")
-SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both made of
+          "daemon/base", "lib/network", "lib/view", "lib/options", "lib/rules", "lib/common", "bpf",
+          "lib/lacp", "lib/bfd")
+SHARED = LADDER[LADDER.index("lib/network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.
 OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "cli/packets",
@@ -24,7 +25,7 @@ OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cni"] = {"cni", *MAY_USE["cli/base"]}  # of cli/base it uses the client
-MAY_USE["library"] = {"library", *LADDER[LADDER.index("bpf"):]}
+MAY_USE["include/xbond"] = {"include/xbond", *LADDER[LADDER.index("bpf"):]}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 
@@ -49,8 +50,9 @@ def includes():
     """(file, file it includes)"""
     for path in FILES:
         for name in re.findall(r'^#include "([^"]+)"', (ROOT / path).read_text(), re.M):
-            if (ROOT / name).exists():  # the others are made by the build
-                yield path, pathlib.PurePosixPath(name)
+            for top in ("", "lib/", "include/"):  # what is in none of them, the build makes
+                if (ROOT / top / name).exists():
+                    yield path, pathlib.PurePosixPath(top + name)
 
 
 def symbols(*options):
@@ -133,7 +135,7 @@ def test_no_circle_of_headers():
 
 def test_a_stem_is_in_one_folder():
     folders = {}
-    public = pathlib.PurePosixPath("library/select.bpf.h")  # others include it by this name
+    public = pathlib.PurePosixPath("include/xbond/select.bpf.h")  # others include it by this name
     for path in FILES:
         if path == public:
             continue

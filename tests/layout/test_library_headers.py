@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The headers of library/ in the files of others: select.bpf.h leaves only names there that
+"""The headers of include/xbond/ in the files of others: select.bpf.h leaves only names there that
 docs/developers/select.md says, and loader.h is also for C++.
 """
 import json
@@ -28,14 +28,15 @@ BEFORE = """
 #include <bpf/bpf_helpers.h>
 #include <stdint.h>
 """
-LIBRARY = '#include "library/select.bpf.h"\n'
+INCLUDES = [f"-I{ROOT}", f"-I{ROOT}/lib", f"-I{ROOT}/include"]
+LIBRARY = '#include "xbond/select.bpf.h"\n'
 # the compiler's, the kernel's
 OF_OTHERS = re.compile(r"__builtin_|__sync_|bpf_(?:rdonly_cast|cast_to_kern_ctx)$|\w+___xbond$")
 
 
 def clang(text, *words):
     return subprocess.run(
-        ["clang", "-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3", f"-I{ROOT}",
+        ["clang", "-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3", *INCLUDES,
          f"-I/usr/include/{os.uname().machine}-linux-gnu", *words, "-x", "c", "-"],
         input=text, capture_output=True, text=True, check=True, timeout=120).stdout
 
@@ -73,13 +74,13 @@ def test_names(kind, names):
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_loader(language):
     subprocess.run(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                    f"-I{ROOT}", "-x", language, "-"], check=True, timeout=120, text=True,
-                   input='#include "library/loader.h"\n')
+                    *INCLUDES, "-x", language, "-"], check=True, timeout=120, text=True,
+                   input='#include "xbond/loader.h"\n')
 
 
 @pytest.mark.parametrize("kind", ["", "#define XBOND_SELECT_TC\n"], ids=["xdp", "tc"])
 @pytest.mark.parametrize("order", [1, -1])
 def test_beside_a_policy(kind, order):
     """One file may include both, as what two programs share does."""
-    policy = '#include "library/policy.bpf.h"\n'
+    policy = '#include "xbond/policy.bpf.h"\n'
     clang(kind + "".join([LIBRARY, policy][::order]), "-fsyntax-only", "-Wall", "-Werror")

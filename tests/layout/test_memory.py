@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory has one policy, common/err.h: whatever allocates is wrapped in memory_need(). Requests
-to the kernel are built by network/nl.h only, where nothing can be forgotten.
+"""Memory has one policy, lib/common/err.h: whatever allocates is wrapped in memory_need(). Requests
+to the kernel are built by lib/network/nl.h only, where nothing can be forgotten.
 """
 import re
 
@@ -14,7 +14,7 @@ ALLOCATORS = (r"(?<!memory_need\()\b"
 PRINTERS = r"\bv?asprintf\("  # memory_text() is ours
 BUILDERS = r"\b(nlmsg_(alloc\w*|append|put|convert)|nla_(put\w*|nest_\w+|reserve))\("
 # A header for programs of others, whose caller learns of it.
-OTHERS = {"library/loader.h"}
+OTHERS = {"include/xbond/loader.h"}
 
 
 def code(path):
@@ -24,8 +24,8 @@ def code(path):
 
 
 @pytest.mark.parametrize("pattern,home", [
-    (ALLOCATORS, "common/err.c"), (PRINTERS, "common/err.c"),
-    (BUILDERS, "network/nl.c")])
+    (ALLOCATORS, "lib/common/err.c"), (PRINTERS, "lib/common/err.c"),
+    (BUILDERS, "lib/network/nl.c")])
 def test_one_way(pattern, home):
     files = [path for path in FILES if str(path) not in {home, *OTHERS}]
     found = [f"{path}: {call[0]}" for path in files for call in re.finditer(pattern, code(path))]

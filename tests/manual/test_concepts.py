@@ -13,13 +13,13 @@ sys.path.insert(0, str(ROOT / "tests/bpf"))
 import abi  # noqa: E402
 
 OPTIONS = set(re.findall(r'\.name = "(\w+)"', "".join(
-    path.read_text() for path in (ROOT / "options").glob("option_table_*.c"))))
+    path.read_text() for path in (ROOT / "lib/options").glob("option_table_*.c"))))
 STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbond_buckets",
            "counters": "xbond_counters", "cursor": "xbond_cursor", "bond": "xbond_bond",
            "slaves": "xbond_slave", "monitors": "xbond_verdict", "failover": "xbond_failover",
            "attached": "xbond_attached", "wake": "xbond_wake", "told": "xbond_told"}
 # Where the sentences of `show` are.
-REASONS = ("view/view_why.c", "common/mode.c", "view/lacp_why.c")
+REASONS = ("lib/view/view_why.c", "lib/common/mode.c", "lib/view/lacp_why.c")
 
 
 def section(manual, title):

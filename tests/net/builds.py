@@ -46,14 +46,14 @@ def other_programs(tree):
 def newer_abi(tree):
     abi = int(re.search(r"XBOND_ABI_VERSION (\d+)", (tree / "bpf/abi.h").read_text())[1])
     other_programs(tree)
-    for path in ("common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
-                 "view/view_table_bond.c"):
+    for path in ("lib/common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
+                 "lib/view/view_table_bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
     steps = "daemon/dataplane/migrate.c"
     change(tree, steps, r"^static const struct migrate_step migrate_steps\[\] = \{\n", STEP)
     change(tree, steps, r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
-    change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
+    change(tree, "lib/common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
            "__type(value, struct { struct xbond_attached old; __u64 more[2]; })")
 
@@ -65,8 +65,7 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bfd", "bpf", "cli", "common", "daemon", "lacp", "network", "options", "rules",
-                 "view", "packaging", BUILD.name):
+    for part in ("bpf", "cli", "daemon", "include", "lib", "packaging", BUILD.name):
         shutil.copytree(ROOT / part, tree / part,
                         ignore=shutil.ignore_patterns("tests", "tools", "man"))
     for file in ("Makefile", "VERSION"):

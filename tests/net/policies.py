@@ -51,16 +51,12 @@ char _license[] SEC("license") = "GPL";
 
 def compile_policy(source, made, *words):
     """As docs/developers/policy.md says; source is a path or C."""
-    include = made.parent / "include"
-    include.mkdir(exist_ok=True)
-    if not (include / "xbond").exists():
-        (include / "xbond").symlink_to(ROOT / "library")
     if not isinstance(source, pathlib.Path):
         text, source = source, made.with_suffix(".c")
         source.write_text(text)
     run("clang", "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
-        f"-I/usr/include/{os.uname().machine}-linux-gnu", f"-I{include}", f"-I{ROOT}", *words,
-        "-c", source, "-o", made, timeout=200 * PATIENCE)
+        f"-I/usr/include/{os.uname().machine}-linux-gnu", f"-I{ROOT}/include", f"-I{ROOT}/lib",
+        f"-I{ROOT}", *words, "-c", source, "-o", made, timeout=200 * PATIENCE)
     return made
 
 

@@ -1,4 +1,4 @@
-"""Programs of others that send as the bond does (library/select.bpf.h): the example of an XDP
+"""Programs of others that send as the bond does (xbond/select.bpf.h): the example of an XDP
 router with its loader, as somebody has them who has installed xbond-dev.
 """
 import contextlib

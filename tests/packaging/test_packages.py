@@ -135,7 +135,7 @@ def test_all_maps_are_told():
     """Whoever does not use loader.h reads which maps to give; one left out would be empty."""
     pins = dict(re.findall(r'#define (XBOND_PIN_\w+) "(\w+)"', (ROOT / "bpf/abi.h").read_text()))
     maps = {name: pins[pin] for name, pin in re.findall(
-        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "library/loader.h").read_text())}
+        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "include/xbond/loader.h").read_text())}
     assert len(maps) > 10
     example = (ROOT / "packaging/examples/pick.bpf.c").read_text()
     assert dict(re.findall(r"map name ([\w.]+) pinned (\w+)", example)) == \
@@ -171,7 +171,7 @@ def test_what_is_printed_compiles(headers, tmp_path):
 
 @pytest.mark.parametrize("path", ["debian/control", "packaging/xbond.spec.in"])
 def test_the_description_has_all_modes(path):
-    modes = re.findall(r'\.name = "([\w.-]+)"', (ROOT / "common/mode.c").read_text())
+    modes = re.findall(r'\.name = "([\w.-]+)"', (ROOT / "lib/common/mode.c").read_text())
     text = (ROOT / path).read_text()
     assert len(modes) == 7 and [mode for mode in modes if mode not in text] == []
 

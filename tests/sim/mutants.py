@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
 NEEDED = [each.name for each in ROOT.iterdir()
           if each.name not in (".git", "build", "docs", "tests")] + ["tests/sim"]
-CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
+CORE, HOLD, HOLD_READER = "lib/lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
 MUTANTS = {

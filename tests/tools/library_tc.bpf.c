@@ -3,7 +3,7 @@
 #include <linux/bpf.h>
 
 #define XBOND_SELECT_TC
-#include "library/select.bpf.h"
+#include "xbond/select.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 

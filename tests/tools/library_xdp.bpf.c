@@ -2,7 +2,7 @@
 /* A program of somebody else that does nothing but send as the bond does. */
 #include <linux/bpf.h>
 
-#include "library/select.bpf.h"
+#include "xbond/select.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 

@@ -4,7 +4,7 @@
  * VERDICT [LOST...] reads requests (struct request, then the packet's bytes) and writes one __u32
  * for each: the bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
  * tests/bpf/datapath.py, which is slower and can do more. PROGRAM is one of the bond's, or an
- * object file of one that includes library/select.bpf.h. LOST are slots without a device. 64 slots
+ * object file of one that includes xbond/select.bpf.h. LOST are slots without a device. 64 slots
  * hold 12 bits in two runs: the upper six bits of the bucket, then the lower six. With detours
  * (slots lost, or not in the mask), this is the number of a pair of slots.
  */
@@ -20,7 +20,7 @@
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
 #include "bpf/xdp.skel.h"
-#include "library/loader.h"
+#include "xbond/loader.h"
 
 #define PICK_FAILED 0xffffffffu
 #define MAX_PACKET 2048

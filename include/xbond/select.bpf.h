@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 /* Until the end of this file these names are xbond's own; then they are the program's again. */
-#include "library/names_begin.h"
+#include "xbond/names_begin.h"
 
 #include "bpf/abi.h"
 #ifdef XBOND_SELECT_TC
@@ -237,6 +237,6 @@ static __always_inline int xbond_send(XBOND_CONTEXT *ctx)
 	return xbond_send_by(ctx, xbond_select_for(ctx, length), length);
 }
 
-#include "library/names_end.h"
+#include "xbond/names_end.h"
 
 #endif
