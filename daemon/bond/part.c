@@ -168,11 +168,10 @@ static bool part_settle(struct bond *bond, struct part *part, unsigned int slot,
 	return (slot == PART_BOND || bond_is_member(bond, slot)) && part->settle(bond, slot, news);
 }
 
-/* Marks that come meanwhile stay. Returns true if the time is over. */
+/* Marks that come meanwhile stay, with their news. Returns true if the time is over. */
 static bool parts_settle_one(struct bond *bond, size_t i, uint64_t end_ns)
 {
 	struct due *due = &bond->parts->due[i];
-	uint32_t news = due->news, left = 0;
 
 	for (unsigned int slot = 0; slot <= PART_BOND; slot++) {
 		bool is_bond = slot == PART_BOND;
@@ -185,13 +184,13 @@ static bool parts_settle_one(struct bond *bond, size_t i, uint64_t end_ns)
 			due->bond = false;
 		else
 			due->slots &= ~slots_bit(slot);
-		if (!part_settle(bond, parts[i], slot, news))
+		if (!part_settle(bond, parts[i], slot, due->news))
 			continue;
-		left = news;
 		due->bond |= is_bond;
 		due->slots |= is_bond ? 0 : slots_bit(slot);
 	}
-	due->news = left;
+	if (!due->bond && !due->slots)
+		due->news = 0;
 	return false;
 }
 

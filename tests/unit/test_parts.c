@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/bond/part.c: marks, and what they say, through the settle loop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/slots.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
+
+static struct xbond_slave slaves[XBOND_MAX_SLAVES];
+static struct daemon host;
+static struct bond bond = { .daemon = &host, .dataplane.pins.slaves = slaves };
+static uint32_t seen[PART_BOND + 1]; /* the news of the last settling of each slot */
+static unsigned int settled;
+
+/* Slot 2 is settled while messages come for slots 1 and 5, as a nested turn of the loop has it. */
+static bool note(struct bond *of, unsigned int slot, uint32_t news)
+{
+	seen[slot] = news;
+	if (settled++ || slot != 2)
+		return false;
+	parts_hear(of, 1, NEWS_FILTER, NULL, false);
+	parts_hear(of, 5, NEWS_ADDRESS, NULL, false);
+	return false;
+}
+
+static struct part noting = { .hears = NEWS_SLAVE | NEWS_FILTER | NEWS_ADDRESS | NEWS_LOST,
+			      .settle = note };
+
+static int setup(void **state)
+{
+	static struct part *const table[] = { &noting };
+
+	(void)state;
+	parts_init(table, 1);
+	memset(seen, 0, sizeof(seen));
+	settled = 0;
+	for (unsigned int slot = 0; slot < 8; slot++)
+		slaves[slot].state = XBOND_SLOT_MEMBER;
+	parts_start(&bond);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	parts_stop(&bond);
+	return 0;
+}
+
+static void news_that_come_meanwhile_keep_their_kind(void **state)
+{
+	(void)state;
+	parts_hear(&bond, 2, NEWS_SLAVE, NULL, false);
+	while (parts_settle(&bond, UINT64_MAX))
+		;
+	assert_int_equal(settled, 3);
+	assert_true(seen[1] & NEWS_FILTER);
+	assert_true(seen[5] & NEWS_ADDRESS);
+	assert_false(parts_are_due(&bond));
+	/* Nothing of this is left for the next. */
+	parts_hear(&bond, 3, NEWS_SLAVE, NULL, false);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_int_equal(seen[3], NEWS_SLAVE);
+}
+
+static void when_time_is_over_marks_stay(void **state)
+{
+	(void)state;
+	settled = 1;
+	parts_hear(&bond, 4, NEWS_FILTER, NULL, false);
+	assert_true(parts_settle(&bond, 0));
+	assert_int_equal(settled, 1);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_int_equal(seen[4], NEWS_FILTER);
+}
+
+static void lost_messages_mark_members_alone(void **state)
+{
+	(void)state;
+	settled = 1;
+	slaves[6].state = XBOND_SLOT_FREE;
+	parts_hear(&bond, PART_BOND, NEWS_LOST, NULL, false);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_int_equal(settled, 1 + 7 + 1); /* and the bond */
+	assert_int_equal(seen[6], 0);
+	assert_int_equal(seen[7], NEWS_LOST);
+	assert_int_equal(seen[PART_BOND], NEWS_LOST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(news_that_come_meanwhile_keep_their_kind, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(when_time_is_over_marks_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_messages_mark_members_alone, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
