@@ -2,6 +2,7 @@
 #include "daemon/monitor/carrier_watch.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct carrier_watch {
 	carrier_watch_fn on_change;
 	void *arg;
 	uint64_t first_ns; /* of the records that are being read */
-	bool unmapped;	   /* libbpf believes that this kernel cannot map arrays into memory */
+	bool misled;	   /* libbpf believes that this kernel is older than it is */
 	bool armed;	   /* linkwatch's timer runs, or has not been heard of since */
 	uint64_t blind_ns; /* until then */
 	uint64_t doubts[WATCH_BONDS / 64]; /* places in use */
@@ -66,6 +67,30 @@ static int carrier_watch_on_record(void *arg, void *data, size_t size)
 	return 0;
 }
 
+/*
+ * Has the kernel been told which functions the program has, and that others may call them? libbpf
+ * leaves that out for kernels older than those that xbond runs on. Without it the verifier goes
+ * through xbond's functions at each call of them, and gives up.
+ */
+static bool carrier_watch_has_functions(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+	struct btf *btf;
+	bool has = false;
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length) || !info.btf_id)
+		return false;
+	btf = btf__load_from_kernel_by_id(info.btf_id);
+	for (uint32_t id = 1; btf && id < btf__type_cnt(btf) && !has; id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+
+		has = btf_is_func(type) && btf_vlen(type) == BTF_FUNC_GLOBAL;
+	}
+	btf__free(btf);
+	return has;
+}
+
 static int carrier_watch_load(struct carrier_watch *watch, bool functions)
 {
 	struct linkwatch_bpf *skeleton = linkwatch_bpf__open();
@@ -79,8 +104,10 @@ static int carrier_watch_load(struct carrier_watch *watch, bool functions)
 	bpf_program__set_autoload(skeleton->progs.watch_queued, !functions);
 	bpf_program__set_autoload(skeleton->progs.watch_ran, !functions);
 	r = linkwatch_bpf__load(skeleton);
-	watch->unmapped = !r && !skeleton->data_subject;
-	if (watch->unmapped)
+	watch->misled = !r && (!skeleton->data_subject ||
+			       !carrier_watch_has_functions(functions ? skeleton->progs.watch_off
+								      : skeleton->progs.watch_ran));
+	if (watch->misled)
 		r = -ENOMEM;
 	if (!r)
 		r = linkwatch_bpf__attach(skeleton);
@@ -102,11 +129,11 @@ static void carrier_watch_choose(struct carrier_watch *watch)
 	int tracepoint = 0;
 
 	watch->source = XBOND_CARRIER_FENTRY;
-	if (!fentry || watch->unmapped)
+	if (!fentry || watch->misled)
 		return;
 	watch->source = XBOND_CARRIER_TRACEPOINT;
 	tracepoint = carrier_watch_may("poll") ? carrier_watch_load(watch, false) : -EPERM;
-	if (!tracepoint || watch->unmapped)
+	if (!tracepoint || watch->misled)
 		return;
 	watch->source = XBOND_CARRIER_POLL;
 	log_info("idle links are only watched by messages and the poll: the kernel refuses fentry "
@@ -121,7 +148,7 @@ struct carrier_watch *carrier_watch_new(carrier_watch_fn on_change, void *arg)
 	watch->on_change = on_change;
 	watch->arg = arg;
 	carrier_watch_choose(watch);
-	if (watch->unmapped) {
+	if (watch->misled) {
 		carrier_watch_free(watch);
 		return NULL;
 	}
