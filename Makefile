@@ -44,7 +44,8 @@ INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(find
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
 	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
-ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
+# A program gets only those functions that it calls: -ffunction-sections here, --gc-sections below.
+ALL_CFLAGS = -std=gnu11 -ffunction-sections -fdata-sections $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra $(INCLUDES) -I$(ARCH_INCLUDE) \
 	-ffile-prefix-map=$(CURDIR)=.
@@ -122,7 +123,7 @@ $(B)/all.a: $(filter-out $(mains),$(objects))
 	$(Q)rm -f $@ && $(AR) rcsT $@ $^
 
 # LIBRARIES are pkg-config's. Of a function in WRAPPED the program has one of its own.
-link = $(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
+link = $(CC) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
 	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
