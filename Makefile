@@ -109,8 +109,8 @@ $(B)/version:
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '$(VERSION)' >$@
 
-$(B)/lib/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
-$(B)/lib/common/version.o: $(B)/version
+$(B)/lib/common/paths.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
+$(B)/lib/common/paths.o: $(B)/version
 
 $(B)/daemon/metrics/metrics_http.o: $(wildcard daemon/metrics/page/*)
 

@@ -14,7 +14,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bfd/bfd_frame.h"
+#include "bfd/bfd_wire.h"
 #include "bpf/collect.h"
 #include "bpf/drops_count.h"
 #include "bpf/maps.h"

@@ -7,8 +7,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bfd/bfd_wire.h"
-#include "bpf/heartbeat.h"
 #include "bpf/maps.h"
+#include "bpf/rules.h"
 
 /*
  * Slots that fail while bondd is away. They leave table.tx_mask if others are left in it, come back
@@ -103,7 +103,7 @@ micro_bfd_words(const struct xbond_bfd_link *link)
 
 static __always_inline int micro_bfd_is_away(__u64 now_ns)
 {
-	return heartbeat_is_older(READ_ONCE(bfd.heartbeat_ns), now_ns, XBOND_BFD_AWAY_NS);
+	return xbond_heartbeat_is_older(READ_ONCE(bfd.heartbeat_ns), now_ns, XBOND_BFD_AWAY_NS);
 }
 
 /* RFC 5880, 6.8.4. The far end may have changed its interval since bondd was here. */

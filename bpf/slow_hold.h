@@ -15,9 +15,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/drops_count.h"
-#include "bpf/heartbeat.h"
 #include "bpf/maps.h"
 #include "bpf/micro_bfd_away.h"
+#include "bpf/rules.h"
 #include "lacp/frame.h"
 
 #define SLOW_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
@@ -51,7 +51,8 @@ _Static_assert(XBOND_PDU_SIZE == LACP_PDU_SIZE, "the core and the maps mean the 
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
-	return heartbeat_is_older(READ_ONCE(table.lacp_heartbeat_ns), now_ns, XBOND_LACP_AWAY_NS);
+	return xbond_heartbeat_is_older(READ_ONCE(table.lacp_heartbeat_ns), now_ns,
+					XBOND_LACP_AWAY_NS);
 }
 
 /*

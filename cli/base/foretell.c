@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/flow_words.h"
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "cli/base/flow_packet.h"
 #include "cli/base/picture.h"
 #include "common/clock.h"

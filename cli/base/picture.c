@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "cli/base/client.h"
 #include "common/err.h"
 #include "common/mode.h"

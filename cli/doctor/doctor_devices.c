@@ -7,7 +7,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/mac.h"
-#include "common/restored.h"
+#include "common/readings.h"
 #include "view/view_bond.h"
 
 /* Checks of how devices are set: MTUs and offloads. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bfd/bfd.h"
-#include "bpf/heartbeat.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/pins.h"
@@ -207,7 +207,7 @@ static bool bfd_thread_beat(struct bfd_thread_bond *bond)
 	uint64_t *heartbeat_ns = (uint64_t *)&bond->map->heartbeat_ns;
 	uint64_t before_ns = __atomic_exchange_n(heartbeat_ns, clock_now_ns(), __ATOMIC_SEQ_CST);
 
-	return heartbeat_is_older(before_ns, clock_now_ns(), XBOND_BFD_AWAY_NS);
+	return xbond_heartbeat_is_older(before_ns, clock_now_ns(), XBOND_BFD_AWAY_NS);
 }
 
 uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns)

@@ -4,7 +4,7 @@
  * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
  */
 
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/slots.h"

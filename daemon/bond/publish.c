@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "common/mode.h"
 #include "common/pins.h"
 #include "common/slots.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/heartbeat.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/pins.h"
@@ -181,8 +181,8 @@ static void dataplane_feed_watchdog(struct dataplane *dataplane)
 void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
-	bool was_away = heartbeat_is_older(table->heartbeat_ns, clock_now_ns(),
-					   XBOND_HEARTBEAT_FRESH_NS / 2);
+	bool was_away = xbond_heartbeat_is_older(table->heartbeat_ns, clock_now_ns(),
+						 XBOND_HEARTBEAT_FRESH_NS / 2);
 
 	if (!(dataplane_flags(table) & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		dataplane_feed_watchdog(dataplane);

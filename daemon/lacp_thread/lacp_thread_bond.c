@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bpf/heartbeat.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/pins.h"
@@ -217,7 +217,7 @@ static void lacp_thread_bond_save(struct lacp_thread_bond *bond)
 
 static bool lacp_thread_bond_is_stale(uint64_t heartbeat_ns)
 {
-	return heartbeat_is_older(heartbeat_ns, clock_now_ns(), XBOND_LACP_AWAY_NS);
+	return xbond_heartbeat_is_older(heartbeat_ns, clock_now_ns(), XBOND_LACP_AWAY_NS);
 }
 
 /*

@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/restored.h"
+#include "common/readings.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"

@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/restored.h"
+#include "common/readings.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"

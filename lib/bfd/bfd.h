@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bfd/bfd_frame.h"
 #include "bfd/bfd_wire.h"
 
 /*

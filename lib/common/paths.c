@@ -44,3 +44,6 @@ int paths_make_dir(const char *path, mode_t mode)
 	}
 	return mkdir(part, mode) && errno != EEXIST ? -errno : 0;
 }
+
+/* The Makefile defines it for this file alone, so that a new commit compiles nothing else anew. */
+const char xbond_version[] = XBOND_VERSION;

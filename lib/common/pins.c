@@ -20,7 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "bpf/heartbeat.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mode.h"
@@ -523,7 +523,8 @@ bool pins_bondd_alive(const struct pins *pins)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
 
-	return beat_ns && !heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
+	return beat_ns &&
+	       !xbond_heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
 }
 
 int pins_refuse_handed_over(const char *bond, struct err *err)

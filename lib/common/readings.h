@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is read of a running bond beside the maps that are mapped into memory, and of bondd's main
- * loop.
+ * What is read of a running bond beside the maps that are mapped into memory, of bondd's main loop,
+ * and of slaves that a bond has released.
  */
 #ifndef XBOND_COMMON_READINGS_H
 #define XBOND_COMMON_READINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
@@ -125,5 +126,19 @@ void loop_remove(struct loop_figures *figures, const char *run_dir);
 
 /* Makes a copy. Returns 0, or -errno if there is no bondd or one of another version. */
 int loop_read(const char *run_dir, struct loop_figures *ret_figures);
+
+/* What of a released slave may still be as the bond had it, in words: for log and `show`. */
+
+/* One bit of XBOND_RESTORED_*: "MTU". */
+const char *restored_name(uint32_t bit);
+/* What is left, as a list: "MAC address, MTU". Returns text. */
+const char *restored_left(uint32_t restored, char *text, size_t size);
+
+#define RESTORED_TEXT_SIZE 512
+/*
+ * The same of all slaves of a bond that are no longer members: "l0: MTU; l1: MAC address, MTU"; ""
+ * if there are none. Returns text.
+ */
+const char *restored_left_of(const struct pins *pins, char text[RESTORED_TEXT_SIZE]);
 
 #endif

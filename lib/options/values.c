@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/option_set.h"

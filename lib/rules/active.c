@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/active.h"
 
-#include "bpf/slot_rules.h"
+#include "bpf/rules.h"
 #include "common/slots.h"
 
 /* The lowest slot of those that have the highest prio. */

@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/restored.h"
+#include "common/readings.h"
 #include "common/slots.h"
 #include "options/option_set.h"
 #include "options/values.h"

@@ -7,7 +7,7 @@
 #include <net/if.h>
 #include <stdio.h>
 
-#include "bpf/heartbeat.h"
+#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/pins.h"
@@ -168,7 +168,7 @@ static bool view_lacp_is_bondd_away(const struct pins *pins, uint64_t now_ns)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
 
-	return heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
+	return xbond_heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
 }
 
 static uint64_t view_lacp_later(uint64_t left_ns, uint64_t right_ns)

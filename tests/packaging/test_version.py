@@ -66,7 +66,7 @@ def test_archive_has_the_commit(tmp_path):
 def test_new_version_compiles_one_file():
     todo = output("make", "-n", "V=1", "VERSION=9.9.9", "build/bondctl")
     assert [line.split()[-3] for line in todo.splitlines()
-            if " -c " in line] == ["lib/common/version.c"]
+            if " -c " in line] == ["lib/common/paths.c"]
     assert "9.9.9" in todo
 
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which slots may be chosen: rules that the programs, bondd and bondctl share. Knows no maps. */
+/*
+ * Rules that the programs, bondd and bondctl share: which slots may be chosen, and when bondd
+ * counts as away. Knows no maps.
+ */
 #ifndef XBOND_BPF_SLOT_RULES_H
 #define XBOND_BPF_SLOT_RULES_H
 
@@ -46,6 +49,15 @@ static inline __attribute__((always_inline)) __u32 successor_of(const __u8 *buck
 			return bucket[i];
 	}
 	return XBOND_NO_SLOT;
+}
+
+/*
+ * Is a heartbeat of bondd missing? Uses a signed difference, because the beat may have come after
+ * now_ns was read.
+ */
+static inline int xbond_heartbeat_is_older(__u64 beat_ns, __u64 now_ns, __s64 age_ns)
+{
+	return (__s64)(now_ns - beat_ns) > age_ns;
 }
 
 #endif
