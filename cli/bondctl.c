@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/terminal.h"
-#include "cli/complete.h"
+#include "cli/base/print.h"
+#include "cli/verb_parts.h"
 #include "common/err.h"
 #include "common/paths.h"
 #include "options/names.h"

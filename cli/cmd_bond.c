@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/steer.h"
+#include "cli/base/client.h"
 #include "common/mac.h"
 #include "common/slots.h"
 #include "options/names.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/complete.h"
+#include "cli/verb_parts.h"
 #include "common/err.h"
 #include "common/mode.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/steer.h"
-#include "cli/policy_file.h"
+#include "cli/base/client.h"
+#include "cli/verb_parts.h"
 #include "common/pins.h"
 #include "common/slots.h"
 #include "view/json_value.h"

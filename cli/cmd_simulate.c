@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/simulate.h"
+#include "cli/verb_parts.h"
 #include "common/slots.h"
 #include "options/options.h"
 #include "view/json_value.h"

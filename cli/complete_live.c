@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
-#include "cli/complete.h"
+#include "cli/verb_parts.h"
 #include "common/mode.h"
 #include "network/link.h"
 #include "options/names.h"

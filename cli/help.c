@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/complete.h"
 #include "common/mode.h"
 #include "options/names.h"
 

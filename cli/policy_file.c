@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A policy of the user: read from its file, checked, loaded, and pinned into a bond's pins. */
-#include "cli/policy_file.h"
+#include "cli/verb_parts.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What becomes of simulated packets: of flows that are made up or of a capture, over a bond. */
-#include "cli/simulate.h"
+#include "cli/verb_parts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
 #include "cli/base/captured.h"
-#include "cli/base/flow_packet.h"
 #include "cli/base/foretell.h"
 #include "common/mode.h"
 #include "common/slots.h"

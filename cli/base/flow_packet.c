@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a packet to its hash, and from a hash to a slot, as the programs do it. */
-#include "cli/base/flow_packet.h"
+#include "cli/base/foretell.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "bpf/flow_words.h"
 #include "bpf/rules.h"
-#include "cli/base/flow_packet.h"
 #include "cli/base/picture.h"
 #include "common/clock.h"
 #include "common/mode.h"

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bond as it is at one moment: copied from its maps, with what the programs know of the carriers,
- * or told by bondd to those who may not read the maps.
+ * A bond as it is at one moment: copied from its maps, with what the programs know of the carriers.
+ * And what is wrong with it, in sentences.
  */
 #include "cli/base/picture.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/abi.h"
 #include "bpf/rules.h"
 #include "cli/base/client.h"
+#include "cli/base/print.h"
 #include "common/err.h"
 #include "common/mode.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "common/slots.h"
+#include "network/packet.h"
 #include "options/values.h"
+#include "view/view_bond.h"
 
 /* What the programs know of the carriers. */
 
@@ -153,62 +160,308 @@ void picture_free(struct picture *picture)
 	free(picture);
 }
 
-/* What bondd tells to those who may not read the maps. */
+/* What is wrong with a bond, in sentences, and what its slaves are used for, in words. */
 
-static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
+/*
+ * Backups, standby ports and drained slaves are not news while their links work. What the bond says
+ * is not said again of its slaves.
+ */
+
+#define NEWS_SIZE 1024
+#define NO_CARRIER "the bond has no carrier"
+
+static bool news_begins(const char *text, const char *with)
 {
-	json_t *reply = NULL;
-	struct err why;
-	int r = client_call(run_dir, request, CLIENT_WAIT_S, &reply, &why);
-
-	json_decref(request);
-	if (r == -EREMOTEIO)
-		return err_set(err, -r, "%s", why.text);
-	if (r)
-		return err_set(err, -r,
-			       "permission denied: run as root, or as a member of the group xbond "
-			       "while bondd runs (%s)",
-			       why.text);
-	*ret_result = json_incref(json_object_get(reply, "result"));
-	json_decref(reply);
-	return *ret_result ? 0
-			   : err_set(err, EPROTO, "bondd is older than this bondctl: run as root");
+	return text && !strncmp(text, with, strlen(with));
 }
 
-static int ask_compare(const void *a, const void *b)
+static const char *news_why(const json_t *slave)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return field_text_or(slave, "why", NULL);
 }
 
-int ask_names(const char *run_dir, char ***ret_names, struct err *err)
+static bool news_is_drained(const json_t *slave)
 {
-	json_t *list = NULL, *name;
-	char **names;
+	return field_is_true(json_object_get(slave, "options"), "drain");
+}
+
+static bool news_has_link(const json_t *slave)
+{
+	return !strcmp(field_text(slave, "mii_status"), "up");
+}
+
+const char *news_role(const json_t *bond, const json_t *slave)
+{
+	bool one_is_active = !strcmp(field_text(bond, "mode"), mode_name(XBOND_MODE_ACTIVE_BACKUP));
+
+	if (field_is_true(slave, "active"))
+		return one_is_active ? "active" : "in use";
+	if (!news_has_link(slave))
+		return "not used";
+	if (news_is_drained(slave))
+		return "drained";
+	if (one_is_active)
+		return "backup";
+	return news_begins(news_why(slave), "standby") ? "standby" : "not used";
+}
+
+const char *news_link(const json_t *slave)
+{
+	static const char *const words[][2] = { { "up", "up" },
+						{ "down", "down" },
+						{ "going_up", "going up" },
+						{ "going_down", "going down" } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(field_text(slave, "mii_status"), words[i][0]))
+			return words[i][1];
+	return "unknown";
+}
+
+const char *news_state(const json_t *bond, const json_t *slave)
+{
+	return news_has_link(slave) ? news_role(bond, slave) : news_link(slave);
+}
+
+bool news_is_unused(const json_t *bond, const json_t *slave)
+{
+	return !strcmp(news_role(bond, slave), "not used");
+}
+
+static void news_add(json_t *news, const char *name, const char *text)
+{
+	json_array_append_new(news, name ? json_sprintf("%s: %s", name, text) : json_string(text));
+}
+
+/* For how long the monitor that `why` goes by has said no; "" if that is not the reason. */
+static void news_since(const json_t *slave, char *ret_text, size_t size)
+{
+	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
+	const char *name;
+	char text[UNITS_SIZE];
+	long long since_ms;
+
+	ret_text[0] = '\0';
+	if (strcmp(field_text(slave, "mii_status"), "down") || strpbrk(news_why(slave), ";("))
+		return;
+	json_object_foreach ((json_t *)monitors, name, monitor)
+		if (!strcmp(field_text(monitor, "state"), "down")) {
+			since_ms = field_number(monitor, "since_ms");
+			if (since_ms)
+				snprintf(ret_text, size, " for %s", units_duration(since_ms, text));
+			return;
+		}
+}
+
+static void news_failures(const json_t *slave, char *ret_text, size_t size)
+{
+	long long failures = field_number(slave, "link_failures");
+
+	ret_text[0] = '\0';
+	if (failures && !news_has_link(slave))
+		snprintf(ret_text, size, "; link failures %lld", failures);
+}
+
+/* Is it told because of the whole bond? Then the bond says it. */
+static bool news_is_of_bond(const json_t *bond, const json_t *slave)
+{
+	return news_begins(news_why(slave), NO_CARRIER) ||
+	       (json_is_false(json_object_get(bond, "attached")) &&
+		news_begins(news_why(slave), "the bond's own programs"));
+}
+
+static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
+{
+	bool unused = news_is_unused(bond, slave);
+	char text[NEWS_SIZE], since[64], failures[64];
+
+	if (!news_why(slave) || news_is_of_bond(bond, slave) ||
+	    (!unused && !field_is_true(slave, "active")))
+		return;
+	news_since(slave, since, sizeof(since));
+	news_failures(slave, failures, sizeof(failures));
+	snprintf(text, sizeof(text), "%s%s%s%s", unused ? "not used: " : "", news_why(slave), since,
+		 failures);
+	news_add(news, field_text(slave, "name"), text);
+}
+
+/*
+ * What a monitor has found that counts only while another slave works; NULL if none says no.
+ * Without bondd, that is also so for others.
+ */
+static const char *news_soft_no(const json_t *slave)
+{
+	bool is_used = field_is_true(slave, "active");
+	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
+
+	for (unsigned int id = 0; id < XBOND_MONITORS; id++) {
+		monitor = json_object_get(monitors, monitor_name((enum xbond_monitor)id));
+		if ((is_used || !(XBOND_MONITORS_HARD >> id & 1)) &&
+		    !strcmp(field_text(monitor, "state"), "down"))
+			return monitor_finding((enum xbond_monitor)id);
+	}
+	return NULL;
+}
+
+/* While markers drain a slave, it is still in use, and others can be used. */
+static bool news_all_are_drained(const json_t *bond)
+{
+	const json_t *slave;
 	size_t at;
-	int r = ask(run_dir, json_pack("{s:s}", "method", "list"), &list, err);
 
-	if (r)
-		return r;
-	names = memory_need(calloc(json_array_size(list) + 1, sizeof(*names)));
-	json_array_foreach (list, at, name)
-		if (json_is_string(name))
-			names[at] = memory_need(strdup(json_string_value(name)));
-	qsort(names, json_array_size(list), sizeof(*names), ask_compare);
-	json_decref(list);
-	*ret_names = names;
-	return r;
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		if (!news_is_drained(slave) &&
+		    (field_is_true(slave, "active") || news_begins(news_why(slave), "backup")))
+			return false;
+	return true;
 }
 
-int ask_view(const char *run_dir, const char *method, const char *name, json_t **ret_view,
-	     bool *ret_forced_counted, struct err *err)
+/* Not only the slaves in use: a backup of which a monitor says no would be used, too. */
+static void news_add_despite(json_t *news, const json_t *bond, const json_t *slave)
 {
-	json_t *result = NULL;
-	int r = ask(run_dir, json_pack("{s:s, s:s}", "method", method, "bond", name), &result, err);
+	const char *name = field_text(slave, "name"), *finding = news_soft_no(slave);
+	bool is_used = field_is_true(slave, "active");
+	char text[NEWS_SIZE];
+	uint32_t min_links;
 
-	if (r)
-		return r;
-	*ret_view = json_incref(json_object_get(result, "view"));
-	*ret_forced_counted = json_is_true(json_object_get(result, "forced_counted"));
-	json_decref(result);
-	return *ret_view ? 0 : err_set(err, EPROTO, "cannot understand bondd's answer");
+	if (is_used && news_is_drained(slave) && news_all_are_drained(bond))
+		news_add(news, name, "used although it is drained: no other slave can be used");
+	if (!finding || !news_has_link(slave) ||
+	    !(is_used || news_begins(news_why(slave), "backup")))
+		return;
+	min_links = (uint32_t)field_number(json_object_get(bond, "options"), "min_links");
+	snprintf(text, sizeof(text), "%s although %s: %s", is_used ? "used" : "a backup", finding,
+		 monitor_why_used(min_links));
+	news_add(news, name, text);
+}
+
+static void news_add_attached(json_t *news, const json_t *slave)
+{
+	if (json_is_false(json_object_get(slave, "attached")) &&
+	    !news_begins(news_why(slave), "it sends, but receives nothing"))
+		news_add(news, field_text(slave, "name"), view_problem_detached_slave);
+}
+
+static void news_add_churn(json_t *news, const json_t *slave)
+{
+	const json_t *lacp = json_object_get(slave, "lacp");
+	const char *name = field_text(slave, "name");
+
+	if (!strcmp(field_text(lacp, "churn_actor"), "churned"))
+		news_add(news, name, "churned: this port has not got in sync for a minute");
+	if (!strcmp(field_text(lacp, "churn_partner"), "churned"))
+		news_add(news, name,
+			 "churned: the partner's port has not got in sync for a minute");
+}
+
+static void news_add_slave(json_t *news, const json_t *bond, const json_t *slave)
+{
+	news_add_use(news, bond, slave);
+	news_add_despite(news, bond, slave);
+	if (json_is_string(json_object_get(slave, "problem")))
+		news_add(news, field_text(slave, "name"), field_text(slave, "problem"));
+	news_add_attached(news, slave);
+	news_add_churn(news, slave);
+}
+
+/* The sentence of a slave that would be in use says it best. */
+static const char *news_no_carrier(const json_t *bond)
+{
+	const json_t *slaves = json_object_get(bond, "slaves"), *slave;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave)
+		if (news_begins(news_why(slave), NO_CARRIER))
+			return news_why(slave);
+	return json_array_size(slaves) ? NO_CARRIER ": no slave can be used"
+				       : NO_CARRIER ": it has no slaves";
+}
+
+static json_t *news_without_partner(const json_t *bond)
+{
+	const json_t *slaves = json_object_get(bond, "slaves"), *slave, *alone = NULL;
+	const char *fallback = field_text(json_object_get(bond, "options"), "lacp_fallback");
+	unsigned int used = 0;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave)
+		if (field_is_true(slave, "active")) {
+			alone = slave;
+			used++;
+		}
+	if (used == 1)
+		return json_sprintf("no LACP partner: %s carries traffic alone (lacp_fallback %s)",
+				    field_text(alone, "name"), fallback);
+	return json_sprintf("no LACP partner: %u slaves carry traffic (lacp_fallback %s)", used,
+			    fallback);
+}
+
+static void news_add_lacp(json_t *news, const json_t *bond)
+{
+	const json_t *lacp = json_object_get(bond, "lacp");
+
+	if (lacp && field_is_true(bond, "carrier") &&
+	    json_is_null(json_object_get(lacp, "partner_system")))
+		json_array_append_new(news, news_without_partner(bond));
+}
+
+json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)
+{
+	json_t *news = json_array();
+	const json_t *slave;
+	size_t at;
+
+	if (json_is_string(json_object_get(bond, "problem"))) {
+		news_add(news, NULL, field_text(bond, "problem"));
+		return news;
+	}
+	if (is_down)
+		json_array_append_new(news, json_sprintf(SET_DOWN_BOND, field_text(bond, "name")));
+	if (json_is_false(json_object_get(bond, "attached")))
+		news_add(news, NULL, view_problem_detached_bond);
+	if (!field_is_true(bond, "carrier"))
+		news_add(news, NULL, news_no_carrier(bond));
+	if (bondd != VIEW_BONDD_IS_HERE)
+		news_add(news, NULL, view_problem_bondd(bondd, field_is_true(bond, "carrier")));
+	news_add_lacp(news, bond);
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		news_add_slave(news, bond, slave);
+	return news;
+}
+
+/* Why a bond with `path direct` counts. */
+
+#define COUNTED_CAPTURES 1024
+
+const char *counted_why(const struct link_info *link, bool is_captured)
+{
+	if (!link)
+		return "it is in another network namespace";
+	if (is_captured)
+		return "somebody captures packets on it";
+	if (!(link->flags & IFF_UP))
+		return "it is administratively down";
+	if (link->xdp_id)
+		return "it has an XDP program";
+	if (link->qdisc[0] && strcmp(link->qdisc, "noqueue") != 0)
+		return "it has a root qdisc";
+	return "it has filters on its egress";
+}
+
+const char *counted_why_now(const char *bond)
+{
+	int captured[COUNTED_CAPTURES];
+	size_t count = capture_list(captured, COUNTED_CAPTURES);
+	bool is_known = !access("/proc/net/packet", R_OK), is_captured = false;
+	struct link_info link;
+	struct nl nl;
+	int r;
+
+	if (!is_known || nl_init(&nl))
+		return "something on it would be skipped";
+	r = link_get_by_name(&nl, bond, &link);
+	nl_done(&nl);
+	for (size_t i = 0; !r && i < count; i++)
+		is_captured |= captured[i] == link.ifindex;
+	return counted_why(r ? NULL : &link, is_captured);
 }

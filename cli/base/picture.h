@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A bond as it is at one moment, for all verbs that show bonds. */
+/* A bond as it is at one moment, and what is wrong with it, for all verbs that show bonds. */
 #ifndef XBOND_CLI_BASE_PICTURE_H
 #define XBOND_CLI_BASE_PICTURE_H
 
@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/pins.h"
+#include "network/link.h"
 #include "view/view_bond.h"
 
 /*
@@ -40,15 +41,33 @@ struct picture *picture_take(const struct pins *pins, enum view_bondd bondd);
 const struct pins *picture_pins(const struct picture *picture);
 void picture_free(struct picture *picture);
 
+/* What is wrong with a bond, in sentences, from its JSON object. */
+
 /*
- * Asks bondd for what the pinned maps would tell, for members of the group xbond who cannot read
- * them: after opening the maps was refused.
+ * An array of texts, the most important first; empty if nothing is known to be wrong. A new
+ * reference. is_down: the bond is administratively down. bondd: whether it serves the bond. Its
+ * object has neither.
+ */
+json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd);
+
+/* The state of the slave's link, in a word or two. */
+const char *news_link(const json_t *slave);
+/* What the bond uses the slave for, in a word or two. */
+const char *news_role(const json_t *bond, const json_t *slave);
+/* The one of them that says more: what it is used for while its link works. */
+const char *news_state(const json_t *bond, const json_t *slave);
+/* Not in use, although nobody has asked for that. */
+bool news_is_unused(const json_t *bond, const json_t *slave);
+
+/*
+ * Why a bond with `path direct` counts at present (XBOND_F_FORCE_COUNTED), in the words of show and
+ * doctor. Goes by what the kernel says of the bond's device, in the order of
+ * bond_forbids_direct(); what is left are filters.
  */
 
-/* Sorted names with NULL at the end; release them with pins_names_free(). */
-int ask_names(const char *run_dir, char ***ret_names, struct err *err);
-/* method: "show" or "stats". *ret_view is a new reference. */
-int ask_view(const char *run_dir, const char *method, const char *name, json_t **ret_view,
-	     bool *ret_forced_counted, struct err *err);
+/* link: NULL if the device is not in this network namespace. */
+const char *counted_why(const struct link_info *link, bool is_captured);
+/* The same for a caller that knows no more than the name, and perhaps may not see captures. */
+const char *counted_why_now(const char *bond);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/base/tap.h"
+#include "cli/base/captured.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "cli/base/tap.h"
+#include "cli/base/captured.h"
 #include "common/err.h"
 #include "common/paths.h"
 #include "common/pins.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the machine, of bondd, of pins that cannot be read, and of the BPF programs. */
-#include "cli/base/news.h"
+#include "cli/base/picture.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "network/driver.h"

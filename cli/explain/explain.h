@@ -9,7 +9,7 @@
 #include "bpf/flow_words.h"
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/flow_packet.h"
+#include "cli/base/foretell.h"
 #include "common/pins.h"
 
 /* The words of a call, parsed into a flow. */

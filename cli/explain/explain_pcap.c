@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/fields.h"
 #include "cli/base/foretell.h"
+#include "cli/base/print.h"
 #include "cli/explain/explain.h"
 #include "common/mode.h"
 #include "common/slots.h"

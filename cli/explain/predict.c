@@ -7,7 +7,6 @@
 #include "bpf/flow_headers.h"
 #include "bpf/flow_words.h"
 #include "cli/base/captured.h"
-#include "cli/base/flow_packet.h"
 #include "cli/base/foretell.h"
 #include "cli/explain/explain.h"
 #include "common/pins.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/terminal.h"
+#include "cli/base/print.h"
 #include "cli/import/import.h"
 #include "view/json_value.h"
 

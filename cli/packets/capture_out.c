@@ -14,7 +14,7 @@
 
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/fields.h"
+#include "cli/base/print.h"
 #include "common/err.h"
 #include "common/paths.h"
 

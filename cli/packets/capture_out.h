@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/base/tap.h"
+#include "cli/base/captured.h"
 #include "common/pins.h"
 
 /*

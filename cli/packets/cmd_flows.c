@@ -13,7 +13,6 @@
 
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
-#include "cli/base/tap.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "view/json_value.h"

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/fields.h"
+#include "cli/base/print.h"
 #include "cli/show/show.h"
 #include "common/err.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/base/fields.h"
+#include "cli/base/print.h"
 #include "cli/show/show.h"
 #include "common/mode.h"
 #include "common/paths.h"

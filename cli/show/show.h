@@ -15,8 +15,8 @@
 #include "view/view_bond.h"
 
 /*
- * see.c: reads bonds from their pinned maps, with or without bondd. A user who may not read the
- * maps asks bondd.
+ * cmd_show.c: reads bonds from their pinned maps, with or without bondd. A user who may not read
+ * the maps asks bondd.
  */
 
 struct seen {
@@ -35,8 +35,7 @@ struct sight {
 	json_t *(*foreign)(const struct cli *cli, const char *name, uint32_t abi);
 };
 
-extern const struct sight sight_show, sight_stats, sight_list;
-extern const struct sight sight_known; /* as sight_show, but not of another ABI version */
+extern const struct sight sight_known; /* all of `show`, but not of another ABI version */
 
 /* ret_seen->view is a new reference. -ENOENT: there is no such bond. */
 int see_bond(const struct cli *cli, const struct sight *sight, const char *name,

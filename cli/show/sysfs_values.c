@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/fields.h"
+#include "cli/base/print.h"
 #include "common/mode.h"
 
 /* How an option is written. */

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/base/fields.h"
-#include "cli/base/news.h"
-#include "cli/base/terminal.h"
+#include "cli/base/picture.h"
+#include "cli/base/print.h"
 #include "cli/show/show.h"
 #include "common/mode.h"
 #include "common/readings.h"

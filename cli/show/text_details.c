@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/fields.h"
-#include "cli/base/news.h"
+#include "cli/base/picture.h"
+#include "cli/base/print.h"
 #include "common/mode.h"
 #include "common/readings.h"
 #include "view/view_bond.h"

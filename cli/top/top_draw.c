@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/steer.h"
+#include "cli/base/client.h"
 #include "cli/top/top.h"
 
 /* What the user does with the screen. */

@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/base/client.h"
-#include "cli/base/fields.h"
-#include "cli/base/news.h"
 #include "cli/base/picture.h"
+#include "cli/base/print.h"
 #include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/err.h"

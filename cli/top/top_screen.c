@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/steer.h"
-#include "cli/base/terminal.h"
+#include "cli/base/client.h"
+#include "cli/base/print.h"
 #include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/err.h"

@@ -434,7 +434,8 @@ const char *restored_name(uint32_t bit)
 	return "rest";
 }
 
-const char *restored_left(uint32_t done, char *text, size_t size)
+/* What is left of one, as a list: "MAC address, MTU". Returns text. */
+static const char *restored_left(uint32_t done, char *text, size_t size)
 {
 	const char *last = "";
 	size_t at = 0;

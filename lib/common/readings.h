@@ -131,13 +131,11 @@ int loop_read(const char *run_dir, struct loop_figures *ret_figures);
 
 /* One bit of XBOND_RESTORED_*: "MTU". */
 const char *restored_name(uint32_t bit);
-/* What is left, as a list: "MAC address, MTU". Returns text. */
-const char *restored_left(uint32_t restored, char *text, size_t size);
 
 #define RESTORED_TEXT_SIZE 512
 /*
- * The same of all slaves of a bond that are no longer members: "l0: MTU; l1: MAC address, MTU"; ""
- * if there are none. Returns text.
+ * What is left of all slaves of a bond that are no longer members: "l0: MTU; l1: MAC address, MTU";
+ * "" if there are none. Returns text.
  */
 const char *restored_left_of(const struct pins *pins, char text[RESTORED_TEXT_SIZE]);
 

@@ -6,7 +6,7 @@
  */
 #include "bpf/flow_words.h"
 #include "cli/base/captured.h"
-#include "cli/base/flow_packet.h"
+#include "cli/base/foretell.h"
 #include "tests/fuzz/input.h"
 
 #define MOST 700 /* more than CAPTURED_HEAD */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bpf/flow.h"
-#include "cli/base/flow_packet.h"
+#include "cli/base/foretell.h"
 #include "rules/buckets.h"
 
 #define SEED 0x1234567
