@@ -11,6 +11,7 @@
 #include "cli/base/print.h"
 #include "cli/verb_parts.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/names.h"
 

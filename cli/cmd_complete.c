@@ -11,7 +11,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/verb_parts.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/mode.h"
 
 _Static_assert(FLAG_COUNT <= CLI_FLAGS_MAX, "given_global has room for all");

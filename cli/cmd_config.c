@@ -8,6 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/captured.h"
 #include "cli/base/cli.h"
 #include "cli/verb_parts.h"
 #include "common/slots.h"
@@ -18,11 +19,10 @@
 /* The answer. */
 
 static const char *const simulate_other_why[SIMULATE_OTHERS] = {
-	[SIMULATE_RECEIVED] = "received, not sent",
+	[SIMULATE_RECEIVED] = CAPTURED_WHY_RECEIVED,
 	[SIMULATE_CUT] = "truncated before the fields that are hashed; capture more of each packet",
-	[SIMULATE_NO_DEST] =
-		"a cooked capture lacks the destination MAC address, which decides here",
-	[SIMULATE_NO_ETHERNET] = "not a packet of an Ethernet device",
+	[SIMULATE_NO_DEST] = CAPTURED_WHY_NO_DEST,
+	[SIMULATE_NO_ETHERNET] = CAPTURED_WHY_NO_ETHERNET,
 	[SIMULATE_ACTIVE] = "not balanced in this mode",
 };
 

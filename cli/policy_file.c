@@ -18,6 +18,7 @@
 #include "cli/base/cli.h"
 #include "common/bpf_log.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 
 /* From the file into the kernel. */

@@ -15,6 +15,7 @@
 #include "cni/cni.h"
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 
 /* From the IPAM plugin. */
 

@@ -6,6 +6,7 @@
 
 #include "cni/cni.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 
 #define PLUGIN_MAX_INPUT (1024 * 1024)

@@ -21,6 +21,7 @@
 #include "bpf/flow_words.h"
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 
 /* The headers of a packet. */
 
@@ -176,32 +177,28 @@ static void tuple_take_ports(const struct packet *packet, uint32_t payload, stru
 	tuple->dport = (uint16_t)(ports[2] << 8 | ports[3]);
 }
 
-static void tuple_take_ip4(const struct packet *packet, uint32_t offset, struct tuple *tuple)
+/* The header of an IP packet, as far as flows are told apart by it. */
+struct tuple_ip {
+	uint8_t version;
+	uint32_t size, proto_at, src_at, address_size; /* dst follows src */
+	uint32_t payload;			       /* what flow_payload() is told */
+};
+
+static const struct tuple_ip tuple_ip4 = { 4, 20, 9, 12, 4, FLOW_AT_IP4 };
+static const struct tuple_ip tuple_ip6 = { 6, 40, 6, 8, 16, FLOW_AT_IP6 };
+
+static void tuple_take_ip(const struct packet *packet, uint32_t offset, const struct tuple_ip *kind,
+			  struct tuple *tuple)
 {
-	struct iphdr ip;
+	const uint8_t *ip = (const uint8_t *)packet->data + offset;
 
-	if ((uint8_t *)packet->data + offset + sizeof(ip) > (uint8_t *)packet->end)
+	if (ip + kind->size > (const uint8_t *)packet->end)
 		return;
-	memcpy(&ip, (uint8_t *)packet->data + offset, sizeof(ip));
-	tuple->ip = 4;
-	tuple->proto = ip.protocol;
-	memcpy(tuple->src, &ip.saddr, sizeof(ip.saddr));
-	memcpy(tuple->dst, &ip.daddr, sizeof(ip.daddr));
-	tuple_take_ports(packet, flow_payload(packet, FLOW_AT_IP4 | offset), tuple);
-}
-
-static void tuple_take_ip6(const struct packet *packet, uint32_t offset, struct tuple *tuple)
-{
-	struct ipv6hdr ip;
-
-	if ((uint8_t *)packet->data + offset + sizeof(ip) > (uint8_t *)packet->end)
-		return;
-	memcpy(&ip, (uint8_t *)packet->data + offset, sizeof(ip));
-	tuple->ip = 6;
-	tuple->proto = ip.nexthdr;
-	memcpy(tuple->src, &ip.saddr, sizeof(ip.saddr));
-	memcpy(tuple->dst, &ip.daddr, sizeof(ip.daddr));
-	tuple_take_ports(packet, flow_payload(packet, FLOW_AT_IP6 | offset), tuple);
+	tuple->ip = kind->version;
+	tuple->proto = ip[kind->proto_at];
+	memcpy(tuple->src, ip + kind->src_at, kind->address_size);
+	memcpy(tuple->dst, ip + kind->src_at + kind->address_size, kind->address_size);
+	tuple_take_ports(packet, flow_payload(packet, kind->payload | offset), tuple);
 }
 
 void tuple_of(const struct captured *captured, struct tuple *ret_tuple)
@@ -219,9 +216,9 @@ void tuple_of(const struct captured *captured, struct tuple *ret_tuple)
 	ret_tuple->vlan = vlan;
 	ret_tuple->type = ntohs(type);
 	if (ret_tuple->type == ETH_P_IP)
-		tuple_take_ip4(&packet, offset, ret_tuple);
+		tuple_take_ip(&packet, offset, &tuple_ip4, ret_tuple);
 	else if (ret_tuple->type == ETH_P_IPV6)
-		tuple_take_ip6(&packet, offset, ret_tuple);
+		tuple_take_ip(&packet, offset, &tuple_ip6, ret_tuple);
 	if (ret_tuple->ip)
 		return;
 	memcpy(ret_tuple->src, eth->h_source, ETH_ALEN);

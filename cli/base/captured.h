@@ -36,6 +36,12 @@ struct captured {
 	uint32_t length;  /* of the whole packet with its Ethernet header and tags */
 };
 
+/* Why no slave can be told of a packet, in the words of explain and simulate. */
+#define CAPTURED_WHY_RECEIVED "received, not sent"
+#define CAPTURED_WHY_NO_DEST \
+	"a cooked capture lacks the destination MAC address, which decides here"
+#define CAPTURED_WHY_NO_ETHERNET "not a packet of an Ethernet device"
+
 /*
  * kept: how many bytes there are; length: how many the packet had. vlan_tci: a tag that the kernel
  * has taken off, or -1. Returns false if that is no Ethernet packet, or not even its header.

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/values.h"
 #include "view/view_bond.h"

@@ -17,7 +17,7 @@
 #include "bpf/rules.h"
 #include "cli/base/client.h"
 #include "cli/base/print.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/pins.h"
 #include "common/readings.h"

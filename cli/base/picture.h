@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/err.h"
 #include "common/pins.h"
 #include "network/link.h"
 #include "view/view_bond.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "options/options.h"
 
 /* Fields of the JSON objects of view/, numbers and times. */

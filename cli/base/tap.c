@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 
 #define BLOCK_MIN (64 * 1024)
 #define BLOCKS_MIN 4

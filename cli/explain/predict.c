@@ -84,12 +84,11 @@ const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_NEW_CLIENT] = "balance-alb: the neighbour gets the slave that is next in turn",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
 	[PREDICT_CUT] = "truncated before the fields that decide; capture more of each packet",
-	[PREDICT_NO_DEST] =
-		"a cooked capture lacks the destination MAC address, which decides here",
+	[PREDICT_NO_DEST] = CAPTURED_WHY_NO_DEST,
 	[PREDICT_NO_SLAVE] = "no slave may transmit now: dropped",
-	[PREDICT_RECEIVED] = "received, not sent",
+	[PREDICT_RECEIVED] = CAPTURED_WHY_RECEIVED,
 	[PREDICT_OF_SLAVE] = "of a slave itself, not of the bond",
-	[PREDICT_NO_ETHERNET] = "not a packet of an Ethernet device",
+	[PREDICT_NO_ETHERNET] = CAPTURED_WHY_NO_ETHERNET,
 };
 
 /* Slow protocols, of which LACP is one. */

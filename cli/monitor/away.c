@@ -6,7 +6,7 @@
 
 #include "cli/base/picture.h"
 #include "cli/monitor/events_in.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define LOOKS_PER_SEARCH 4 /* for bonds */

@@ -16,6 +16,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/print.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 
 /* The order of time. */

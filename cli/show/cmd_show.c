@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "common/readings.h"
 #include "view/view_bond.h"

@@ -18,6 +18,7 @@
 #include "cli/base/print.h"
 #include "cli/show/show.h"
 #include "common/err.h"
+#include "common/memory.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16

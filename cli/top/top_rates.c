@@ -8,7 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/top/top.h"
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/readings.h"
 
 /* Traffic. */

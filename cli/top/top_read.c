@@ -12,6 +12,7 @@
 #include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
 #include "common/slots.h"

@@ -6,7 +6,7 @@
 #include <wchar.h>
 
 #include "cli/top/top.h"
-#include "common/err.h"
+#include "common/memory.h"
 
 /* A line, and its cells. */
 

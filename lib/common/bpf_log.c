@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 
 #define LOG_LINES 3
 #define LOG_LINE_SIZE 160

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fails: errors with words for the user, and memory that cannot be had. */
+/* What fails, in words for the user. */
 #ifndef XBOND_COMMON_ERR_H
 #define XBOND_COMMON_ERR_H
 
-#include <stdarg.h>
-#include <stddef.h>
+#include "common/memory.h" /* for daemon/ */
 
 /*
  * One clear line of error text for the user: what, why, what to do. A function takes a struct err
@@ -19,22 +18,5 @@ struct err {
 /* Returns -code, so that a caller can write `return err_set(err, ENOENT, ...)`. err may be NULL. */
 int err_set(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/*
- * Memory, for all programs. None of them can do anything sensible without it, and bondd loses no
- * traffic when it ends and is started again. So whatever allocates is wrapped in memory_need(),
- * which ends the program if there is nothing, and nobody checks. What the kernel refuses for want
- * of memory is an error like any other.
- */
-
-/* Returns block, what malloc() and the like have returned: `x = memory_need(calloc(n, size))`. */
-void *memory_need(void *block) __attribute__((returns_nonnull, warn_unused_result));
-/* As asprintf(). */
-char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
-/* As vasprintf(). */
-char *memory_text_of(const char *format, va_list args)
-	__attribute__((format(printf, 1, 0), returns_nonnull));
-/* At the begin of a program: jansson's values come from here, too. */
-void memory_init(void);
 
 #endif

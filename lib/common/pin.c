@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 
 static void pins_names_swap(char *text, char from, char to)

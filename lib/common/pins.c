@@ -23,6 +23,7 @@
 #include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/mode.h"
 
 struct map_shape {

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "common/pins.h"
 #include "common/slots.h"

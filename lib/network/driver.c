@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 #include "network/nl.h"
 
 /* By the ethtool ioctl. */

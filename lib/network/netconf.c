@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "network/nl.h"
 
 /* The list of requests itself. */

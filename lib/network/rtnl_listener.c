@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 
 /* then it is the turn of what waits for the end of the messages */
 #define READ_NS (5 * NS_PER_MS)

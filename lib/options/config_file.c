@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/option_set.h"
 #include "options/values.h"

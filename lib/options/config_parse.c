@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "options/config_file.h"
 #include "options/names.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 
 /* The control characters of ASCII, and those that UTF-8 has as two bytes. */
 static void json_value_hide_controls(char *text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory has one policy, lib/common/err.h: whatever allocates is wrapped in memory_need(). Requests
-to the kernel are built by lib/network/nl.h only, where nothing can be forgotten.
+"""Memory has one policy, lib/common/memory.h: whatever allocates is wrapped in memory_need().
+Requests to the kernel are built by lib/network/nl.h only, where nothing can be forgotten.
 """
 import re
 
@@ -24,7 +24,7 @@ def code(path):
 
 
 @pytest.mark.parametrize("pattern,home", [
-    (ALLOCATORS, "lib/common/err.c"), (PRINTERS, "lib/common/err.c"),
+    (ALLOCATORS, "lib/common/memory.c"), (PRINTERS, "lib/common/memory.c"),
     (BUILDERS, "lib/network/nl.c")])
 def test_one_way(pattern, home):
     files = [path for path in FILES if str(path) not in {home, *OTHERS}]

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/memory.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void *memory_need(void *block)
+{
+	if (!block) {
+		fputs("out of memory\n", stderr);
+		abort();
+	}
+	return block;
+}
+
+char *memory_text_of(const char *format, va_list args)
+{
+	char *text = NULL;
+	int length = vasprintf(&text, format, args);
+
+	return memory_need(length < 0 ? NULL : text);
+}
+
+char *memory_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = memory_text_of(format, args);
+	va_end(args);
+	return text;
+}
+
+static void *memory_of_json(size_t size)
+{
+	return memory_need(malloc(size));
+}
+
+void memory_init(void)
+{
+	json_set_alloc_funcs(memory_of_json, free);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory, for all programs. None of them can do anything sensible without it, and bondd loses no
+ * traffic when it ends and is started again. So whatever allocates is wrapped in memory_need(),
+ * which ends the program if there is nothing, and nobody checks. What the kernel refuses for want
+ * of memory is an error like any other.
+ */
+#ifndef XBOND_COMMON_MEMORY_H
+#define XBOND_COMMON_MEMORY_H
+
+#include <stdarg.h>
+
+/* Returns block, what malloc() and the like have returned: `x = memory_need(calloc(n, size))`. */
+void *memory_need(void *block) __attribute__((returns_nonnull, warn_unused_result));
+/* As asprintf(). */
+char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+/* As vasprintf(). */
+char *memory_text_of(const char *format, va_list args)
+	__attribute__((format(printf, 1, 0), returns_nonnull));
+/* At the begin of a program: jansson's values come from here, too. */
+void memory_init(void);
+
+#endif
