@@ -33,10 +33,7 @@
 #include "daemon/manage/snapshot.h"
 #include "daemon/meanwhile.h"
 #include "daemon/metrics/metrics.h"
-#include "daemon/monitor/arp.h"
-#include "daemon/monitor/poll.h"
-#include "daemon/monitor/quality.h"
-#include "daemon/monitor/wake.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/parts.h"
 #include "daemon/watch.h"
 

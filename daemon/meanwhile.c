@@ -14,12 +14,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/lacp_thread/lacp_thread.h"
-#include "daemon/monitor/arp.h"
-#include "daemon/monitor/carrier_message.h"
-#include "daemon/monitor/monitor_bfd.h"
-#include "daemon/monitor/poll.h"
-#include "daemon/monitor/poller.h"
-#include "daemon/monitor/wake.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)
@@ -113,7 +108,7 @@ int meanwhile_init(struct daemon *daemon)
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
-		r = meanwhile_add(fd, poller_fd(daemon->poller));
+		r = meanwhile_add(fd, poll_fd(daemon));
 	if (!r)
 		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };

@@ -87,7 +87,7 @@ daemon/manage/team          net/team
 daemon/metrics/             net/metrics net/metrics_attack net/metrics_page net/metrics_prometheus
 daemon/monitor/             net/carrier net/wake net/quality
 daemon/monitor/arp          net/arp bpf/probes
-daemon/monitor/monitor_bfd  net/bfd
+daemon/monitor/verdict      net/bfd net/carrier net/wake
 daemon/slave/               net/slaves net/mac net/trouble net/restart net/loops
 daemon/slave/slave_hooks    net/slave_filters net/slave_sockets
 daemon/slave/slave_multi    net/multicast

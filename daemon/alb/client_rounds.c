@@ -23,7 +23,6 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
 #include "network/ip.h"
 

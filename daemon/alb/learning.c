@@ -11,7 +11,6 @@
 #include "common/slots.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
 #include "network/mac_lists.h"
 

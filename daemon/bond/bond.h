@@ -217,7 +217,7 @@ struct bond {
 	struct {
 		/* Packets avoid a slot about which the kernel has not decided: look again. */
 		bool unsure;
-	} look; /* look.c */
+	} look; /* verdict.c */
 	struct {
 		struct ring_buffer *ring; /* NULL: its programs tell nothing */
 		int doubt;		  /* carrier_watch_add_doubt() */

@@ -2,7 +2,7 @@
 /*
  * Keeps the BFD thread's sessions of a bond as its options and its slaves are. Called by
  * evaluate.c, so whatever changes a bond reaches the sessions. What they find comes back through
- * daemon/monitor/monitor_bfd.c.
+ * daemon/monitor/verdict.c.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_BFD_H
 #define XBOND_DAEMON_BOND_BOND_BFD_H

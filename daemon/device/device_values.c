@@ -11,7 +11,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
-#include "daemon/monitor/quality.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/arp.h"
+#include "daemon/monitor/monitor.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,13 +7,258 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/mac.h"
+#include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
+#include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/arp_paths.h"
 #include "daemon/monitor/arp_sender.h"
-#include "daemon/monitor/arp_state.h"
-#include "daemon/monitor/verdict.h"
+#include "rules/link_state.h"
+
+struct arp_slave {
+	uint64_t since_ns; /* member.since_ns of the slave that the rest is about */
+	struct probing_state state;
+	uint64_t frames;    /* received so far, as last counted */
+	uint64_t frames_ns; /* when there were more than before */
+};
+
+struct arp_monitor {
+	uint64_t started_ns;
+	uint64_t next_ns;  /* when this interval ends */
+	uint64_t begun_ns; /* when it began; 0: no probe has been sent */
+	uint64_t asked_ns; /* when the paths were last asked for; 0: they are due */
+	bool has_paths;
+	bool is_dear; /* to ask for them, as the thread has found out */
+	struct arp_path path[XBOND_PROBE_TARGETS];
+	unsigned int active;	/* the active slave of the last interval */
+	unsigned int candidate; /* whose turn it was when there was none */
+	struct arp_slave slave[XBOND_MAX_SLAVES];
+};
+
+/* From what the receive programs have written down to verdicts, by rules/link_state.h. */
+
+static bool arp_has_active_mode(struct bond *bond)
+{
+	return mode_has(bond_pin(bond)->mode, MODE_ALONE);
+}
+
+static enum probing_role arp_role(struct bond *bond, unsigned int slot)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	if (!arp_has_active_mode(bond) || slot == active)
+		return PROBING_ACTIVE;
+	if (active < XBOND_MAX_SLAVES)
+		return PROBING_BACKUP;
+	return slot == bond->arp->candidate ? PROBING_CANDIDATE : PROBING_OTHER;
+}
+
+static struct probing_rule arp_rule(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct probing_rule rule = {
+		.validate = pin->arp_validate,
+		.all_targets = pin->arp_all_targets && arp_has_active_mode(bond),
+		.missed_max = pin->arp_missed_max,
+		.interval_ns = pin->arp_interval_ms * NS_PER_MS,
+	};
+
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		rule.targets |= (uint32_t)bond->arp->path[i].leads << i;
+	return rule;
+}
+
+/* The slave gets a new grace. */
+static void arp_spare(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	bond->arp->slave[slot].state = (struct probing_state){ .since_ns = now_ns };
+}
+
+/* A slave that was added while the monitor was on must not inherit what its slot has heard. */
+static void arp_meet(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	struct arp_slave *slave = &bond->arp->slave[slot];
+	uint64_t since_ns = bond->members[slot].since_ns;
+
+	if (slave->since_ns == since_ns)
+		return;
+	*slave = (struct arp_slave){ .since_ns = since_ns };
+	arp_spare(bond, slot, now_ns);
+	if (since_ns > bond->arp->started_ns)
+		memset(&bond->dataplane.pins.probes->times[slot], 0,
+		       sizeof(struct xbond_probe_times));
+}
+
+/* Frames have no times, so those of an interval count from its end. */
+static void arp_count_frames(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	struct arp_slave *slave = &bond->arp->slave[slot];
+	struct xbond_counters counters;
+	uint64_t frames;
+
+	if (pins_counters(&bond->dataplane.pins, slot, &counters))
+		return;
+	frames = counters.rx_packets + counters.rx_dropped;
+	if (frames > slave->frames && bond->arp->begun_ns)
+		slave->frames_ns = now_ns;
+	slave->frames = frames;
+}
+
+static uint64_t arp_last_ns(struct bond *bond, const struct probing_rule *rule, unsigned int slot,
+			    bool is_answered)
+{
+	const struct probing_heard heard = {
+		.any_ns = bond->arp->slave[slot].frames_ns,
+		.times = &bond->dataplane.pins.probes->times[slot],
+	};
+
+	return probing_last_ns(rule, arp_role(bond, slot), &heard, is_answered);
+}
+
+static bool arp_active_is_answered(struct bond *bond, const struct probing_rule *rule)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	return active < XBOND_MAX_SLAVES &&
+	       arp_last_ns(bond, rule, active, true) > bond->arp->slave[active].state.since_ns;
+}
+
+/* A partner may drop what comes before its port distributes, so silence proves nothing. */
+static bool arp_is_held_by_lacp(const struct bond *bond, unsigned int slot)
+{
+	return !slots_have(bond_lacp_distributing(bond), slot);
+}
+
+static bool arp_judge_slave(struct bond *bond, const struct probing_rule *rule, unsigned int slot,
+			    bool is_answered, uint64_t now_ns)
+{
+	struct probing_state *state = &bond->arp->slave[slot].state;
+	uint64_t last_ns = arp_last_ns(bond, rule, slot, is_answered);
+
+	if (arp_is_held_by_lacp(bond, slot))
+		arp_spare(bond, slot, now_ns);
+	switch (probing_step(rule, arp_role(bond, slot), state, last_ns, bond->arp->begun_ns,
+			     now_ns)) {
+	case PROBING_UP: return verdict_set(bond, slot, XBOND_MONITOR_ARP, true);
+	case PROBING_DOWN: return verdict_set(bond, slot, XBOND_MONITOR_ARP, false);
+	case PROBING_UNCHANGED: break;
+	}
+	return false;
+}
+
+static void arp_note_active(struct bond *bond, uint64_t now_ns)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	if (bond->arp->active != active && active < XBOND_MAX_SLAVES)
+		arp_spare(bond, active, now_ns);
+	bond->arp->active = active;
+}
+
+/* The end of an interval. Returns true if a verdict has changed; the caller then evaluates. */
+static bool arp_judge(struct bond *bond, uint64_t now_ns)
+{
+	struct probing_rule rule = arp_rule(bond);
+	bool is_answered, changed = false;
+
+	bond_for_each_member (bond, slot) {
+		arp_meet(bond, slot, now_ns);
+		arp_count_frames(bond, slot, now_ns);
+	}
+	arp_note_active(bond, now_ns);
+	if (!bond->arp->begun_ns)
+		return false;
+	is_answered = arp_active_is_answered(bond, &rule);
+	bond_for_each_member (bond, slot)
+		changed |= arp_judge_slave(bond, &rule, slot, is_answered, now_ns);
+	return changed;
+}
+
+/* Says which probes leave by which slaves. arp_sender.c sends them. Called by arp.c. */
+
+/* The MAC address of the sender, unless slaves have addresses of their own. */
+static const uint8_t *arp_mac(struct bond *bond, const struct arp_path *path)
+{
+	return mac_is_zero(path->mac) ? bond_pin(bond)->mac : path->mac;
+}
+
+/*
+ * Neighbours learn the sender's address from a probe, so it has the address that answers to it.
+ * With fail_over_mac each slave has an address of its own, and its NIC may hear no other.
+ */
+static const uint8_t *arp_sender_mac(struct bond *bond, unsigned int slot,
+				     const struct arp_path *path)
+{
+	return bond_pin(bond)->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE
+		       ? arp_mac(bond, path)
+		       : bond_slave(bond, slot)->mac;
+}
+
+static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int target)
+{
+	const struct arp_path *path = &bond->arp->path[target];
+	struct arp_probe probe = {
+		.source = path->source,
+		.target = bond->dataplane.pins.probes->target[target].address,
+		.mac = arp_sender_mac(bond, slot, path),
+		.tags = path->tags.tag,
+		.tag_count = path->tags.count,
+	};
+	uint8_t frame[ARP_FRAME_SIZE];
+	size_t size = target < XBOND_MAX_TARGETS ? arp_frame_request(&probe, frame)
+						 : arp_frame_solicitation(&probe, frame);
+
+	arp_sender_add(bond->daemon->arp_sender, (int)bond_slave(bond, slot)->ifindex, frame, size);
+}
+
+static void arp_send_by(struct bond *bond, unsigned int slot)
+{
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		if (bond->arp->path[i].leads)
+			arp_send_probe(bond, slot, i);
+}
+
+static bool arp_may_send(struct bond *bond, unsigned int slot)
+{
+	return bond_is_member(bond, slot) && verdict_of(bond, slot, XBOND_MONITOR_CARRIER);
+}
+
+/* Nobody is active: the next slave has its turn. */
+static void arp_send_in_turn(struct bond *bond, uint64_t now_ns)
+{
+	struct arp_monitor *arp = bond->arp;
+
+	for (unsigned int i = 1; i <= XBOND_MAX_SLAVES; i++) {
+		unsigned int slot = (arp->candidate + i) % XBOND_MAX_SLAVES;
+
+		if (!arp_may_send(bond, slot))
+			continue;
+		arp->candidate = slot;
+		arp_spare(bond, slot, now_ns);
+		arp_send_by(bond, slot);
+		return;
+	}
+}
+
+/* The beginning of an interval: probes the targets. */
+static void arp_send(struct bond *bond, uint64_t now_ns)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	if (!mode_has(bond_pin(bond)->mode, MODE_ALONE)) {
+		bond_for_each_member (bond, slot)
+			if (arp_may_send(bond, slot))
+				arp_send_by(bond, slot);
+	} else if (active < XBOND_MAX_SLAVES) {
+		arp_send_by(bond, active);
+	} else {
+		arp_send_in_turn(bond, now_ns);
+	}
+}
 
 #define ACCURACY_US 1000
 /* How often the way to the targets is looked for again. */

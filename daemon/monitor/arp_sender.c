@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/monitor/arp_sender.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <net/ethernet.h>
+#include <netinet/icmp6.h>
+#include <netinet/if_ether.h>
+#include <netinet/ip6.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,7 +15,6 @@
 #include "bpf/abi.h"
 #include "common/err.h"
 #include "daemon/base/worker.h"
-#include "daemon/monitor/arp_frames.h"
 #include "network/packet.h"
 
 #define PRIORITY_CONTROL 7 /* before data, as the kernel's own */
@@ -140,4 +144,122 @@ void arp_sender_flush(struct arp_sender *sender)
 			break;
 	worker_unlock_and_wake(&sender->worker);
 	sender->added.count = 0;
+}
+
+/* RFC 4861, 4.3. The option is left out if the sender has no address. */
+struct solicitation {
+	struct ip6_hdr ip;
+	struct nd_neighbor_solicit solicit;
+	struct nd_opt_hdr option;
+	uint8_t mac[XBOND_MAC_SIZE];
+} __attribute__((packed));
+
+static const uint8_t no_address[16];
+
+/* Returns how many bytes that takes. */
+static size_t arp_frame_begin(const struct arp_probe *probe, const uint8_t *to, uint16_t type,
+			      uint8_t *frame)
+{
+	size_t at = 2 * XBOND_MAC_SIZE;
+	uint16_t word;
+
+	memcpy(frame, to, XBOND_MAC_SIZE);
+	memcpy(frame + XBOND_MAC_SIZE, probe->mac, XBOND_MAC_SIZE);
+	for (unsigned int i = 0; i < probe->tag_count && i < ARP_MAX_TAGS; i++) {
+		word = htons(probe->tags[i].protocol);
+		memcpy(frame + at, &word, sizeof(word));
+		word = htons(probe->tags[i].id);
+		memcpy(frame + at + 2, &word, sizeof(word));
+		at += 4;
+	}
+	word = htons(type);
+	memcpy(frame + at, &word, sizeof(word));
+	return at + sizeof(word);
+}
+
+static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t type, uint16_t operation,
+			    uint8_t *frame)
+{
+	static const uint8_t everybody[XBOND_MAC_SIZE] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	struct ether_arp arp = {
+		.ea_hdr.ar_hrd = htons(ARPHRD_ETHER),
+		.ea_hdr.ar_pro = htons(ETHERTYPE_IP),
+		.ea_hdr.ar_hln = XBOND_MAC_SIZE,
+		.ea_hdr.ar_pln = 4,
+		.ea_hdr.ar_op = htons(operation),
+	};
+	size_t at = arp_frame_begin(probe, probe->to ? probe->to : everybody, type, frame);
+
+	memcpy(arp.arp_sha, probe->mac, XBOND_MAC_SIZE);
+	memcpy(arp.arp_spa, probe->source, 4);
+	memcpy(arp.arp_tpa, probe->target, 4);
+	if (operation == ARPOP_RREQUEST)
+		memcpy(arp.arp_tha, probe->mac, XBOND_MAC_SIZE);
+	else if (probe->to)
+		memcpy(arp.arp_tha, probe->to, XBOND_MAC_SIZE);
+	memcpy(frame + at, &arp, sizeof(arp));
+	return at + sizeof(arp);
+}
+
+size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	return arp_frame_arp(probe, ETHERTYPE_ARP, ARPOP_REQUEST, ret_frame);
+}
+
+size_t arp_frame_reply(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	return arp_frame_arp(probe, ETHERTYPE_ARP, ARPOP_REPLY, ret_frame);
+}
+
+size_t arp_frame_rarp(const uint8_t *mac, const struct arp_tag *tag,
+		      uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	const struct arp_probe probe = {
+		.source = no_address,
+		.target = no_address,
+		.mac = mac,
+		.tags = tag,
+		.tag_count = tag != NULL,
+	};
+
+	return arp_frame_arp(&probe, ETHERTYPE_REVARP, ARPOP_RREQUEST, ret_frame);
+}
+
+/* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */
+static uint16_t arp_frame_checksum(const struct solicitation *packet, size_t length)
+{
+	uint32_t sum = (uint32_t)length + IPPROTO_ICMPV6;
+
+	sum = checksum_add(sum, &packet->ip.ip6_src, 32);
+	return checksum_end(checksum_add(sum, &packet->solicit, length));
+}
+
+/* To the group of the target's solicited nodes (RFC 4291, 2.7.1; RFC 2464, 7). */
+size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	uint8_t group[16] = { 0xff, 0x02, [11] = 1, [12] = 0xff };
+	uint8_t group_mac[XBOND_MAC_SIZE] = { 0x33, 0x33 };
+	struct solicitation packet = {
+		.ip.ip6_flow = htonl(6u << 28),
+		.ip.ip6_nxt = IPPROTO_ICMPV6,
+		.ip.ip6_hlim = 255,
+		.solicit.nd_ns_type = ND_NEIGHBOR_SOLICIT,
+		.option.nd_opt_type = ND_OPT_SOURCE_LINKADDR,
+		.option.nd_opt_len = 1,
+	};
+	size_t at, length = sizeof(packet) - sizeof(packet.ip);
+
+	if (!memcmp(probe->source, no_address, sizeof(no_address)))
+		length = sizeof(packet.solicit);
+	memcpy(group + 13, probe->target + 13, 3);
+	memcpy(group_mac + 2, group + 12, 4);
+	packet.ip.ip6_plen = htons((uint16_t)length);
+	memcpy(&packet.ip.ip6_src, probe->source, 16);
+	memcpy(&packet.ip.ip6_dst, probe->to ? probe->target : group, 16);
+	memcpy(&packet.solicit.nd_ns_target, probe->target, 16);
+	memcpy(packet.mac, probe->mac, XBOND_MAC_SIZE);
+	packet.solicit.nd_ns_cksum = arp_frame_checksum(&packet, length);
+	at = arp_frame_begin(probe, probe->to ? probe->to : group_mac, ETHERTYPE_IPV6, ret_frame);
+	memcpy(ret_frame + at, &packet, sizeof(packet.ip) + length);
+	return at + sizeof(packet.ip) + length;
 }

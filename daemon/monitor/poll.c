@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/poll.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +6,150 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "daemon/base/main_loop.h"
+#include "daemon/base/worker.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/monitor/look.h"
-#include "daemon/monitor/poller.h"
-#include "daemon/monitor/verdict.h"
+#include "daemon/monitor/monitor.h"
+#include "network/driver.h"
+
+/*
+ * A thread asks drivers for their carrier and speed. The kernel answers under the RTNL lock, which
+ * others may hold for as long as a NIC needs for a reset; the main loop does not wait for that. The
+ * thread knows no bonds.
+ */
+
+struct poller_query {
+	uint32_t bond, slot; /* numbers that the caller chooses */
+	uint32_t ifindex;
+	char name[XBOND_NAME_SIZE];
+	bool wants_carrier, wants_speed;
+	int carrier;		     /* the answer, if requested: 1, 0; else -errno */
+	uint32_t speed_mbps, duplex; /* from ethtool_speed(), if requested */
+};
+
+struct poller {
+	struct worker worker;
+	bool asked; /* the worker's lock protects it */
+	bool busy;  /* for the main loop: true until it has the answers */
+	struct poller_query *queries;
+	size_t count;
+	uint64_t asked_ns;
+	struct ethtool ethtool;
+};
+
+static void poller_serve(struct poller *poller, struct poller_query *query)
+{
+	query->carrier =
+		query->wants_carrier ? ethtool_carrier(&poller->ethtool, query->name) : -ENODATA;
+	if (query->wants_speed)
+		ethtool_speed(&poller->ethtool, query->name, &query->speed_mbps, &query->duplex);
+}
+
+static bool poller_begin(void *context)
+{
+	struct poller *poller = context;
+
+	return poller->asked;
+}
+
+static void poller_work(void *context)
+{
+	struct poller *poller = context;
+
+	for (size_t i = 0; i < poller->count && !worker_is_stopping(&poller->worker); i++)
+		poller_serve(poller, &poller->queries[i]);
+}
+
+static void poller_end(void *context)
+{
+	struct poller *poller = context;
+
+	poller->asked = false;
+}
+
+static const struct worker_kind poller_kind = {
+	.name = "poll",
+	.begin = poller_begin,
+	.work = poller_work,
+	.end = poller_end,
+};
+
+static int poller_start(struct poller *poller)
+{
+	int r = ethtool_init(&poller->ethtool);
+
+	if (r)
+		return r;
+	r = worker_start(&poller->worker, &poller_kind, poller);
+	if (r)
+		ethtool_done(&poller->ethtool);
+	return r;
+}
+
+static struct poller *poller_new(struct err *err)
+{
+	struct poller *poller = memory_need(calloc(1, sizeof(*poller)));
+	int r = poller_start(poller);
+
+	if (!r)
+		return poller;
+	free(poller);
+	err_set(err, -r, "cannot start the thread that asks drivers: %s", strerror(-r));
+	return NULL;
+}
+
+static void poller_free(struct poller *poller)
+{
+	if (!poller)
+		return;
+	worker_stop(&poller->worker);
+	ethtool_done(&poller->ethtool);
+	free(poller->queries);
+	free(poller);
+}
+
+/* Returns false if it is busy. */
+static bool poller_ask(struct poller *poller, const struct poller_query *queries, size_t count)
+{
+	struct poller_query *copy;
+
+	if (poller->busy)
+		return false;
+	copy = memory_need(reallocarray(poller->queries, count, sizeof(*copy)));
+	memcpy(copy, queries, count * sizeof(*copy));
+	poller->queries = copy;
+	poller->count = count;
+	poller->asked_ns = clock_now_ns();
+	poller->busy = true;
+	worker_lock(&poller->worker);
+	poller->asked = true;
+	worker_unlock_and_wake(&poller->worker);
+	return true;
+}
+
+/* Is there a question whose answers have not been taken yet? */
+static bool poll_is_busy(const struct daemon *daemon)
+{
+	return daemon->poller->busy;
+}
+
+int poll_fd(const struct daemon *daemon)
+{
+	return worker_fd(&daemon->poller->worker);
+}
+
+/* Valid until the next question; 0: there are none. ret_asked_ns: the time of the question. */
+static size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
+			     uint64_t *ret_asked_ns)
+{
+	if (!worker_has_ended_turn(&poller->worker))
+		return 0;
+	poller->busy = false;
+	*ret_queries = poller->queries;
+	*ret_asked_ns = poller->asked_ns;
+	return poller->count;
+}
 
 #define ACCURACY_US 5000
 /* bonds that are due within this time are polled together */
@@ -34,8 +170,7 @@ static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller);
-	     bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !poll_is_busy(daemon); bond = bond->next)
 		if (bond->poll.next_ns < next_ns)
 			next_ns = bond->poll.next_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
@@ -80,7 +215,7 @@ void poll_ask(struct daemon *daemon)
 	struct poll_batch batch = { 0 };
 	bool direct = false;
 
-	if (poller_is_busy(daemon->poller))
+	if (poll_is_busy(daemon))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
@@ -205,8 +340,7 @@ int poll_init(struct daemon *daemon)
 	daemon->poller = poller_new(NULL);
 	if (!daemon->poller)
 		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, poll_on_answers,
-			    daemon);
+	r = sd_event_add_io(daemon->event, &io, poll_fd(daemon), EPOLLIN, poll_on_answers, daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_floating(io, true);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/quality.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 #include "daemon/base/worker.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/monitor/verdict.h"
+#include "daemon/monitor/monitor.h"
 #include "network/driver.h"
 #include "rules/link_state.h"
 

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/verdict.h"
+#include "daemon/monitor/monitor.h"
 
+#include "bfd/bfd.h"
 #include "common/clock.h"
+#include "common/slots.h"
+#include "daemon/base/event.h"
+#include "daemon/bfd_thread/bfd_thread.h"
+#include "daemon/bond/bond_bfd.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/failover.h"
 
 /* The record for `show` and for the next bondd. */
 static void verdict_pin(struct bond *bond, unsigned int slot)
@@ -71,4 +79,135 @@ void verdict_adopt(struct bond *bond, unsigned int slot)
 		return;
 	verdict->spoken = pinned[slot].spoken & ((1u << XBOND_MONITORS) - 1);
 	verdict->works = pinned[slot].works & verdict->spoken;
+}
+
+#define NEW_MEMBER_NS (1000 * NS_PER_MS)
+
+/*
+ * A message may be older than what is known. It may be from before the slave was enslaved, until
+ * all messages of that time have been read, or from within a flap. Then the poller asks the driver.
+ * It is not asked about a loss in normal operation, because the kernel may let the question wait
+ * for the RTNL lock while traffic is being lost.
+ */
+static bool carrier_message_is_loss(struct bond *bond, unsigned int slot,
+				    const struct link_info *link)
+{
+	bool is_new = bond->daemon->caught_up_ns < bond->members[slot].since_ns + NEW_MEMBER_NS;
+
+	return !link->carrier && !is_new;
+}
+
+void carrier_message_take(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	if (link->carrier == verdict_of(bond, slot, XBOND_MONITOR_CARRIER))
+		return;
+	if (!carrier_message_is_loss(bond, slot, link)) {
+		poll_soon(bond);
+		return;
+	}
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
+	bond_evaluate(bond);
+}
+
+/*
+ * Only losses, because packets are being lost; the poll finds returns. Messages may be from before
+ * the device was enslaved.
+ */
+void carrier_message_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	const struct member *member = &bond->members[slot];
+
+	if (!bond_is_ready(bond) || !verdict_of(bond, slot, XBOND_MONITOR_CARRIER) ||
+	    now_ns - member->since_ns < NEW_MEMBER_NS)
+		return;
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
+	bond_evaluate(bond);
+}
+
+static bool look_set(struct bond *bond, unsigned int slot, bool up, uint64_t since_ns)
+{
+	if (!verdict_is_known(bond, slot, XBOND_MONITOR_CARRIER) ||
+	    verdict_of(bond, slot, XBOND_MONITOR_CARRIER) == up)
+		return false; /* it is being enslaved, or this is not news */
+	if (!up)
+		failover_began(bond, slot, since_ns);
+	return verdict_set(bond, slot, XBOND_MONITOR_CARRIER, up);
+}
+
+/*
+ * A slot that is neither up nor lost keeps its verdict: the kernel has not acted on a change yet. A
+ * slot whose loss is known has left the table, so its next loss is news.
+ */
+bool look_take(struct bond *bond, uint64_t since_ns)
+{
+	uint64_t up, lost;
+	bool changed = false;
+
+	if (!dataplane_look(&bond->dataplane, &up, &lost))
+		return false;
+	bond_for_each_member (bond, slot)
+		if (slots_have(up | lost, slot))
+			changed |= look_set(bond, slot, slots_have(up, slot), since_ns);
+	if (changed)
+		bond_evaluate(bond);
+	bond->look.unsure = !dataplane_listen_for(&bond->dataplane, up | lost);
+	return true;
+}
+
+static void monitor_bfd_log(struct bond *bond, unsigned int slot, enum bfd_verdict verdict)
+{
+	const char *name = bond_pin(bond)->name, *slave = bond_slave(bond, slot)->name;
+	struct bfd_session session;
+
+	bfd_thread_session(bond->bfd.thread, slot, &session);
+	if (verdict == BFD_WORKS)
+		event_notice(name, slave, "%s: BFD session up", slave);
+	else if (verdict == BFD_FAILS)
+		event_notice(name, slave, "%s: BFD session %s (%s)", slave,
+			     bfd_state_name(session.state), bfd_diag_name(session.diag));
+	else
+		event_notice(name, slave, "%s: the far end has turned its BFD session off", slave);
+}
+
+/* Returns true if the bond must be evaluated. */
+static bool monitor_bfd_take_slot(struct bond *bond, unsigned int slot)
+{
+	enum bfd_verdict verdict = BFD_NO_VERDICT;
+	bool known = verdict_is_known(bond, slot, XBOND_MONITOR_BFD);
+	bool works = verdict_of(bond, slot, XBOND_MONITOR_BFD);
+
+	if (bond->bfd.thread)
+		verdict = bfd_thread_verdict(bond->bfd.thread, slot);
+	if (verdict == BFD_NO_VERDICT && !known)
+		return false;
+	if (verdict != BFD_NO_VERDICT && known && works == (verdict == BFD_WORKS))
+		return false;
+	if (bond->bfd.thread)
+		monitor_bfd_log(bond, slot, verdict);
+	if (verdict == BFD_NO_VERDICT)
+		return verdict_forget(bond, slot, XBOND_MONITOR_BFD);
+	return verdict_set(bond, slot, XBOND_MONITOR_BFD, verdict == BFD_WORKS);
+}
+
+static bool monitor_bfd_take(struct bond *bond)
+{
+	bool changed = false;
+
+	bond_for_each_member (bond, slot)
+		changed |= monitor_bfd_take_slot(bond, slot);
+	return changed;
+}
+
+void monitor_bfd_adopt(struct bond *bond)
+{
+	bond_bfd_follow(bond);
+	monitor_bfd_take(bond);
+}
+
+void monitor_bfd_take_news(struct daemon *daemon)
+{
+	bfd_thread_acknowledge(daemon->bfd_thread);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond_is_ready(bond) && monitor_bfd_take(bond))
+			bond_evaluate(bond);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/wake.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,10 +12,8 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/burst.h"
-#include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/carrier_watch.h"
-#include "daemon/monitor/look.h"
-#include "daemon/monitor/poll.h"
+#include "daemon/monitor/monitor.h"
 
 /* Between two looks while nothing would tell of a change; with many bonds longer. */
 #define LOOK_US 5000

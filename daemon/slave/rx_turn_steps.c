@@ -9,7 +9,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/rx_turn.h"
 #include "daemon/lacp_thread/lacp_thread.h"
-#include "daemon/monitor/verdict.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/xdp_hooks.h"
 

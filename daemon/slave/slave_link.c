@@ -8,7 +8,7 @@
 #include "daemon/alb/learning.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/quality.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_team.h"

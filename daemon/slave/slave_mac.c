@@ -11,7 +11,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/quality.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"

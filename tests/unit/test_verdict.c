@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/mode.h"
-#include "daemon/monitor/verdict.h"
+#include "daemon/monitor/monitor.h"
 
 #define SLOT 3
 
