@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
 /* xbond_table.flags */
-#define XBOND_F_FORCE_COUNTED 0x1      /* `direct` is forbidden now: bypass.c says why */
+#define XBOND_F_FORCE_COUNTED 0x1      /* `direct` is forbidden now: port_hooks.c says why */
 #define XBOND_F_CARRIER 0x2	       /* the bond has carrier */
 #define XBOND_F_BROADCAST_NEIGHBOR 0x4 /* ARP and neighbour discovery leave by every slave */
 #define XBOND_F_DRAIN_MARKERS 0x8      /* a drain begins when the partner has answered a marker */

@@ -20,7 +20,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread.h"
-#include "daemon/bond/burst.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/control/control.h"
 #include "daemon/handover/handover.h"

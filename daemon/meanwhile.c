@@ -9,7 +9,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bfd_thread/bfd_thread.h"
-#include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/fail_over_mac.h"

@@ -2,7 +2,7 @@
 #include "daemon/parts.h"
 
 #include "daemon/alb/client_rounds.h"
-#include "daemon/bond/bond_parts.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/manage/team_ports.h"
 #include "daemon/slave/slave_parts.h"
 

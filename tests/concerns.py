@@ -65,11 +65,9 @@ daemon/bond/                net/modes net/failover net/restart net/reselect net/
 daemon/bond/attach          net/attach_check
 daemon/bond/bond_bfd        net/bfd
 daemon/bond/bond_lacp       net/lacp net/lacp_hold
-daemon/bond/bond_rebalance  net/rebalance
-daemon/bond/bond_tell       net/monitor net/rebalance
+daemon/bond/bond_rebalance  net/monitor net/rebalance
 daemon/bond/evaluate        net/modes net/failover net/restart net/reselect net/monitor
-daemon/bond/bypass          net/bypass
-daemon/bond/rx_turn         net/rx_hook net/xdp
+daemon/bond/port_hooks      net/bypass
 daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/xdp
 daemon/control/             net/errors net/group net/monitor cli/calls
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle

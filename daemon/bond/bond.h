@@ -13,7 +13,6 @@
 
 #include "common/mode.h"
 #include "daemon/bfd_thread/bfd_thread.h"
-#include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
@@ -69,7 +68,7 @@ struct member {
 		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
 		uint64_t took_ns;  /* by the last evaluation; 0: it has not failed over */
 		uint32_t refusing; /* the monitors that already said no at the last evaluation */
-	} failover;		   /* failover.c */
+	} failover;		   /* publish.c */
 	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
@@ -114,7 +113,7 @@ struct bond_evaluation {
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
-	bool plan_due; /* the decided plan is not in force yet: burst.h */
+	bool plan_due; /* the decided plan is not in force yet: evaluate.c */
 	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* balance-rr: the slot, as a bit, whose failure makes the multicast groups be reported. */
 	uint64_t leader;
@@ -135,7 +134,7 @@ struct bond_device {
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 };
 
-/* What of others forbids direct: bypass.c. */
+/* What of others forbids direct: port_hooks.c. */
 struct bond_bypass {
 	bool captured; /* somebody captures on bond0 */
 	/* Filters after our program on bond0's egress, which direct would skip. */
@@ -174,6 +173,26 @@ struct bond_bfd {
 };
 
 /*
+ * Slaves change their receive hook in turns (slave/rx_turn_steps.c). Here is whose turn it is, and
+ * what that means for decisions. rx_turn_steps.c writes it.
+ */
+
+enum rx_turn_step {
+	RX_TURN_NONE,
+	RX_TURN_DRAINING,  /* its flows go to others */
+	RX_TURN_LEAVING,   /* it has no flows any more, and its LACP partner is told */
+	RX_TURN_RETURNING, /* changed; its return is awaited */
+};
+
+struct rx_turn {
+	uint64_t due; /* slots that have not had their turn yet */
+	enum rx_turn_step step;
+	unsigned int slot; /* whose turn it is, except in RX_TURN_NONE */
+	uint64_t deadline_ns;
+	uint64_t reset; /* slots whose carrier is off because of bondd's change */
+};
+
+/*
  * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
  */
@@ -202,7 +221,7 @@ struct bond {
 	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
 	struct client_rounds *client_rounds; /* client_rounds.c; NULL: off */
 	struct part_state *parts;	     /* part.c: what parts.c lists */
-	struct pins_keep *keep;		     /* pins_keep.c */
+	struct pins_keep *keep;		     /* attach_check.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
@@ -341,11 +360,20 @@ int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 bool bond_wants_direct(const struct bond *bond);
 /* as: see handed_over. */
 void bond_hand_over(struct bond *bond, const char *as);
-/* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
+/* Is `direct` forbidden now, whatever the settings say? See port_hooks.c. */
 bool bond_forbids_direct(struct bond *bond);
 /* Has its speed been asked for since its link began to work? Before, the last one is known. */
 bool bond_knows_speed(const struct bond *bond, unsigned int slot);
 /* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
+
+/* The slots that shall have no flows now, and the slots that send nothing. */
+uint64_t rx_turn_drained(const struct bond *bond);
+uint64_t rx_turn_out(const struct bond *bond);
+/*
+ * Was a loss of this slave's carrier caused by bondd? True until it carries traffic again, however
+ * often its driver resets.
+ */
+bool rx_turn_has_reset(const struct bond *bond, unsigned int slot);
 
 #endif

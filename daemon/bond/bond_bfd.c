@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/bond/bond_bfd.h"
+#include "daemon/bond/evaluate.h"
 
 #include <string.h>
 #include <sys/socket.h>

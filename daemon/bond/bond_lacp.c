@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/bond/bond_lacp.h"
 
 #include <string.h>
 

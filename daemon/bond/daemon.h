@@ -30,7 +30,7 @@ struct daemon {
 	struct lacp_thread *lacp_thread;
 	struct bfd_thread *bfd_thread;
 	struct announcer *announcer;
-	struct settler *settler; /* burst.c */
+	struct settler *settler; /* evaluate.c */
 	struct poller *poller;	 /* poll.c */
 	struct wake *wake;	 /* wake.c */
 	sd_event_source *poll;

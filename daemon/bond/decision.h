@@ -29,5 +29,10 @@ void decide_links(struct bond *bond, struct decision *decision);
 void decide(struct bond *bond, struct decision *decision);
 
 void publish_decision(struct bond *bond, const struct decision *decision);
+/*
+ * Which buckets have moved from which slave to which, as an event. Only where a hash chooses. The
+ * copy that is not in force is still that of before.
+ */
+void bond_tell_moves(struct bond *bond, enum xbond_selection selection);
 
 #endif

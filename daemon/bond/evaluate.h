@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one place where link states become decisions. Code that finds out something that a decision
- * may depend on calls bond_evaluate().
+ * may depend on calls bond_evaluate(). Below that, what it calls for others: figures of failovers,
+ * balance-alb, bursts, buckets that move by load, and what the BFD and LACP threads are told.
  */
 #ifndef XBOND_DAEMON_BOND_EVALUATE_H
 #define XBOND_DAEMON_BOND_EVALUATE_H
 
+#include "common/err.h"
 #include "daemon/bond/bond.h"
 
 /*
@@ -33,5 +35,104 @@ void bond_free_active(struct bond *bond);
 /* Returns 0 or -errno. */
 int delay_start(struct bond *bond);
 void delay_stop(struct bond *bond);
+
+/*
+ * How long failovers take: the figures that `show` prints. They are in the bond's pinned map, so
+ * they outlive bondd.
+ */
+
+/*
+ * The slave's link failed at this time (CLOCK_MONOTONIC). Called by a monitor that knows it, before
+ * its verdict. Without it, a failure counts from the verdict.
+ */
+void failover_began(struct bond *bond, unsigned int slot, uint64_t ns);
+
+/* balance-tlb and balance-alb: what the programs know of addresses and of the active slave. */
+
+/*
+ * Puts the published plan and the slaves' recorded addresses in force. Called after each decision,
+ * and when addresses have changed.
+ */
+void publish_alb(struct bond *bond);
+
+/*
+ * Bursts. What the main loop does on its own (messages, polls, timers) must not wait until the
+ * programs have let go of a bond's idle buckets. Within a burst, a plan that would have to wait is
+ * put off (bond->plan_due). It is published when a thread reports that the programs have let go
+ * (dataplane.h). Slaves that fail still leave at once. Requests wait.
+ */
+
+/* Call it after the event loop exists. Returns 0 or -errno. */
+int burst_init(struct daemon *daemon, struct err *err);
+void burst_done(struct daemon *daemon);
+
+void burst_begin(struct daemon *daemon);
+void burst_end(struct daemon *daemon);
+/* Makes sure that no bond has to wait at its next publication. One wait serves all bonds. */
+void burst_settle(struct daemon *daemon);
+/* Readable when burst_settled() has something to do. */
+int burst_fd(const struct daemon *daemon);
+void burst_settled(struct daemon *daemon);
+
+/*
+ * rebalance_interval and tlb_dynamic_lb: at the end of each interval the busiest slaves give hot
+ * buckets to the idlest. rules/rebalance.h chooses, rules/buckets.h says how a bucket moves, and
+ * the programs move it. Called by evaluate.c; works by a timer.
+ */
+
+/* Are buckets moved by load, as the options are? */
+bool bond_rebalance_is_wanted(const struct bond *bond);
+/* Begins, goes on or ends, as the options say. Call it before the flags are published. */
+void bond_rebalance_follow(struct bond *bond);
+/* The bond is let go of. What moves is left to the programs and to the next bondd. */
+void bond_rebalance_stop(struct bond *bond);
+
+/*
+ * Keeps the BFD thread's sessions of a bond as its options and its slaves are. Called by
+ * evaluate.c, so whatever changes a bond reaches the sessions. What they find comes back through
+ * daemon/monitor/verdict.c.
+ */
+
+/* Does the bond have the monitor? */
+bool bond_bfd_is_wanted(const struct xbond_bond *pin);
+void bond_bfd_follow(struct bond *bond);
+/* forget: as bfd_thread_remove(). */
+void bond_bfd_stop(struct bond *bond, bool forget);
+
+/*
+ * 802.3ad of one bond, as seen from the main loop: tells the LACP thread what is configured and
+ * which links are up, and gives its masks to bond_evaluate().
+ */
+
+/*
+ * Tells the LACP thread of changed options, members and link states; enters and leaves the mode.
+ * Does nothing if nothing has changed.
+ */
+void bond_lacp_follow(struct bond *bond);
+/* The bond ends or is handed over. forget: nothing is left for a next bondd. */
+void bond_lacp_stop(struct bond *bond, bool forget);
+/*
+ * The carrier was lost and is back, or will be, and no decision has seen that. LACP must be told.
+ */
+void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
+/* The slots that may transmit and receive by LACP; in other modes, all slots. */
+uint64_t bond_lacp_distributing(const struct bond *bond);
+uint64_t bond_lacp_collecting(const struct bond *bond);
+/* Sets `prospect`; call it before links are judged. leaving: bond_soft_noes(). */
+void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving);
+/*
+ * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
+ * waits for its response; then the bond is evaluated again. The wait is 3 s at most, even if the
+ * plan changes meanwhile (rules/active.h).
+ */
+bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
+/*
+ * Logs the news of the thread with the names of the slaves; call it before a name is forgotten.
+ * Called by bond_evaluate() when everything is published.
+ */
+void bond_lacp_log(struct bond *bond);
+
+/* When lacp_thread_fd() is readable: evaluates the bonds that it speaks for. */
+void lacp_news_take(struct daemon *daemon);
 
 #endif

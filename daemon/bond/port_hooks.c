@@ -9,7 +9,9 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
 #include "network/filters.h"
+#include "network/packet.h"
 
 struct attach_point port_hooks_point(struct bond *bond, bool egress)
 {
@@ -89,7 +91,10 @@ int port_hooks_attach(struct bond *bond, struct err *err)
 					    : attach_prepare(&egress, err);
 }
 
-bool port_hooks_skip_filters(struct bond *bond)
+/*
+ * Do others have filters or programs at bond0's TC egress after ours? For a bond in this namespace.
+ */
+static bool port_hooks_skip_filters(struct bond *bond)
 {
 	struct attach_point egress = port_hooks_point(bond, true);
 
@@ -116,4 +121,69 @@ void port_hooks_follow(struct bond *bond)
 	else if (port_hooks_attach_egress(bond, &egress, &err))
 		event_error(bond_pin(bond)->name, NULL,
 			    "queue_id and path direct have no effect: %s", err.text);
+}
+
+#define MAX_CAPTURES 4096
+
+static void bypass_say(struct bond *bond, const char *what)
+{
+	if (bond_wants_direct(bond))
+		event_info(bond_pin(bond)->name, NULL, "%s", what);
+}
+
+static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!bond->device.away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
+			return true;
+	return false;
+}
+
+void bypass_follow_captures(struct daemon *daemon)
+{
+	int ifindexes[MAX_CAPTURES];
+	size_t count;
+
+	count = capture_list(ifindexes, MAX_CAPTURES);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		bool captured = bypass_is_captured(bond, ifindexes, count);
+
+		if (captured == bond->bypass.captured)
+			continue;
+		bond->bypass.captured = captured;
+		bypass_say(bond, captured ? "is being captured; path counted until that ends"
+					  : "is no longer captured; path direct again");
+		bond_evaluate(bond);
+	}
+}
+
+bool bypass_look_for_filters(struct bond *bond)
+{
+	bool had = bond->bypass.has_filters, has = had;
+
+	if (!bond->device.away)
+		has = port_hooks_skip_filters(bond);
+	if (has == had)
+		return false;
+	bond->bypass.has_filters = has;
+	bypass_say(bond, has ? "has filters on its egress; path counted until they are gone"
+			     : "no longer has filters on its egress; path direct again");
+	return true;
+}
+
+void bypass_note_filter(struct bond *bond, bool gone)
+{
+	if (bond->bypass.has_filters == gone)
+		bond->bypass.filters_due = true;
+}
+
+void bypass_follow_filters(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!bond->bypass.filters_due)
+			continue;
+		bond->bypass.filters_due = false;
+		if (bypass_look_for_filters(bond))
+			bond_evaluate(bond);
+	}
 }

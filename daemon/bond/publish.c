@@ -11,20 +11,119 @@
 #include <unistd.h>
 
 #include "bpf/rules.h"
+#include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/bond.h"
-#include "daemon/bond/bond_bfd.h"
-#include "daemon/bond/bond_lacp.h"
-#include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
-#include "daemon/bond/failover.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/bond/publish_alb.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+
+void failover_began(struct bond *bond, unsigned int slot, uint64_t ns)
+{
+	bond->members[slot].failover.began_ns = ns;
+}
+
+static uint32_t failover_refusing(const struct member *member)
+{
+	return member->verdict.spoken & ~member->verdict.works;
+}
+
+/*
+ * The last word of the monitors that now say no, unless one of them knew since when. 0 if nothing
+ * has failed: a slave that was used although a monitor said no also leaves when a better one is
+ * back.
+ */
+static uint64_t failover_since_ns(const struct member *member)
+{
+	uint32_t news = failover_refusing(member) & ~member->failover.refusing;
+	uint64_t since_ns = 0;
+
+	if (member->failover.began_ns)
+		return member->failover.began_ns;
+	for (unsigned int monitor = 0; monitor < XBOND_MONITORS; monitor++)
+		if (news >> monitor & 1 && member->verdict.learnt_ns[monitor] > since_ns)
+			since_ns = member->verdict.learnt_ns[monitor];
+	return since_ns;
+}
+
+static void failover_count(struct bond *bond, unsigned int slot, uint64_t took_ns)
+{
+	struct xbond_failover *figures = bond->dataplane.pins.failover;
+	uint64_t us = took_ns / 1000;
+	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
+
+	bond->members[slot].failover.took_ns = took_ns;
+	if (!figures)
+		return;
+	figures->last_ns = took_ns;
+	figures->sum_ns += took_ns;
+	figures->histogram[bucket < XBOND_FAILOVER_BUCKETS ? bucket : XBOND_FAILOVER_BUCKETS - 1]++;
+	figures->count++;
+}
+
+/*
+ * downdelay is no part of it: a link that is going down has left the table when its loss was known.
+ */
+/* The masks are in force. Counts the slaves that were up and are not. */
+static void failover_published(struct bond *bond, const struct decision *decision)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond_for_each_member (bond, slot) {
+		struct member *member = &bond->members[slot];
+		uint64_t since_ns = failover_since_ns(member);
+
+		member->failover.took_ns = 0;
+		if (decision->before[slot] == XBOND_LINK_UP &&
+		    bond_slave(bond, slot)->link != XBOND_LINK_UP && since_ns && since_ns < now_ns)
+			failover_count(bond, slot, now_ns - since_ns);
+		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
+			member->failover.began_ns = 0;
+		member->failover.refusing = failover_refusing(member);
+	}
+}
+
+static void publish_alb_macs(struct bond *bond, struct xbond_alb *alb)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		store_release(alb->mac[slot], bond_is_member(bond, slot)
+						      ? mac_word(bond_slave(bond, slot)->mac)
+						      : 0);
+	store_release(alb->bond_mac, mac_word(bond_pin(bond)->mac));
+}
+
+static void publish_alb_order(struct xbond_alb *alb, const struct dataplane_plan *plan)
+{
+	store_release(alb->order[0], (uint8_t)plan->active_slot);
+	for (unsigned int i = 0; i < XBOND_MAX_SLAVES; i++)
+		store_release(alb->order[i + 1], plan->order[i]);
+}
+
+void publish_alb(struct bond *bond)
+{
+	struct xbond_alb *alb = bond->dataplane.pins.alb;
+
+	if (!alb || !mode_has(bond_pin(bond)->mode, MODE_OWN_MACS))
+		return;
+	publish_alb_macs(bond, alb);
+	publish_alb_order(alb, &bond->evaluation.plan);
+}
+
+/* The flags that make the programs go by it. */
+static uint32_t publish_alb_flags(struct bond *bond)
+{
+	uint32_t mode = bond_pin(bond)->mode;
+
+	if (!bond->dataplane.pins.alb || !mode_has(mode, MODE_OWN_MACS))
+		return 0;
+	return mode_has(mode, MODE_RECEIVES) ? XBOND_F_TLB | XBOND_F_ALB : XBOND_F_TLB;
+}
 
 /*
  * The devmap by which XDP programs broadcast: the bond's own, and those of others. The other one,

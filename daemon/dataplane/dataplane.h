@@ -20,7 +20,7 @@ struct dataplane {
 	int devices_fd;	   /* -1: the programs are of a build that does not ask the devices */
 	int xdp_slaves_fd; /* -1: likewise */
 	bool settled;	   /* no program is still reading the idle copy of the buckets */
-	uint64_t ticket;   /* of burst.c, which waits for that; 0: nobody waits */
+	uint64_t ticket;   /* of evaluate.c, which waits for that; 0: nobody waits */
 };
 
 /* Called once, before anything else of libbpf: its messages go into error lines, not to stderr. */

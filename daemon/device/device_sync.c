@@ -7,7 +7,6 @@
 
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
-#include "daemon/bond/bypass.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"

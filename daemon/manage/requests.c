@@ -8,7 +8,7 @@
 
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/bond/bypass.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"

@@ -12,8 +12,6 @@
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
-#include "daemon/bond/bond_lacp.h"
-#include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/arp_paths.h"
 #include "daemon/monitor/arp_sender.h"

@@ -7,9 +7,8 @@
 #include "common/err.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
-#include "daemon/bond/burst.h"
-#include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/monitor/monitor.h"
 #include "network/driver.h"
 

@@ -12,7 +12,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
-#include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"
 #include "network/driver.h"

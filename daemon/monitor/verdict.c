@@ -6,10 +6,8 @@
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bfd_thread/bfd_thread.h"
-#include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/bond/failover.h"
 
 /* The record for `show` and for the next bondd. */
 static void verdict_pin(struct bond *bond, unsigned int slot)

@@ -11,7 +11,7 @@
 #include "common/pins.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
-#include "daemon/bond/burst.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/monitor/carrier_watch.h"
 #include "daemon/monitor/monitor.h"
 

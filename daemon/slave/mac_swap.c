@@ -9,8 +9,8 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
-#include "daemon/bond/publish_alb.h"
 #include "daemon/slave/slave.h"
 
 static bool mac_swap_is_on(struct bond *bond)
