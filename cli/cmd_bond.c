@@ -412,6 +412,15 @@ static enum cli_exit set_apply(const struct cli *cli, struct change *change)
 	return CLI_DONE;
 }
 
+/* Another device: bondd moves everything to it, and sets the other options on the way. */
+static bool set_converts(const struct change *change)
+{
+	const struct option_value *device = pairs_find(&change->pairs, OPT_DEVICE);
+
+	return device &&
+	       (device->number != change->pins.bond->device_kind || getenv("XBOND_TEST_CONVERT"));
+}
+
 static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, struct change *change,
 			     int argc, char **argv)
 {
@@ -422,7 +431,9 @@ static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, str
 		return status;
 	if (cli_open(cli, change->bond, &change->pins))
 		return CLI_REFUSED;
-	status = set_apply(cli, change);
+	status = set_converts(change) ? cli_request_long(cli, verb->name, change->bond,
+							 pairs_json(&change->pairs))
+				      : set_apply(cli, change);
 	pins_close(&change->pins);
 	return status;
 }

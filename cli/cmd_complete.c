@@ -111,7 +111,7 @@ static void offer_options(const struct line *line, char **pairs, int count, stru
 		const struct option_spec *option = option_at(id);
 
 		if (!cli_verb_takes(line->verb, option) || option->is_alias ||
-		    (bond.known && option->at_create) || offer_is_given(option, pairs, count) ||
+		    offer_is_given(option, pairs, count) ||
 		    (mode && !option_has_effect(option, mode->number)))
 			continue;
 		offers_add(offers, option->name, option->help);

@@ -67,14 +67,6 @@ static int control_do_delete(struct request *request, struct err *err)
 	return r;
 }
 
-static int control_do_set(struct request *request, struct err *err)
-{
-	struct option_set options;
-	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
-
-	return r ? r : request_set(request->daemon, request->bond, &options, err);
-}
-
 static int control_do_refresh(struct request *request, struct err *err)
 {
 	return request_refresh(request->daemon, request->bond, err);
@@ -97,25 +89,26 @@ struct control_told {
 	struct daemon *daemon;
 	struct control_client client;
 	char bond[XBOND_NAME_SIZE];
-	bool is_back;
+	enum handover_kind kind;
 };
 
 static void control_tell_handover(int r, const struct err *err, json_t *notes, void *arg)
 {
 	struct control_told *told = arg;
 
-	if (!r && told->is_back)
+	if (!r && told->kind == HANDOVER_HANDBACK)
 		rollback_forget(told->daemon, told->bond);
 	told->client.answer_later(told->client.client, control_words(r, err, notes, NULL));
 	free(told);
 }
 
-static int control_handover(struct request *request, bool is_back, struct err *err)
+static int control_handover(struct request *request, enum handover_kind kind, struct err *err)
 {
 	struct control_told *told = memory_need(calloc(1, sizeof(*told)));
 	struct handover_order order = { .bond = request->bond,
-					.is_back = is_back,
-					.options = is_back ? NULL : request->options,
+					.kind = kind,
+					.options =
+						kind == HANDOVER_HANDBACK ? NULL : request->options,
 					.author = request->client->pid,
 					.tell = control_tell_handover,
 					.arg = told };
@@ -123,7 +116,7 @@ static int control_handover(struct request *request, bool is_back, struct err *e
 
 	told->daemon = request->daemon;
 	told->client = *request->client;
-	told->is_back = is_back;
+	told->kind = kind;
 	snprintf(told->bond, sizeof(told->bond), "%s", request->bond);
 	r = handover_begin(request->daemon, &order, err);
 	request->is_later = !r;
@@ -134,12 +127,32 @@ static int control_handover(struct request *request, bool is_back, struct err *e
 
 static int control_do_takeover(struct request *request, struct err *err)
 {
-	return control_handover(request, false, err);
+	return control_handover(request, HANDOVER_TAKEOVER, err);
 }
 
 static int control_do_handback(struct request *request, struct err *err)
 {
-	return control_handover(request, true, err);
+	return control_handover(request, HANDOVER_HANDBACK, err);
+}
+
+/* Another kind of device is another bond, to which everything moves. */
+static bool control_converts(const struct request *request, const struct option_set *options)
+{
+	const struct bond *bond = daemon_find_bond(request->daemon, request->bond);
+
+	return bond && options->given[OPT_DEVICE] &&
+	       (options->value[OPT_DEVICE].number != bond->dataplane.pins.bond->device_kind ||
+		getenv("XBOND_TEST_CONVERT"));
+}
+
+static int control_do_set(struct request *request, struct err *err)
+{
+	struct option_set options;
+	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
+
+	if (!r && control_converts(request, &options))
+		return control_handover(request, HANDOVER_CONVERSION, err);
+	return r ? r : request_set(request->daemon, request->bond, &options, err);
 }
 
 /* names points into the request; free only the array. */

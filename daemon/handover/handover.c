@@ -92,6 +92,8 @@ static int run_others(struct handover *plan, struct err *err)
 {
 	int r = run_slaves(plan, false, err);
 
+	if (!r)
+		r = plan->new_side->complete(plan, plan->devices[0].new, err);
 	return r ? r : handover_passed("handover-all-moved", err);
 }
 
@@ -117,8 +119,7 @@ static void run_finish(struct handover *plan)
 		return;
 	}
 	handover_journal_remove(plan);
-	event_config(plan->is_back ? "handback" : "takeover", handover_name(plan), NULL,
-		     "is %s now", plan->new_side->whose);
+	event_config(plan->words->name, handover_name(plan), NULL, "%s", plan->words->done);
 }
 
 static int run_go_back(struct handover *plan, struct err *err)
@@ -145,10 +146,8 @@ static int run_fail(struct handover *plan, int r, const struct err *why, struct 
 		return err_set(err, -r,
 			       "%s; and not everything could be undone: %s ('bondctl %s %s' tries "
 			       "again)",
-			       why->text, worse.text, plan->is_back ? "handback" : "takeover",
-			       handover_name(plan));
-	return err_set(err, -r, "%s; everything is %s again, as it was", why->text,
-		       plan->old_side->whose);
+			       why->text, worse.text, plan->words->verb, handover_name(plan));
+	return err_set(err, -r, "%s; %s", why->text, plan->words->undone);
 }
 
 /*
@@ -197,8 +196,7 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 	else
 		r = run_go_back(plan, err);
 	if (!r && !plan->is_ending)
-		event_notice(name, NULL, "a %s that was not finished is undone",
-			     plan->is_back ? "handback" : "takeover");
+		event_notice(name, NULL, "a %s that was not finished is undone", plan->words->name);
 	handover_free(plan);
 	return r;
 }
@@ -252,7 +250,7 @@ static int handover_start(struct handover_waiting *waiting, struct err *err)
 
 	if (r)
 		return r;
-	waiting->plan = handover_new(waiting->daemon, waiting->order.is_back, waiting->notes);
+	waiting->plan = handover_new(waiting->daemon, waiting->order.kind, waiting->notes);
 	r = handover_survey(waiting->plan, waiting->bond, waiting->order.options, err);
 	bond = daemon_find_bond(waiting->daemon, waiting->bond);
 	if (!r && bond)
@@ -268,7 +266,7 @@ static int handover_on_turn(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
-	latency_note(waiting->order.is_back ? "handback" : "takeover");
+	latency_note(handover_words(waiting->order.kind)->name);
 	event_set_author(waiting->order.author);
 	if (!waiting->plan)
 		r = handover_start(waiting, &err);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * takeover and handback: a bond of the kernel (or a team) becomes one of xbond, and one of xbond
- * becomes the kernel's, under traffic. The old bond goes on until the new one carries traffic by
- * its first slave; then names, addresses and routes change over; then the other slaves follow, one
- * by one. If anything fails, everything goes back. RUN_DIR/handover/BOND.json is the journal from
- * which the next bondd puts back, or finishes, what a killed one began.
+ * takeover, handback and conversion: a bond of the kernel (or a team of teamd) becomes one of
+ * xbond, one of xbond becomes the kernel's, or one of xbond gets another kind of device, under
+ * traffic. The old bond goes on until the new one carries traffic by its first slave; then names,
+ * addresses and routes change over; then the other slaves follow, one by one. If anything fails,
+ * everything goes back. RUN_DIR/handover/BOND.json is the journal from which the next bondd puts
+ * back, or finishes, what a killed one began.
  *
  * It happens in turns of the main loop. While a slave waits for its link or for LACP, bondd does
  * everything else; only the bond's own slaves and options cannot be changed. Several handovers are
@@ -23,12 +24,16 @@
  */
 typedef void (*handover_listener)(int r, const struct err *err, json_t *notes, void *arg);
 
+enum handover_kind {
+	HANDOVER_TAKEOVER,
+	HANDOVER_HANDBACK,
+	HANDOVER_CONVERSION, /* of a bond of xbond, to the device that the options name */
+};
+
 struct handover_order {
 	const char *bond;
-	bool is_back; /* a handback */
-	/*
-	 * Those of the new bond, {NAME: TEXT}, before the ones that the kernel's bond has; NULL:
-	 * none.
+	enum handover_kind kind;
+	/* Those of the new bond, {NAME: TEXT}, before the ones that the old bond has; NULL: none.
 	 */
 	json_t *options;
 	int author; /* as for event_set_author() */

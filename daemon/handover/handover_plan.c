@@ -14,17 +14,32 @@
 #include "common/mac.h"
 #include "options/names.h"
 
-struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes)
+static const struct handover_words words_of_kind[] = {
+	[HANDOVER_TAKEOVER] = { "takeover", "takeover", "is xbond's now",
+				"everything is the kernel's again, as it was" },
+	[HANDOVER_HANDBACK] = { "handback", "handback", "is the kernel's now",
+				"everything is xbond's again, as it was" },
+	[HANDOVER_CONVERSION] = { "conversion", "set", "has another device now",
+				  "everything is as it was" },
+};
+
+const struct handover_words *handover_words(enum handover_kind kind)
+{
+	return &words_of_kind[kind];
+}
+
+struct handover *handover_new(struct daemon *daemon, enum handover_kind kind, json_t *notes)
 {
 	struct handover *plan = memory_need(calloc(1, sizeof(*plan)));
 
 	plan->devices = memory_need(calloc(HANDOVER_DEVICES_MAX, sizeof(*plan->devices)));
 	plan->daemon = daemon;
 	plan->notes = notes;
-	plan->is_back = is_back;
+	plan->kind = kind;
+	plan->words = handover_words(kind);
 	plan->options = json_object();
-	plan->old_side = is_back ? &handover_side_xbond : &handover_side_kernel;
-	plan->new_side = is_back ? &handover_side_kernel : &handover_side_xbond;
+	plan->old_side = kind == HANDOVER_TAKEOVER ? &handover_side_kernel : &handover_side_xbond;
+	plan->new_side = kind == HANDOVER_HANDBACK ? &handover_side_kernel : &handover_side_xbond;
 	return plan;
 }
 
@@ -147,7 +162,7 @@ static json_t *journal_pack(const struct handover *plan)
 
 	for (size_t i = 0; i < plan->conf.count; i++)
 		json_array_append_new(conf, journal_hex(plan->conf.request[i]));
-	return json_pack("{s:b, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "is_back", plan->is_back,
+	return json_pack("{s:s, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "what", plan->words->name,
 			 "is_ending", plan->is_ending, "old_kind", plan->old_kind, "mac",
 			 mac_format(plan->mac, mac), "mtu", (int)plan->mtu, "slaves",
 			 journal_slaves(plan), "devices", journal_devices(plan), "conf", conf);
@@ -274,6 +289,18 @@ static bool journal_take(const json_t *journal, const char *name, struct handove
 	       journal_take_slaves(json_object_get(journal, "slaves"), plan);
 }
 
+/* Returns how many kinds there are if it is none of them. */
+static size_t journal_kind(const json_t *journal)
+{
+	const size_t count = sizeof(words_of_kind) / sizeof(words_of_kind[0]);
+	const char *name = json_string_value(json_object_get(journal, "what"));
+	size_t kind = 0;
+
+	while (kind < count && (!name || strcmp(name, words_of_kind[kind].name)))
+		kind++;
+	return kind;
+}
+
 /* A pipe would keep bondd waiting. */
 static json_t *journal_load(const char *path)
 {
@@ -292,17 +319,21 @@ static json_t *journal_load(const char *path)
 int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
 			  struct err *err)
 {
+	const size_t count = sizeof(words_of_kind) / sizeof(words_of_kind[0]);
 	char path[PATH_MAX];
 	struct handover *plan;
 	json_t *journal;
+	size_t kind;
 	bool taken;
 
 	journal_path(daemon, name, path);
 	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
 	journal = journal_load(path);
-	plan = handover_new(daemon, journal_flag(journal, "is_back"), NULL);
-	taken = journal_take(journal, name, plan);
+	kind = journal_kind(journal);
+	plan = handover_new(daemon, kind < count ? (enum handover_kind)kind : HANDOVER_TAKEOVER,
+			    NULL);
+	taken = kind < count && journal_take(journal, name, plan);
 	json_decref(journal);
 	if (taken) {
 		*ret_plan = plan;

@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "daemon/bond/daemon.h"
+#include "daemon/handover/handover.h"
 #include "network/netconf.h"
 #include "options/option_set.h"
 
@@ -38,9 +39,9 @@ struct handover_side;
 
 struct handover {
 	struct daemon *daemon;
-	bool is_back;	   /* a handback */
+	enum handover_kind kind;
 	bool is_ending;	   /* the new bond has everything; the old one is being removed */
-	char old_kind[16]; /* bond or team: what the kernel's is; "" for a handback */
+	char old_kind[16]; /* bond or team: what the kernel's is; "" if the old one is xbond's */
 	json_t *options;   /* of the new bond */
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint32_t mtu;
@@ -50,6 +51,7 @@ struct handover {
 	size_t slave_count;
 	struct netconf conf; /* of the old devices */
 	json_t *notes;	     /* borrowed; NULL: nobody reads them */
+	const struct handover_words *words;
 	const struct handover_side *old_side, *new_side;
 	/* How far it is: handover.c */
 	unsigned int stage;
@@ -59,7 +61,15 @@ struct handover {
 	bool is_hurried;	/* waits for no slave */
 };
 
-struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes);
+struct handover_words {
+	const char *name;   /* in the journal, in events and in the log */
+	const char *verb;   /* of bondctl, which tries it again */
+	const char *done;   /* what the bond is then */
+	const char *undone; /* what it is again */
+};
+
+const struct handover_words *handover_words(enum handover_kind kind);
+struct handover *handover_new(struct daemon *daemon, enum handover_kind kind, json_t *notes);
 void handover_free(struct handover *plan);
 void handover_note(struct handover *plan, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -84,7 +94,6 @@ struct netconf_device *handover_pairs(const struct handover *plan, bool back);
  */
 
 struct handover_side {
-	const char *whose; /* "xbond's" */
 	/* Makes the bond of the plan under this name, up, without IPv6 and without slaves. */
 	int (*create)(struct handover *plan, const char *name, struct err *err);
 	/* Adds the slave, which has no master. */
@@ -96,6 +105,8 @@ struct handover_side {
 	bool (*has)(struct handover *plan, int ifindex, const struct handover_slave *slave);
 	/* The slave carries traffic, as far as its link and LACP allow. */
 	bool (*uses)(struct handover *plan, int ifindex, const struct handover_slave *slave);
+	/* The bond has all its slaves. */
+	int (*complete)(struct handover *plan, int ifindex, struct err *err);
 	/* Its name, MTU, address or state was changed. */
 	void (*follow)(struct handover *plan, int ifindex);
 	/* Frees all slaves and removes the bond with what is on it. */

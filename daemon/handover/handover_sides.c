@@ -11,6 +11,7 @@
 #include "daemon/manage/requests.h"
 #include "network/bonding.h"
 #include "network/link.h"
+#include "options/values.h"
 #include "view/view_bond.h"
 
 static int kernel_side_create(struct handover *plan, const char *name, struct err *err)
@@ -73,6 +74,15 @@ static bool kernel_side_uses(struct handover *plan, int ifindex, const struct ha
 	       (now.has_aggregator || !is_ad);
 }
 
+/* Its driver has been given all options. */
+static int kernel_side_complete(struct handover *plan, int ifindex, struct err *err)
+{
+	(void)plan;
+	(void)ifindex;
+	(void)err;
+	return 0;
+}
+
 static void kernel_side_follow(struct handover *plan, int ifindex)
 {
 	(void)plan;
@@ -85,12 +95,12 @@ static int kernel_side_remove(struct handover *plan, int ifindex, struct err *er
 }
 
 const struct handover_side handover_side_kernel = {
-	.whose = "the kernel's",
 	.create = kernel_side_create,
 	.add = kernel_side_add,
 	.release = kernel_side_release,
 	.has = kernel_side_has,
 	.uses = kernel_side_uses,
+	.complete = kernel_side_complete,
 	.follow = kernel_side_follow,
 	.remove = kernel_side_remove,
 };
@@ -130,20 +140,82 @@ static int xbond_side_dress(struct handover *plan, struct bond *bond, struct err
 	return r;
 }
 
+/* Takes out of the set what the mode does not have. */
+static struct option_set xbond_side_take_latent(struct option_set *options, uint32_t mode)
+{
+	struct option_set latent = { 0 };
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!options->given[id] || option_is_of_mode(option_at(id), mode))
+			continue;
+		latent.given[id] = true;
+		latent.value[id] = options->value[id];
+		options->given[id] = false;
+	}
+	return latent;
+}
+
+/* What the mode does not have cannot be requested. It has no effect, but another mode may have it.
+ */
+static void xbond_side_write_latent(struct bond *bond, unsigned int slot,
+				    const struct option_set *latent)
+{
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+
+		if (!latent->given[id])
+			continue;
+		if (option->home == OPTION_IN_SETTINGS)
+			values_write_setting(&bond->dataplane.pins, option, slot,
+					     &latent->value[id]);
+		else if (option->home == OPTION_IN_BOND)
+			values_write_bond(bond_pin(bond), option, &latent->value[id]);
+		else if (option->home == OPTION_IN_SLAVE)
+			values_write_slave(bond_slave(bond, slot), option, &latent->value[id]);
+	}
+}
+
+/* With these a bond does not use its first slave, or not yet. It gets them when it has all slaves.
+ */
+static bool xbond_side_is_late(int id)
+{
+	return id == OPT_MIN_LINKS || id == OPT_UPDELAY;
+}
+
 static int xbond_side_create(struct handover *plan, const char *name, struct err *err)
 {
-	struct option_set options = { 0 };
+	struct option_set options = { 0 }, latent = { 0 };
 	struct bond *bond;
 	int r = option_set_from_json(&options, OPTION_BOND, plan->options, err);
 
-	/* Its slave is not there yet. */
-	if (!r)
-		r = request_create(plan->daemon, name, &options, err);
+	if (r)
+		return r;
+	for (int id = 0; id < OPT_COUNT; id++)
+		options.given[id] &= !xbond_side_is_late(id);
+	if (plan->kind == HANDOVER_CONVERSION)
+		latent = xbond_side_take_latent(&options, option_set_mode(&options, 0));
+	r = request_create(plan->daemon, name, &options, err);
 	if (r)
 		return r;
 	bond = daemon_find_bond(plan->daemon, name);
+	xbond_side_write_latent(bond, 0, &latent);
 	bond_hand_over(bond, handover_name(plan));
 	return xbond_side_dress(plan, bond, err);
+}
+
+static int xbond_side_complete(struct handover *plan, int ifindex, struct err *err)
+{
+	struct option_set options = { 0 };
+	struct bond *bond;
+	int r = xbond_side_need(plan, ifindex, &bond, err);
+
+	if (!r)
+		r = option_set_from_json(&options, OPTION_BOND, plan->options, err);
+	for (int id = 0; id < OPT_COUNT; id++)
+		options.given[id] &= xbond_side_is_late(id);
+	if (!r && (options.given[OPT_MIN_LINKS] || options.given[OPT_UPDELAY]))
+		r = request_set(plan->daemon, bond_pin(bond)->name, &options, err);
+	return r;
 }
 
 static int xbond_side_name(struct handover *plan, const struct handover_slave *slave,
@@ -164,9 +236,9 @@ static int xbond_side_add(struct handover *plan, int ifindex, const struct hando
 			  struct err *err)
 {
 	char name[XBOND_NAME_SIZE];
-	struct option_set options = { 0 };
+	struct option_set options = { 0 }, latent;
 	struct bond *bond;
-	int r = xbond_side_need(plan, ifindex, &bond, err);
+	int r = xbond_side_need(plan, ifindex, &bond, err), slot;
 
 	if (!r)
 		r = option_set_from_json(&options, OPTION_SLAVE, slave->options, err);
@@ -174,10 +246,15 @@ static int xbond_side_add(struct handover *plan, int ifindex, const struct hando
 		r = xbond_side_name(plan, slave, name, err);
 	if (r)
 		return r;
+	latent = xbond_side_take_latent(&options, bond_pin(bond)->mode);
 	options.given[OPT_FORCE] = true;
 	options.value[OPT_FORCE].number = true;
-	return request_add_slave_at(plan->daemon, bond_pin(bond)->name, name, slave->port - 1,
-				    &options, err);
+	r = request_add_slave_at(plan->daemon, bond_pin(bond)->name, name, slave->port - 1,
+				 &options, err);
+	slot = r ? -1 : bond_slot_by_ifindex(bond, slave->ifindex);
+	if (slot >= 0)
+		xbond_side_write_latent(bond, (unsigned int)slot, &latent);
+	return r;
 }
 
 static bool xbond_side_has(struct handover *plan, int ifindex, const struct handover_slave *slave)
@@ -238,12 +315,12 @@ static int xbond_side_remove(struct handover *plan, int ifindex, struct err *err
 }
 
 const struct handover_side handover_side_xbond = {
-	.whose = "xbond's",
 	.create = xbond_side_create,
 	.add = xbond_side_add,
 	.release = xbond_side_release,
 	.has = xbond_side_has,
 	.uses = xbond_side_uses,
+	.complete = xbond_side_complete,
 	.follow = xbond_side_follow,
 	.remove = xbond_side_remove,
 };

@@ -258,7 +258,7 @@ static void undo_keep(int *r, struct err *err, int next, const struct err *why)
 /* The kernel's driver makes bonds; those of xbond bondd knows itself. */
 static bool undo_is_new(const struct handover *plan, const struct link_info *link)
 {
-	return !plan->is_back || !strcmp(link->kind, "bond");
+	return plan->kind != HANDOVER_HANDBACK || !strcmp(link->kind, "bond");
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "common/mode.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
+#include "daemon/manage/rollback.h"
 #include "network/bonding.h"
 #include "network/link.h"
 #include "options/values.h"
@@ -204,15 +205,6 @@ static int survey_check_mode(struct handover *plan, const struct option_set *opt
 	return 0;
 }
 
-/* Its slaves would go down, one after another. */
-static int survey_refuse_team(const struct handover *plan, struct err *err)
-{
-	return err_set(err, EOPNOTSUPP,
-		       "device: %s cannot be handed over %s a bond that is made of a team; "
-		       "'bondctl delete' it and create it again",
-		       handover_name(plan), plan->is_back ? "from" : "to");
-}
-
 /* The driver looks at min_links in 802.3ad only. Here it would take the carrier in any mode. */
 static void survey_leave_min_links(struct handover *plan, struct option_set *options)
 {
@@ -225,6 +217,15 @@ static void survey_leave_min_links(struct handover *plan, struct option_set *opt
 		      options->value[OPT_MIN_LINKS].number);
 }
 
+static void survey_take_wanted(struct option_set *options, const struct option_set *wanted)
+{
+	for (int id = 0; id < OPT_COUNT; id++)
+		if (wanted->given[id]) {
+			options->given[id] = true;
+			options->value[id] = wanted->value[id];
+		}
+}
+
 static int survey_kernel_options(struct handover *plan, const json_t *given, struct err *err)
 {
 	struct option_set options = { 0 }, wanted = { 0 };
@@ -235,15 +236,8 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 	if (r)
 		return r;
 	survey_leave_min_links(plan, &options);
-	for (int id = 0; id < OPT_COUNT; id++)
-		if (wanted.given[id]) {
-			options.given[id] = true;
-			options.value[id] = wanted.value[id];
-		}
+	survey_take_wanted(&options, &wanted);
 	r = survey_check_mode(plan, &options, err);
-	if (!r && options.given[OPT_DEVICE] &&
-	    options.value[OPT_DEVICE].number == XBOND_DEVICE_TEAM)
-		r = survey_refuse_team(plan, err);
 	if (r)
 		return r;
 	for (int id = 0; id < OPT_COUNT; id++)
@@ -267,17 +261,13 @@ static int survey_kernel(struct handover *plan, const struct link_list *links,
 			       "lists its bonds)",
 			       link->name);
 	memcpy(plan->old_kind, link->kind, sizeof(plan->old_kind));
-	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
-		handover_note(plan, "the qdisc %s of %s is not handed over", link->qdisc,
-			      link->name);
 	r = survey_kernel_options(plan, given, err);
 	return r ? r : survey_kernel_slaves(plan, links, err);
 }
 
-/* Whatever differs from the default. The kernel's driver is not told of what it does not have. */
-static void survey_xbond_options(struct handover *plan, struct bond *bond)
+/* Whatever differs from the default. */
+static struct option_set survey_xbond_options(const struct pins *pins)
 {
-	const struct pins *pins = &bond->dataplane.pins;
 	struct option_set options = { 0 };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
@@ -288,15 +278,59 @@ static void survey_xbond_options(struct handover *plan, struct bond *bond)
 		    option->home == OPTION_NOWHERE)
 			continue;
 		values_read(pins, option, 0, value);
-		options.given[id] = id == OPT_MODE || !option_is_default(option, value);
+		options.given[id] =
+			id == OPT_MODE || id == OPT_HASH_SEED || !option_is_default(option, value);
 	}
-	if (options.given[OPT_XMIT_HASH_POLICY] &&
-	    options.value[OPT_XMIT_HASH_POLICY].number > XBOND_POLICY_VLAN_SRCMAC) {
-		options.given[OPT_XMIT_HASH_POLICY] = false;
-		handover_note(plan, "the kernel has no xmit_hash_policy flow; it is layer2 now");
-	}
-	json_decref(plan->options);
-	plan->options = handover_options(&options);
+	return options;
+}
+
+/* The kernel's driver is not told of what it does not have. */
+static void survey_leave_policy(struct handover *plan, struct option_set *options)
+{
+	if (!options->given[OPT_XMIT_HASH_POLICY] ||
+	    options->value[OPT_XMIT_HASH_POLICY].number <= XBOND_POLICY_VLAN_SRCMAC)
+		return;
+	options->given[OPT_XMIT_HASH_POLICY] = false;
+	handover_note(plan, "the kernel has no xmit_hash_policy flow; it is layer2 now");
+}
+
+/* Of a conversion: what the user wants otherwise is checked as for 'set'. */
+static int survey_wanted(struct option_set *options, const json_t *given, struct err *err)
+{
+	struct option_set wanted = { 0 };
+	int r = option_set_from_json(&wanted, OPTION_BOND, given, err);
+
+	if (!r)
+		r = option_set_check_mode(&wanted, option_set_mode(options, 0), err);
+	if (!r && wanted.value[OPT_DEVICE].number == XBOND_DEVICE_AUTO)
+		r = err_set(err, EINVAL,
+			    "device: auto is a choice for 'create'; say which device the bond "
+			    "shall have: team, netkit or veth");
+	if (!r)
+		survey_take_wanted(options, &wanted);
+	return r;
+}
+
+/* What would be lost, because it belongs to the old bond's programs or to its name. */
+static int survey_check_conversion(const struct bond *bond, struct err *err)
+{
+	const char *name = bond->dataplane.pins.bond->name;
+
+	if (bond->device.away)
+		return err_set(err, EOPNOTSUPP,
+			       "device: %s is in another network namespace; bring it back first",
+			       name);
+	if (policy_is_loaded(bond->dataplane.pins.dir))
+		return err_set(err, EBUSY,
+			       "device: a policy is loaded, which belongs to the device; 'bondctl "
+			       "policy unload %s' first, and load it again afterwards",
+			       name);
+	if (rollback_left_s(name))
+		return err_set(err, EBUSY,
+			       "device: a rollback of %s waits; 'bondctl confirm %s' or 'bondctl "
+			       "rollback %s' first",
+			       name, name, name);
+	return 0;
 }
 
 static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigned int slot)
@@ -307,7 +341,8 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 
 	for (int id = OPT_WEIGHT; id < OPT_FORCE; id++) {
 		values_read(&bond->dataplane.pins, option_at(id), slot, &options.value[id]);
-		options.given[id] = option_is_of_mode(option_at(id), bond_pin(bond)->mode) &&
+		options.given[id] = (plan->kind == HANDOVER_CONVERSION ||
+				     option_is_of_mode(option_at(id), bond_pin(bond)->mode)) &&
 				    !option_is_default(option_at(id), &options.value[id]);
 	}
 	json_decref(slave->options);
@@ -318,16 +353,27 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 			  slot != bond_pin(bond)->active_slot;
 }
 
-static int survey_xbond(struct handover *plan, const struct link_info *link, struct err *err)
+static int survey_xbond(struct handover *plan, const struct link_info *link, const json_t *given,
+			struct err *err)
 {
 	struct bond *bond = daemon_find_bond(plan->daemon, link->name);
+	struct option_set options;
+	int r = 0;
 
 	if (!bond)
 		return err_set(err, ENOENT, "%s is not an xbond bond ('bondctl list' lists them)",
 			       link->name);
-	if (bond_is_team(bond_pin(bond)))
-		return survey_refuse_team(plan, err);
-	survey_xbond_options(plan, bond);
+	options = survey_xbond_options(&bond->dataplane.pins);
+	if (plan->kind == HANDOVER_HANDBACK)
+		survey_leave_policy(plan, &options);
+	else
+		r = survey_check_conversion(bond, err);
+	if (!r && plan->kind == HANDOVER_CONVERSION)
+		r = survey_wanted(&options, given, err);
+	if (r)
+		return r;
+	json_decref(plan->options);
+	plan->options = handover_options(&options);
 	bond_for_each_member (bond, slot)
 		survey_xbond_slave(plan, bond, slot);
 	return 0;
@@ -352,7 +398,8 @@ static void survey_choose_first(struct handover *plan)
 	const char *mode = json_string_value(json_object_get(plan->options, "mode"));
 	size_t first = 0;
 
-	if (plan->is_back && mode && !strcmp(mode, mode_name(XBOND_MODE_8023AD))) {
+	if (plan->kind == HANDOVER_HANDBACK && mode &&
+	    !strcmp(mode, mode_name(XBOND_MODE_8023AD))) {
 		survey_choose_ports(plan);
 		return;
 	}
@@ -375,6 +422,13 @@ static int survey_conf(struct handover *plan, struct err *err)
 	return r;
 }
 
+static void survey_note_qdisc(struct handover *plan, const struct link_info *link)
+{
+	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
+		handover_note(plan, "the qdisc %s of %s is not handed over", link->qdisc,
+			      link->name);
+}
+
 static int survey_all(struct handover *plan, const struct link_list *links,
 		      const struct link_info *link, const json_t *given, struct err *err)
 {
@@ -384,8 +438,10 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 		return r;
 	memcpy(plan->mac, link->mac, XBOND_MAC_SIZE);
 	plan->mtu = link->mtu;
-	r = plan->is_back ? survey_xbond(plan, link, err)
-			  : survey_kernel(plan, links, link, given, err);
+	if (plan->kind != HANDOVER_HANDBACK)
+		survey_note_qdisc(plan, link);
+	r = plan->kind == HANDOVER_TAKEOVER ? survey_kernel(plan, links, link, given, err)
+					    : survey_xbond(plan, link, given, err);
 	for (size_t i = 0; i < plan->device_count && !r; i++)
 		r = survey_add_uppers(plan, links, i, err);
 	if (!r)

@@ -74,22 +74,24 @@ static void plan_compare(struct planning *planning)
 	}
 }
 
-/* An option that is fixed at create: a bond that was made as it asks is right. */
+/* A bond that was made as it asks is right. Another kind of device is a handover, and no step. */
 static int plan_check_device(struct planning *planning, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(planning->bond);
 	bool *given = &planning->options.given[OPT_DEVICE];
 	uint32_t wanted = planning->options.value[OPT_DEVICE].number;
+	char text[OPTION_TEXT_SIZE];
 
+	option_format(option_at(OPT_DEVICE), &planning->options.value[OPT_DEVICE], text,
+		      sizeof(text));
 	if (!*given || wanted == XBOND_DEVICE_AUTO || wanted == pin->device_kind) {
 		*given = false;
 		return option_set_check_device(&planning->wish->file->bond, pin, err);
 	}
 	return err_set(err, EBUSY,
-		       "device: %s is made of another kind; that is chosen when a bond is made. "
-		       "'bondctl delete %s' and 'bondctl load %s' create it again, without the IP "
-		       "addresses and devices on it",
-		       pin->name, pin->name, pin->name);
+		       "device: %s has another kind of device; 'bondctl set %s device %s' changes "
+		       "it under traffic",
+		       pin->name, pin->name, text);
 }
 
 static int plan_check_empty(struct planning *planning, struct err *err)

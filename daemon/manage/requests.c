@@ -258,9 +258,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		return r;
 	pin = bond_pin(bond);
 	before = *pin;
-	r = option_set_check_set(options, err);
-	if (!r)
-		r = option_set_check_mode(options, pin->mode, err);
+	r = option_set_check_mode(options, pin->mode, err);
 	if (!r)
 		r = request_write_options(pin, options, err);
 	if (!r)

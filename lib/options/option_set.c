@@ -215,16 +215,6 @@ int option_set_check_mode(const struct option_set *set, uint32_t mode, struct er
 	return r;
 }
 
-int option_set_check_set(const struct option_set *set, struct err *err)
-{
-	int r = 0;
-
-	for (int id = 0; id < OPT_COUNT && !r; id++)
-		if (set->given[id])
-			r = option_check_set(option_at(id), err);
-	return r;
-}
-
 int option_set_check_device(const struct option_set *set, const struct xbond_bond *bond,
 			    struct err *err)
 {
@@ -235,7 +225,7 @@ int option_set_check_device(const struct option_set *set, const struct xbond_bon
 	return err_set(err, EOPNOTSUPP,
 		       "path: a team that is made for mac_policy filter or fail_over_mac, by an "
 		       "older bondd, or by a kernel without team_mode_loadbalance can only send "
-		       "directly; leave path out, or create the bond again");
+		       "directly; leave path out, or add 'device veth'");
 }
 
 /* A netkit has no XDP. device_kind: of a bond that exists. */
@@ -246,7 +236,7 @@ static int option_together_netkit(const struct xbond_bond *bond, struct err *err
 	if (!asks_for_xdp ||
 	    (bond->device_kind != XBOND_DEVICE_NETKIT && bond->device != XBOND_DEVICE_NETKIT))
 		return 0;
-	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
+	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP; add 'device veth'",
 		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
 }
 
@@ -255,8 +245,7 @@ static int option_together_team(const struct xbond_bond *bond, struct err *err)
 	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)
 		return 0;
 	if (bond->rx_hook != XBOND_RX_TC || bond->xdp_tx)
-		return err_set(err, EOPNOTSUPP,
-			       "%s: a team has no XDP: create the bond with device veth",
+		return err_set(err, EOPNOTSUPP, "%s: a team has no XDP; add 'device veth'",
 			       bond->xdp_tx ? "xdp_tx" : "rx_hook");
 	if (!bond->rx_backlog)
 		return err_set(err, EOPNOTSUPP,
@@ -264,7 +253,7 @@ static int option_together_team(const struct xbond_bond *bond, struct err *err)
 	if (mode_has(bond->mode, MODE_OWN_MACS))
 		return err_set(err, EOPNOTSUPP,
 			       "mode: %s gives the slaves addresses of their own, and a team gives "
-			       "them its own: create the bond with device veth",
+			       "them its own; add 'device veth'",
 			       mode_name(bond->mode));
 	return 0;
 }
@@ -277,9 +266,9 @@ static int option_together_team_macs(const struct xbond_bond *bond, struct err *
 				  bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE))
 		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "%s: the bond's team gives the slaves its own address; create the bond "
-		       "again with %s",
-		       name, name);
+		       "%s: the bond's team gives the slaves its own address; add 'device "
+		       "veth'",
+		       name);
 }
 
 static int option_together_bfd(const struct xbond_bond *bond, struct err *err)

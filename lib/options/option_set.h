@@ -27,8 +27,6 @@ const struct option_spec *option_set_other_name(const struct option_spec *option
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);
-/* Every given one may be set on a bond that exists. */
-int option_set_check_set(const struct option_set *set, struct err *err);
 /* The mode that the set asks for, or `otherwise` if it asks for none. */
 uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise);
 /* Every given one may be set in the mode that the set asks for, or in this one. */

@@ -481,8 +481,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(device),
 		.names = device_names,
 		.initial = "auto",
-		.at_create = true,
-		.help = "what the bond is made of, at create only; auto: netkit, or veth if an option needs XDP",
+		.help = "what the bond is made of; auto: netkit, or veth if an option needs XDP",
 	},
 	[OPT_UP] = {
 		.id = OPT_UP,

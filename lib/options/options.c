@@ -398,12 +398,3 @@ int option_check_mode(const struct option_spec *option, uint32_t mode, struct er
 	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
 		       option->name, mode_name(mode), modes);
 }
-
-int option_check_set(const struct option_spec *option, struct err *err)
-{
-	if (!option->at_create)
-		return 0;
-	return err_set(err, EBUSY,
-		       "%s: can be chosen only at create; delete the bond and create it again",
-		       option->name);
-}

@@ -138,7 +138,6 @@ struct option_spec {
 	uint32_t needs;
 	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
 	uint32_t effect;
-	bool at_create;	  /* and never after */
 	bool in_file;	  /* and nowhere else: it says what to do when bondd has made the bond */
 	bool is_alias;	  /* another name for the option of the row before */
 	const char *help; /* one line */
@@ -189,8 +188,6 @@ bool option_value_is_same(const struct option_value *a, const struct option_valu
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode);
 /* Returns 0 if it may, otherwise -EACCES with one line in err. */
 int option_check_mode(const struct option_spec *option, uint32_t mode, struct err *err);
-/* May it be set on an existing bond? Returns 0 if it may, otherwise -EBUSY with one line in err. */
-int option_check_set(const struct option_spec *option, struct err *err);
 bool option_has_effect(const struct option_spec *option, uint32_t mode);
 
 #endif

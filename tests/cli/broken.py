@@ -78,7 +78,7 @@ BROKEN = [
      ["both ends", "same address"]),
     ("path counted of a team whose slaves keep their addresses",
      "[bond]\npath = counted\ndevice = team\nmac_policy = filter\n",
-     ["path: a team that is made for mac_policy filter", "create the bond again"]),
+     ["path: a team that is made for mac_policy filter", "add 'device veth'"]),
     ("balance-alb on a team", "[bond]\nmode = 6\ndevice = team\n",
      ["mode: balance-alb gives the slaves addresses", "device veth"]),
     ("XDP on a netkit", "[bond]\ndevice = netkit\nrx_hook = xdp\n", ["netkit has no XDP", "veth"]),

@@ -80,7 +80,7 @@ def test_back_as_it_was(dressed):
         near.ctl_try("handback", "bond0")
     journal = json.loads((journals / "bond0.json").read_text())
     device = journal["devices"][0]
-    assert journal["is_back"] and device["name"] == "bond0"
+    assert journal["what"] == "handback" and device["name"] == "bond0"
     for name, whose in (("bond0", "bond"), (device["new_name"], "handover"),
                         (device["old_name"], "handover"), ("n7-bond0", "")):
         assert said_to_udev(near, name) == (whose and f"XBOND={whose}\n"), name
@@ -118,7 +118,7 @@ def refuses_hostile_journals(near, good):
                 {"devices": [{**device, "name": "eth7"}]}, {"devices": [device] * 1025},
                 {"devices": device}, {"slaves": [slave] * 65}, {"slaves": [{"name": 7}]},
                 {"conf": ["10" * 40]}, {"conf": ["00zz"]}, {"conf": [7]}, {"mac": "x"},
-                {"old_kind": "k" * 99})),
+                {"old_kind": "k" * 99}, {"what": "holiday"}, {"what": 7})),
             lambda: os.mkfifo(path))):
         make()
         done = near.ctl_try("handback", "bond0")

@@ -369,18 +369,9 @@ static void test_modes(void **state)
 	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrrerr");
 }
 
-static void test_at_create(void **state)
+static void test_device(void **state)
 {
-	struct err err = { "" };
-
 	(void)state;
-	for (unsigned int id = 0; id < OPT_COUNT; id++)
-		assert_int_equal(option_check_set(option_at(id), NULL),
-				 id == OPT_DEVICE ? -EBUSY : 0);
-	option_check_set(option_at(OPT_DEVICE), &err);
-	assert_string_equal(
-		err.text,
-		"device: can be chosen only at create; delete the bond and create it again");
 	assert_round_trip(OPT_DEVICE, "0", "auto");
 	assert_round_trip(OPT_DEVICE, "1", "veth");
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
@@ -514,7 +505,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_that_nobody_answers_for),
 		cmocka_unit_test(test_random_seed_is_a_number),
 		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_at_create),
+		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_lacp),
 		cmocka_unit_test(test_mac),
 		cmocka_unit_test(test_lines),
