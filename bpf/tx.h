@@ -323,23 +323,26 @@ __noinline int tx_for_team(struct __sk_buff *skb)
 	return tx_transmit_by(skb, tx_asked(skb), tx_choose, team_send);
 }
 
-static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
+/* A veth clears skb->priority; xbond_port restores as much as fits. */
+static __always_inline int tx_cross(struct __sk_buff *skb)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
+	if (flags & XBOND_F_QUEUE_IDS)
+		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
+	else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT))
+		skb->tc_index = skb->priority;
+	return TC_ACT_UNSPEC;
+}
+
+static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
+{
 	if (path_is_direct())
 		return tx_transmit(skb, tx_asked(skb), choose);
-	if (flags & (XBOND_F_TEAM | XBOND_F_QUEUE_IDS)) {
-		if (flags & XBOND_F_TEAM)
-			return choose == tx_choose
-				       ? tx_for_team(skb)
-				       : tx_transmit_by(skb, tx_asked(skb), choose, team_send);
-		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
-	} else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT)) {
-		/* A veth clears skb->priority; xbond_port restores as much as fits. */
-		skb->tc_index = skb->priority;
-	}
-	return TC_ACT_UNSPEC;
+	if (READ_ONCE(table.flags) & XBOND_F_TEAM)
+		return choose == tx_choose ? tx_for_team(skb)
+					   : tx_transmit_by(skb, tx_asked(skb), choose, team_send);
+	return tx_cross(skb);
 }
 
 /* A netkit keeps skb->priority, so only queue_ids need to cross. */

@@ -20,6 +20,7 @@
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/dataplane/pin_dirs.h"
+#include "daemon/dataplane/upgrade.h"
 
 #define NAME_SIZE 64 /* more than any pin's name */
 /* File times are coarse. A change just after a check must not be missed. */
@@ -399,6 +400,20 @@ void attach_check_renew_pair(struct bond *bond)
 	attach_check_egress(bond, true);
 }
 
+int attach_check_follow_path(struct bond *bond, struct err *err)
+{
+	int r;
+
+	if (!upgrade_is_due(&bond->dataplane))
+		return 0;
+	r = upgrade_for_path(&bond->dataplane, err);
+	if (!r)
+		r = dataplane_open_programs(&bond->dataplane, err);
+	if (!r)
+		attach_check_renew_pair(bond);
+	return r;
+}
+
 void attach_check_forget(struct bond *bond, unsigned int slot)
 {
 	struct xbond_attached *attached = attach_check_record(bond);
@@ -410,8 +425,11 @@ void attach_check_forget(struct bond *bond, unsigned int slot)
 static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	(void)news;
-	if (slot == PART_BOND)
-		attach_check_pair(bond, false);
+	if (slot != PART_BOND)
+		return false;
+	/* bondctl makes no request if bondd is so busy that it seems to be away. */
+	attach_check_follow_path(bond, NULL);
+	attach_check_pair(bond, false);
 	return false;
 }
 

@@ -12,8 +12,17 @@
 #include "common/err.h"
 #include "common/pins.h"
 
+/* Which programs transmit. bpf/xbond.bpf.c has one of each name for each. */
+enum programs {
+	PROGRAMS_PAIR,	 /* all packets cross the pair: xbond_egress chooses no slave */
+	PROGRAMS_DIRECT, /* it may choose one */
+	PROGRAMS_ASK,	 /* likewise, and a policy of the user is asked (bpf/policy_ask.h) */
+	PROGRAMS_COUNT,
+};
+
 struct dataplane {
 	struct pins pins;
+	enum programs programs; /* that are pinned, if they are of this build */
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
 	int look_fd;	   /* -1: the programs are of a build that does not have it */
 	int exit_fd;	   /* while it is open, the programs see bondd die; -1: they cannot */
@@ -26,6 +35,9 @@ struct dataplane {
 /* Called once, before anything else of libbpf: its messages go into error lines, not to stderr. */
 void dataplane_init(void);
 
+/* Which programs a bond with these options needs; asks: it has a policy. */
+enum programs dataplane_programs(const struct xbond_bond *bond,
+				 const struct xbond_settings *settings, bool asks);
 /*
  * Loads the programs and pins them with their maps as bond->name; settings and bond are the first
  * contents of those maps. Either everything is pinned or nothing. If the kernel refuses, err has

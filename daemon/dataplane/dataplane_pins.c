@@ -52,10 +52,21 @@ static void dataplane_fill_table(struct xbond_table *table, const struct xbond_b
 	table->heartbeat_ns = clock_now_ns();
 }
 
+enum programs dataplane_programs(const struct xbond_bond *bond,
+				 const struct xbond_settings *settings, bool asks)
+{
+	if (asks)
+		return PROGRAMS_ASK;
+	return bond->device == XBOND_DEVICE_TEAM || bond->xdp_tx ||
+			       settings->path == XBOND_PATH_DIRECT
+		       ? PROGRAMS_DIRECT
+		       : PROGRAMS_PAIR;
+}
+
 static struct xbond_bpf *dataplane_load(const struct xbond_bond *bond,
 					const struct xbond_settings *settings, struct err *err)
 {
-	struct xbond_bpf *skeleton = objects_open(false, err);
+	struct xbond_bpf *skeleton = objects_open(dataplane_programs(bond, settings, false), err);
 
 	if (!skeleton)
 		return NULL;
@@ -267,6 +278,8 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 	r = dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
 	if (r)
 		dataplane_unpin(bpf_dir, bond->name);
+	else
+		ret_dataplane->programs = dataplane_programs(bond, settings, false);
 	return r;
 }
 

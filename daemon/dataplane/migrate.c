@@ -481,7 +481,8 @@ static int migrate_from(uint32_t from, const char *bpf_dir, const char *name, st
 	migrate->from = from;
 	pins_path(migrate->dir, sizeof(migrate->dir), bpf_dir, name);
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, name);
-	migrate->skeleton = objects_open(policy_is_loaded(migrate->dir), err);
+	migrate->skeleton =
+		objects_open(policy_is_loaded(migrate->dir) ? PROGRAMS_ASK : PROGRAMS_DIRECT, err);
 	if (migrate->skeleton) {
 		migrate->count = objects_list(migrate->skeleton, migrate->objects);
 		r = migrate_run(migrate, staging, err);

@@ -11,7 +11,6 @@
 #include "bpf/xbond.skel.h"
 #include "common/bpf_log.h"
 #include "daemon/base/main_loop.h"
-#include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/pin_dirs.h"
 
 void dataplane_init(void)
@@ -33,16 +32,19 @@ static void objects_leave_out_exit(struct xbond_bpf *skeleton)
 }
 
 /* Only programs that ask a policy contain a tail call, which not every architecture takes. */
-static void objects_choose_programs(struct xbond_bpf *skeleton, bool asks)
+static void objects_choose_programs(struct xbond_bpf *skeleton, enum programs programs)
 {
-	bpf_program__set_autoload(skeleton->progs.xbond_egress, !asks);
+	bool asks = programs == PROGRAMS_ASK;
+
+	bpf_program__set_autoload(skeleton->progs.xbond_egress_pair, programs == PROGRAMS_PAIR);
+	bpf_program__set_autoload(skeleton->progs.xbond_egress, programs == PROGRAMS_DIRECT);
 	bpf_program__set_autoload(skeleton->progs.xbond_port, !asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_egress_asks, asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_port_asks, asks);
 	bpf_program__set_autoload(skeleton->progs.xbond_policy_try, asks);
 }
 
-struct xbond_bpf *objects_open(bool asks, struct err *err)
+struct xbond_bpf *objects_open(enum programs programs, struct err *err)
 {
 	struct xbond_bpf *skeleton;
 
@@ -57,7 +59,7 @@ struct xbond_bpf *objects_open(bool asks, struct err *err)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
 	objects_leave_out_exit(skeleton);
-	objects_choose_programs(skeleton, asks);
+	objects_choose_programs(skeleton, programs);
 	return skeleton;
 }
 
@@ -110,6 +112,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PDUS, .map = skeleton->maps.pdus },
 		{ .pin = XBOND_PIN_LACP, .map = skeleton->maps.lacp },
 		{ .pin = XBOND_PIN_CURSOR, .map = skeleton->maps.data_cursor },
+		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_pair },
 		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress },
 		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port },
 		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_asks },

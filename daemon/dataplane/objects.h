@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "daemon/dataplane/dataplane.h"
 
 #define OBJECTS_MAX 56
 
@@ -28,8 +29,7 @@ struct object {
 	bool added;
 };
 
-/* asks: the programs for a bond that has a policy of the user (bpf/policy_ask.h). */
-struct xbond_bpf *objects_open(bool asks, struct err *err);
+struct xbond_bpf *objects_open(enum programs programs, struct err *err);
 /* NULL is allowed. */
 void objects_close(struct xbond_bpf *skeleton);
 /* All objects, each once, and their number. */

@@ -27,7 +27,7 @@ struct upgrade_build {
 	} object[OBJECTS_MAX];
 };
 
-static struct upgrade_build upgrade_builds[2]; /* of bonds without and with a policy */
+static struct upgrade_build upgrade_builds[PROGRAMS_COUNT];
 
 static bool upgrade_has_program(const char *dir, const char *pin,
 				const unsigned char tag[BPF_TAG_SIZE])
@@ -138,9 +138,15 @@ static void upgrade_tidy(const struct upgrade_build *build, const char *dir)
 		pin_dirs_tidy(dir, build->object[i].pin);
 }
 
-static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
+static enum programs upgrade_programs(const struct dataplane *dataplane, bool asks)
 {
-	struct upgrade_build *build = &upgrade_builds[asks];
+	return dataplane_programs(dataplane->pins.bond, dataplane->pins.settings, asks);
+}
+
+static int upgrade_pinned(struct dataplane *dataplane, enum programs programs, const char *why,
+			  struct err *err)
+{
+	struct upgrade_build *build = &upgrade_builds[programs];
 	const char *dir = dataplane->pins.dir;
 	struct xbond_bpf *skeleton;
 	int r;
@@ -148,7 +154,7 @@ static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, s
 	upgrade_tidy(build, dir);
 	if (upgrade_all_current(build, dir))
 		return 0;
-	skeleton = objects_open(asks, err);
+	skeleton = objects_open(programs, err);
 	if (!skeleton)
 		return -ENOEXEC;
 	r = upgrade_load(build, skeleton, dir, err);
@@ -159,10 +165,22 @@ static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, s
 	return r;
 }
 
+static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
+{
+	enum programs programs = upgrade_programs(dataplane, asks);
+	int r = upgrade_pinned(dataplane, programs, why, err);
+
+	if (!r)
+		dataplane->programs = programs;
+	return r;
+}
+
 int upgrade_pins(struct dataplane *dataplane, struct err *err)
 {
 	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
-			  "was made by another build; it now has the programs of this one", err);
+			  "had programs of another build or for other options; it now has this "
+			  "build's:",
+			  err);
 }
 
 int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err)
@@ -174,4 +192,17 @@ int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err)
 int upgrade_without_policy(struct dataplane *dataplane, struct err *err)
 {
 	return upgrade_to(dataplane, false, "has its programs without a policy again:", err);
+}
+
+bool upgrade_is_due(const struct dataplane *dataplane)
+{
+	bool asks = dataplane->programs == PROGRAMS_ASK;
+
+	return dataplane->programs != upgrade_programs(dataplane, asks);
+}
+
+int upgrade_for_path(struct dataplane *dataplane, struct err *err)
+{
+	return upgrade_to(dataplane, false,
+			  "now has other programs, because path or xdp_tx was set:", err);
 }

@@ -20,6 +20,9 @@ int upgrade_pins(struct dataplane *dataplane, struct err *err);
 int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err);
 /* As if no policy were loaded: the programs that ask one could not be attached. */
 int upgrade_without_policy(struct dataplane *dataplane, struct err *err);
+/* Whether the user has set what needs other programs, as `path direct`; and then these. */
+bool upgrade_is_due(const struct dataplane *dataplane);
+int upgrade_for_path(struct dataplane *dataplane, struct err *err);
 
 /*
  * Migration: converts maps of an older ABI to those of this build, step by step.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/event.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond/evaluate.h"
@@ -225,8 +226,10 @@ static int request_change_devices(struct bond *bond, const struct xbond_bond *be
 				  const struct option_set *options, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	int r = pin->xdp_tx ? xdp_follow_tx(bond, err) : 0;
+	int r = pin->xdp_tx ? attach_check_follow_path(bond, err) : 0;
 
+	if (!r && pin->xdp_tx)
+		r = xdp_follow_tx(bond, err);
 	if (!r)
 		r = request_apply_macs(bond, before, err);
 	if (r || !options->given[OPT_RX_HOOK])
@@ -282,12 +285,15 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct bond *bond;
+	struct err why;
 	int r = request_find(daemon, name, &bond, err);
 
 	if (r)
 		return r;
 	bypass_follow_captures(daemon);
 	device_sync(bond); /* if bond0 has gone, the message about that ends the bond */
+	if (attach_check_follow_path(bond, &why))
+		event_error(name, NULL, "%s", why.text);
 	bond_evaluate(bond);
 	return 0;
 }

@@ -1,6 +1,7 @@
 """What somebody takes away from a bond's datapath comes back: programs, links, filters, pins, the
 BPF file system.
 """
+import json
 import shutil
 import time
 
@@ -158,6 +159,41 @@ def test_a_restart_touches_nothing(pair, hook):
     made.near.start_bondd()
     assert seen() == before
     assert "another build" not in made.near.log()
+
+
+def egress_program(host):
+    """Its name as the kernel has it, which cuts it off. What is attached is what is pinned."""
+    pinned = json.loads(run("bpftool", "-j", "prog", "show", "pinned",
+                            host.bpf_dir / "bond0/prog_egress").stdout)
+    attached = json.loads(run("bpftool", "-j", "link", "show", "pinned",
+                              host.bpf_dir / "bond0/link_egress").stdout)
+    assert attached["prog_id"] == pinned["id"]
+    return pinned["name"][:15]
+
+
+@tcx_only
+def test_bond0_has_the_program_that_its_path_needs(pair, hook):
+    """Only one that packets may leave directly chooses slaves at its egress: the kernel verifies
+    such a program for long.
+    """
+    made = pair("balance-xor", links=2)
+    host = made.near
+
+    def wait_program(name):
+        wait_for(lambda: egress_program(host) == name, f"{name} at bond0")
+        assert host.ping("10.0.0.2")
+    wait_program("xbond_egress_pa")
+    for option, on, off in (("path", "direct", "counted"), ("xdp_tx", "on", "off")):
+        host.ctl("set", "bond0", option, on)
+        assert egress_program(host) == "xbond_egress"
+        assert host.ping("10.0.0.2")
+        host.ctl("set", "bond0", option, off)
+        wait_program("xbond_egress_pa")
+    host.stop_bondd()
+    host.ctl("set", "bond0", "path", "direct")
+    host.start_bondd()
+    wait_program("xbond_egress")
+    assert host.show()["times_detached"] == 0
 
 
 class Secluded:

@@ -36,8 +36,10 @@ LOST = 3  # status of bondctl: bondd could not take the request, or not answer
 # What the verb or its answer is not about, or what chance decides.
 NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover",
                 "speed_mbps", "duplex", "carrier_source"}
-# Programs that ask for a policy do what the others do if there is none.
-ASK_NOBODY = {"xbond_egress_as": "xbond_egress", "xbond_port_asks": "xbond_port"}
+# Programs that ask for a policy do what the others do if there is none. The one of a pair does what
+# the others do on `path counted`.
+ASK_NOBODY = {"xbond_egress_as": "xbond_egress", "xbond_egress_pa": "xbond_egress",
+              "xbond_port_asks": "xbond_port"}
 # What is still wrong: a function that the failing call is made for, and what is wrong.
 KNOWN = {}
 
