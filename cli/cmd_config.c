@@ -12,7 +12,7 @@
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /*
  * check: reads configuration files as bondd would, and prints every mistake. Needs neither bondd

@@ -15,8 +15,8 @@
 #include "cli/verb_parts.h"
 #include "common/pins.h"
 #include "common/slots.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 /* What `policy show` prints, from the pins alone. */
 

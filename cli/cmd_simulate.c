@@ -14,7 +14,7 @@
 #include "cli/verb_parts.h"
 #include "common/slots.h"
 #include "options/options.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* The answer. */
 

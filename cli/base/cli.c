@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* Flags. */
 

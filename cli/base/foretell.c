@@ -20,7 +20,7 @@
 #include "view/view_bond.h"
 
 /*
- * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/netdev_look.h).
+ * Which slaves have carrier, as the programs see it: by the bond's own program (bpf/xbond.bpf.c).
  * So explain is right while bondd is dead, too.
  */
 

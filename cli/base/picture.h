@@ -12,7 +12,7 @@
 #include "view/view_bond.h"
 
 /*
- * Which slaves have carrier, by the bond's own program (bpf/netdev_look.h): without bondd, and from
+ * Which slaves have carrier, by the bond's own program (bpf/xbond.bpf.c): without bondd, and from
  * any namespace.
  */
 

@@ -10,7 +10,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* How checks say what they have found. */
 

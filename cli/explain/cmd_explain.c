@@ -14,8 +14,8 @@
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {

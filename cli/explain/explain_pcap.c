@@ -12,7 +12,7 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/options.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* What is printed. */
 

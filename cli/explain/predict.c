@@ -16,7 +16,7 @@
 
 /*
  * balance-alb: the slave of an ARP or neighbour message that tells a neighbour which slave's
- * address it is to send to (bpf/clients.h), by the pinned map of clients.
+ * address it is to send to (bpf/clients_message.h), by the pinned map of clients.
  */
 
 #define CLIENTS_CONTEXT const struct captured

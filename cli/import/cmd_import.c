@@ -12,7 +12,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/print.h"
 #include "cli/import/import.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 const struct import_source import_sources[] = {
 	{ "ifupdown", "/etc/network/interfaces", ifupdown_tables, ifupdown_read, true },

@@ -9,7 +9,7 @@
 
 #include "cli/base/cli.h"
 #include "common/err.h"
-#include "view/view_event.h"
+#include "view/view_json.h"
 
 /* Prints events that are JSON already, one a line, and says when it is time to end. */
 

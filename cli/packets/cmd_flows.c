@@ -15,7 +15,7 @@
 #include "cli/base/cli.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* What was seen, as text and as JSON: estimates, and how far they can be trusted. */
 

@@ -13,8 +13,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/top/top.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 /* What `top --once -j` prints (docs/json/top.schema.json). Pure. */
 

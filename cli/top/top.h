@@ -60,7 +60,8 @@ void top_series_last(const struct top_series *series, enum top_direction directi
 double top_series_highest(const struct top_series *series, enum top_direction direction,
 			  unsigned int size);
 
-/* Rates of what is dropped, by reason, from the counts of drops.h. Pure: knows no maps. */
+/* Rates of what is dropped, by reason, from the counts of common/readings.h. Pure: knows no maps.
+ */
 
 struct top_drops {
 	uint64_t last[XBOND_DROPS];
@@ -120,7 +121,7 @@ struct top_bond {
 	struct top_series series;
 	struct top_slave *slaves;
 	size_t slave_count;
-	/* top_hot.c: the loads of buckets as last read (NULL: they are not counted). */
+	/* top_rates.c: the loads of buckets as last read (NULL: they are not counted). */
 	struct xbond_load *loads;
 	uint64_t loads_ns;
 	struct top_hot hot[TOP_HOT]; /* the hottest first */

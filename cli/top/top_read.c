@@ -19,8 +19,8 @@
 #include "lacp/lacp.h"
 #include "options/values.h"
 #include "rules/buckets.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 struct top_source {
 	const struct pins *pins;

@@ -247,7 +247,7 @@ struct top_run {
 	uint64_t next_ns; /* the next reading */
 };
 
-/* Keys as top_ui.h knows them; -1: none is left. */
+/* Keys as top.h knows them; -1: none is left. */
 static int top_screen_key(void)
 {
 	static const struct {

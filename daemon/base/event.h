@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <syslog.h>
 
-#include "view/view_event.h"
+#include "view/view_json.h"
 
 /*
  * The last events as lines of text, in a fixed amount of memory. The oldest give way to new ones,

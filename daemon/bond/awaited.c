@@ -10,7 +10,7 @@
 #include "daemon/base/event.h"
 #include "options/config_file.h"
 #include "options/values.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
 		 bool is_there)

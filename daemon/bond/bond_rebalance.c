@@ -16,7 +16,7 @@
 #include "daemon/bond/decision.h"
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 #define MOVES_TEXT_SIZE 320
 #define MOVES_LISTED 128 /* pairs of slaves; there may be thousands */

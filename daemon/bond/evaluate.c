@@ -15,7 +15,7 @@
 #include "daemon/bond/decision.h"
 #include "daemon/dataplane/dataplane.h"
 #include "options/values.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
 {

@@ -21,7 +21,7 @@
 #include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 #include "view/view_bond.h"
 
 struct request {

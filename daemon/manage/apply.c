@@ -11,7 +11,7 @@
 #include "daemon/manage/snapshot.h"
 #include "daemon/slave/enslave_check.h"
 #include "options/names.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 struct applying {
 	struct daemon *daemon;

@@ -8,7 +8,7 @@
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/snapshot.h"
 #include "options/config_file.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 /* With a turn for other work before each. */
 static json_t *apply_all_one(struct daemon *daemon, const char *name,

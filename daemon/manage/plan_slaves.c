@@ -12,7 +12,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/slave/enslave_check.h"
 #include "options/values.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 struct plan_step *plan_add(struct plan *plan, enum plan_action action)
 {

@@ -22,7 +22,7 @@
 #include "daemon/slave/xdp_hooks.h"
 #include "options/option_set.h"
 #include "options/values.h"
-#include "view/json_value.h"
+#include "view/view_json.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {

@@ -12,8 +12,8 @@
 #include "common/err.h"
 #include "common/slots.h"
 #include "daemon/metrics/metrics_private.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 #define KEEP_NS (60 * NS_PER_S) /* longer than scrapers usually pause */
 

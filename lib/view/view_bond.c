@@ -13,8 +13,8 @@
 #include "common/mode.h"
 #include "common/paths.h"
 #include "common/readings.h"
-#include "view/json_value.h"
 #include "view/view_field.h"
+#include "view/view_json.h"
 
 #define COUNTER_TRIES 3
 

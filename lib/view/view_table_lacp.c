@@ -7,9 +7,9 @@
 
 #include "common/mac.h"
 #include "common/slots.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"
+#include "view/view_json.h"
 
 #define READ_TRIES 100
 #define FLAGS 8

@@ -7,9 +7,9 @@
 #include "options/option_set.h"
 #include "options/values.h"
 #include "rules/link_state.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"
+#include "view/view_json.h"
 
 #define READ_TRIES 100
 

@@ -7,9 +7,9 @@
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/buckets.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"
+#include "view/view_json.h"
 
 static const struct pins *view_pins(const struct view_place *place)
 {

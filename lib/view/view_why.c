@@ -16,8 +16,8 @@
 #include "options/values.h"
 #include "rules/link_state.h"
 #include "view/lacp_why.h"
-#include "view/json_value.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 #define WHY_SIZE 256
 #define LACP_TEXT_SIZE (LACP_WHY_SIZE + 80)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of any content to a micro-BFD session, as the programs and bondd take them: first the rule
- * of bfd_frame.h, then the packet, then the machine, whose clock and options change meanwhile.
+ * of bfd_wire.h, then the packet, then the machine, whose clock and options change meanwhile.
  * After each step it must hold what RFC 5880 promises.
  */
 #include "bfd/bfd.h"

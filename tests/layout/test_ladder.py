@@ -19,6 +19,10 @@ LADDER = ("daemon", "daemon/control", "daemon/handover", "daemon/manage", "daemo
           "lib/lacp", "lib/bfd")
 SHARED = LADDER[LADDER.index("lib/network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
+# Metrics are a client of the core, as bondctl and the CNI plugin are: bondd starts their thread,
+# and what a packet needs does not know of it. Nor of handover, which stands above it.
+for _folder in LADDER[1:LADDER.index("daemon/metrics")]:
+    MAY_USE[_folder].discard("daemon/metrics")
 # bondctl: the verbs' folders do not know each other.
 OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "cli/packets",
             "cli/import")

@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * An event as JSON: what bondd hands to its subscribers and writes into the journal, and what
- * bondctl prints (EVENTS in bondctl(8)). Called by bondd, and by bondctl for what it tells itself.
- */
-#ifndef XBOND_VIEW_VIEW_EVENT_H
-#define XBOND_VIEW_VIEW_EVENT_H
+/* Values and events as JSON. */
+#ifndef XBOND_VIEW_VIEW_JSON_H
+#define XBOND_VIEW_VIEW_JSON_H
 
 #include <jansson.h>
 #include <stdint.h>
 
+/* Values of the maps. Unknown values become null. All functions return new references. */
+
+/* How real numbers are written: rates and shares are not known any better. */
+#define JSON_VALUE_REALS JSON_REAL_PRECISION(10)
+
 /*
+ * "" is unknown. Control characters become '?'. So do all non-ASCII characters if the text is not
+ * UTF-8.
+ */
+json_t *json_value_text(const char *text);
+/* 0 is unknown. */
+json_t *json_value_number(uint64_t number);
+/* All zero is unknown. */
+json_t *json_value_mac(const uint8_t *mac);
+/* How long ago that was, by clock_now_ns(); 0 if it is to come. */
+json_t *json_value_since_ms(uint64_t since_ns);
+
+/*
+ * Events: what bondd hands to its subscribers and writes into the journal, and what bondctl prints
+ * (EVENTS in bondctl-monitor(8)). Called by bondd, and by bondctl for what it tells itself.
+ *
  * The kinds of events, and the fields that each kind may have beside those that all have. The one
  * list: bondd, bondctl, the manual and the JSON schema are held against it.
  */
