@@ -21,10 +21,8 @@
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/team_ports.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_rx.h"
 #include "network/link.h"
 
 #define TICK_US 500000

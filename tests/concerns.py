@@ -87,16 +87,15 @@ daemon/monitor/             net/carrier net/wake net/quality
 daemon/monitor/arp          net/arp bpf/probes
 daemon/monitor/verdict      net/bfd net/carrier net/wake
 daemon/slave/               net/slaves net/mac net/trouble net/restart net/loops
-daemon/slave/slave_hooks    net/slave_filters net/slave_sockets
 daemon/slave/slave_multi    net/multicast
 daemon/slave/slave_team     net/team
 daemon/slave/slave_trouble  net/trouble net/multihoming
 daemon/slave/slave_rx       net/attach_check net/rx_backlog net/rx_hook
-daemon/slave/slave_mac      net/mac net/fail_over_mac
+daemon/slave/slave_mac      net/mac net/fail_over_mac net/tlb
 daemon/slave/slave_link     net/mac net/iplink net/lifecycle
 daemon/bond/part            net/slaves net/faults net/trouble
 daemon/parts                net/slaves net/faults net/restart
-daemon/slave/rx             net/rx_hook net/slave_filters net/attach_check
+daemon/slave/rx             net/rx_hook net/slave_filters net/slave_sockets net/attach_check
 daemon/slave/xdp            net/xdp net/rx_hook
 lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming

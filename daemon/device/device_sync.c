@@ -16,8 +16,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_multicast.h"
-#include "daemon/slave/xdp_nic.h"
+#include "daemon/slave/xdp_hooks.h"
 
 /* When bonds have swapped names, each has the other's directory until both are processed. */
 static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)

@@ -12,8 +12,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/mac_swap.h"
-#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/xdp_hooks.h"

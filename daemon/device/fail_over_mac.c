@@ -10,7 +10,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/slave.h"
 
 /* With mac_policy filter, the slaves have it in their filters. */

@@ -9,7 +9,7 @@
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/snapshot.h"
-#include "daemon/slave/enslave_check.h"
+#include "daemon/slave/slave.h"
 #include "options/names.h"
 #include "view/view_json.h"
 

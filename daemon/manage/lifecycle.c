@@ -30,15 +30,9 @@
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/rx_place.h"
-#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_hooks.h"
-#include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/slave_team.h"
 #include "daemon/slave/xdp_hooks.h"
-#include "daemon/slave/xdp_upgrade.h"
 #include "options/names.h"
 
 #define ADOPT_TRIES 3

@@ -10,7 +10,7 @@
 #include "common/slots.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"
-#include "daemon/slave/enslave_check.h"
+#include "daemon/slave/slave.h"
 #include "options/values.h"
 #include "view/view_json.h"
 

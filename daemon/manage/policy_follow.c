@@ -10,7 +10,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/upgrade.h"
-#include "daemon/slave/xdp_upgrade.h"
+#include "daemon/slave/xdp_hooks.h"
 
 #define PROGRAM_TRIES 2
 

@@ -13,7 +13,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/requests.h"
-#include "daemon/slave/enslave_check.h"
 #include "daemon/slave/slave.h"
 #include "network/ip.h"
 #include "options/values.h"

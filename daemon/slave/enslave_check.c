@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/enslave_check.h"
+#include "daemon/slave/slave.h"
 
 #include <errno.h>
 #include <net/if.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/rx_place.h"
-
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
+#include "daemon/dataplane/stray_frames.h"
+#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
+#include "network/filters.h"
 
 /* The places where it can be. */
 enum rx_place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
@@ -187,7 +190,8 @@ static int rx_place_put(struct bond *bond, unsigned int slot, enum rx_place plac
 	return 0;
 }
 
-int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
+/* Call it after rx_place_look(): moves the program to its right place. */
+static int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
 {
 	/* Somebody has written a hook that does not exist into the pins: nothing is moved. */
 	if (!rx_place_is_tcx(bond) && bond_pin(bond)->hook != XBOND_HOOK_CLSACT)
@@ -195,7 +199,11 @@ int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
 	return rx_place_put(bond, slot, rx_place_wanted(bond, slot), err);
 }
 
-void rx_place_look(struct bond *bond, unsigned int slot, bool all)
+/*
+ * Reads what others have there into member.hooks. all: also things that the kernel reports by
+ * messages.
+ */
+static void rx_place_look(struct bond *bond, unsigned int slot, bool all)
 {
 	if (all || !bond->members[slot].hooks.known)
 		rx_place_look_at_filters(bond, slot);
@@ -215,7 +223,8 @@ bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot)
 	       rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
-bool rx_place_is_attached(struct bond *bond, unsigned int slot)
+/* By what was last seen; the filter as it is now. */
+static bool rx_place_is_attached(struct bond *bond, unsigned int slot)
 {
 	return slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT
 		       ? rx_place_has_filter(bond, slot, ATTACH_LAST_PRIORITY)
@@ -262,3 +271,233 @@ int rx_place_remove(struct bond *bond, unsigned int slot)
 	}
 	return r;
 }
+
+/* Somebody who changes filters all the time shall not cost frames each time. */
+#define FIRST_WAIT_NS (10000 * NS_PER_MS)
+#define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
+
+static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
+{
+	return bond_slave(bond, slot)->trouble & trouble;
+}
+
+/* When others have changed their filters, it may be that none ends the way of frames any more. */
+static void hooks_retry(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!rx_place_has_others(bond, slot))
+		hooks->wait_ns = 0;
+	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
+		return;
+	if (!rx_place_has_others(bond, slot))
+		event_info(bond_pin(bond)->name, slave->name,
+			   "slave %s no longer has filters of others", slave->name);
+	else if (!hooks->changed || clock_now_ns() < hooks->retry_ns)
+		return;
+	hooks->changed = false;
+	slave->trouble &= ~(uint32_t)XBOND_TROUBLE_ENDING;
+}
+
+static void hooks_move(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct err err;
+	int r = rx_place_follow(bond, slot, &err);
+
+	if (r && !hooks->refused)
+		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			      "%s takes its frames before filters of others see them: %s",
+			      bond_slave(bond, slot)->name, err.text);
+	hooks->refused = r;
+}
+
+/* XDP always comes first; the other kinds cannot be followed. */
+static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
+{
+	const struct hooks *hooks = &bond->members[slot].hooks;
+
+	if (!rx_place_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		return NULL;
+	if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+		return "it receives through XDP; 'rx_hook tc' or auto respects them";
+	if (hooks->shared && bond_pin(bond)->hook == XBOND_HOOK_TCX)
+		return "they are in a shared block";
+	return hooks->refused ? "xbond's cannot run after them" : NULL;
+}
+
+static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	const char *why = hooks_why_unmet(bond, slot);
+
+	if (!why == !(slave->trouble & XBOND_TROUBLE_UNMET))
+		return;
+	slave->trouble ^= XBOND_TROUBLE_UNMET;
+	if (why)
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "filters on the ingress of slave %s do not see what the bond "
+			      "receives: %s",
+			      slave->name, why);
+	else
+		event_info(bond_pin(bond)->name, slave->name,
+			   "no filter on slave %s is bypassed now", slave->name);
+}
+
+/* No message reports them, but the number of the last change does. */
+static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	uint32_t before = hooks->nft_generation;
+
+	hooks->nft_generation = nft_generation();
+	return hooks->nft_generation != before;
+}
+
+/* The kernel runs them after TC. */
+static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (nft_has_ingress(slave->name) == hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+		return;
+	slave->trouble ^= XBOND_TROUBLE_NFT;
+	if (slave->trouble & XBOND_TROUBLE_NFT)
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "slave %s has an nft chain at its ingress, which does not see what "
+			      "the bond receives; put it on %s, or filter by tc",
+			      slave->name, bond_pin(bond)->name);
+	else
+		event_info(bond_pin(bond)->name, slave->name,
+			   "slave %s no longer has an nft chain at its ingress", slave->name);
+}
+
+static void slave_hooks_end(struct bond *bond, unsigned int slot);
+static void hooks_on_frame(struct bond *bond, unsigned int slot);
+
+static void hooks_follow_strays(struct bond *bond, unsigned int slot)
+{
+	struct stray_frames **strays = &bond->members[slot].hooks.strays;
+	bool wanted = rx_place_has_others(bond, slot) &&
+		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+
+	if (wanted && !*strays)
+		*strays =
+			stray_frames_new(bond->daemon->event, (int)bond_slave(bond, slot)->ifindex,
+					 hooks_on_frame, bond, slot);
+	if (!wanted)
+		slave_hooks_end(bond, slot);
+	else if (*strays && bond->members[slot].hooks.moved)
+		stray_frames_reset(*strays);
+}
+
+static void hooks_follow_users(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	bool others = rx_place_has_others(bond, slot),
+	     forbidden = rx_place_forbids_backlog_skip(bond, slot);
+
+	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
+		rx_turn_ask(bond, slot);
+	if (forbidden != hooks->forbade_mirred && !bond_pin(bond)->rx_backlog)
+		slave_rx_skip_backlog(bond, slot);
+	hooks->had_others = others;
+	hooks->forbade_mirred = forbidden;
+}
+
+/*
+ * An action must be removed before the receive program leaves clsact, and cannot be added before
+ * the program is there.
+ */
+void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+
+	rx_place_look(bond, slot, all);
+	hooks_retry(bond, slot);
+	hooks->moved = false;
+	hooks_move(bond, slot);
+	if (bond_is_team(bond_pin(bond))) { /* there they see what the bond receives */
+		hooks->known = true;
+		hooks->changed = false;
+		return;
+	}
+	hooks_follow_users(bond, slot);
+	hooks_tell_unmet(bond, slot);
+	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
+		hooks_look_for_chains(bond, slot);
+	hooks_follow_strays(bond, slot);
+	hooks->known = true;
+	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		hooks->changed = false;
+}
+
+/*
+ * The slave keeps frames of the bond: somebody lets them pass for good, or our program has just
+ * been removed.
+ */
+static void hooks_on_frame(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	slave_hooks_follow(bond, slot, true);
+	if (hooks->moved || !hooks->strays || !rx_place_is_attached(bond, slot)) {
+		if (hooks->strays)
+			stray_frames_reset(hooks->strays);
+		return;
+	}
+	slave->trouble |= XBOND_TROUBLE_ENDING;
+	if (!hooks->wait_ns)
+		hooks->wait_ns = FIRST_WAIT_NS;
+	hooks->retry_ns = clock_now_ns() + hooks->wait_ns;
+	if (hooks->wait_ns < LONGEST_WAIT_NS)
+		hooks->wait_ns *= 2;
+	slave_hooks_follow(bond, slot, false);
+	event_warning(bond_pin(bond)->name, slave->name,
+		      "a filter or TCX program on the ingress of slave %s accepts frames before "
+		      "xbond's program sees them, so the bond would lose them: xbond's program now "
+		      "runs before all filters there; use filters that pass the frame on to the "
+		      "next one ('continue', TC_ACT_UNSPEC)",
+		      slave->name);
+}
+
+void slave_hooks_note(struct bond *bond, unsigned int slot)
+{
+	bond->members[slot].hooks.changed = true;
+}
+
+static void slave_hooks_end(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+
+	stray_frames_free(hooks->strays);
+	hooks->strays = NULL;
+}
+
+static int hooks_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err;
+	slave_hooks_follow(bond, slot, false);
+	return 0;
+}
+
+static void hooks_stop(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
+}
+
+static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	if (slot != PART_BOND)
+		slave_hooks_follow(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
+	return false;
+}
+
+struct part hooks_part = { .enslave = hooks_enslave,
+			   .forget = slave_hooks_end,
+			   .stop = hooks_stop,
+			   .hears = NEWS_FILTER | NEWS_TIME | NEWS_LOST,
+			   .settle = hooks_settle };

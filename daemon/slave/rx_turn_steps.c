@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave_rx.h"
 
 #include "common/clock.h"
 #include "common/slots.h"

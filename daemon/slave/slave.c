@@ -15,11 +15,8 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/mac_swap.h"
-#include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/slave_team.h"
 #include "network/ip.h"
 
 /* Between two tries to release a slave: they grow. */
@@ -166,7 +163,9 @@ static int slave_restore_moved(struct nl *nl, const void *arg)
 	return r;
 }
 
-void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone)
+/* The device was moved to another namespace: restores there what moved along. */
+static void slave_restore_moved_away(struct bond *bond, unsigned int slot,
+				     const struct link_info *gone)
 {
 	const struct moved moved = { bond, slot, gone->new_ifindex };
 	struct err err;

@@ -7,6 +7,7 @@
 #define XBOND_DAEMON_SLAVE_SLAVE_H
 
 #include "daemon/bond/bond.h"
+#include "daemon/bond/daemon.h"
 
 /*
  * Enslaves link into the free slot: records, changes, attaches the receive program. On failure the
@@ -52,9 +53,6 @@ bool slave_undo_left(struct bond *bond);
 /* The same at once, without a pause. */
 void slave_undo_now(struct bond *bond);
 
-/* The device was moved to another namespace: restores there what moved along. */
-void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone);
-
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);
 
@@ -83,5 +81,124 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
  * Those that were not released wholly are tried again.
  */
 void slave_lost_look(struct bond *bond);
+
+/* Checks whether a device may become a slave. Changes nothing. */
+
+/*
+ * Returns 0 and the device, or -errno with a line that says why not and what to do. force: IP
+ * addresses are no obstacle.
+ */
+int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
+		  struct err *err);
+
+/*
+ * fail_over_mac follow, and balance-tlb and balance-alb: only the active slave has the bond's MAC
+ * address. Which address each slave shall have is kept in its entry (xbond_slave.mac), and is
+ * written there before a device changes. So another bondd finishes what one that died has begun. If
+ * a device refuses, the entry gets the address that it has. All of this does nothing with the other
+ * values of fail_over_mac.
+ */
+
+/* Which address each member shall have. */
+struct mac_swap {
+	uint8_t mac[XBOND_MAX_SLAVES][XBOND_MAC_SIZE];
+};
+
+/*
+ * The active slave gets the bond's address, and the slave that had it gets the one of the active
+ * slave. Does nothing if that is so already, or if no slave is active.
+ */
+void mac_swap_settle(struct bond *bond);
+/*
+ * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its
+ * address like that. One that went down for it would lose its carrier, so one failover would lead
+ * to the next.
+ */
+int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err);
+/* The same for a slave whose device is in another namespace now. */
+void mac_swap_move_away(struct bond *bond, unsigned int slot);
+/* Addresses have changed: the programs, the switches and the clients are told. */
+void mac_swap_tell(struct bond *bond);
+/*
+ * The bond's address has changed from `old`: the slave that had it shall have the new one, and a
+ * slave that has that one `old`. The devices have not changed yet.
+ */
+void mac_swap_rename(struct bond *bond, const uint8_t *old, struct mac_swap *ret_before);
+/* A device has refused it: the slaves shall have what they had. */
+void mac_swap_put_back(struct bond *bond, const struct mac_swap *before);
+
+/*
+ * Puts the multicast groups that bond0 listens to, and the MAC addresses of macvlans and VLANs on
+ * it, on its slaves' own lists as well, and on those of backups the groups to which the ARP monitor
+ * sends its neighbour solicitations. Slaves are allmulti, and promiscuous if bond0 is, but NICs may
+ * ignore that: virtual functions that their host does not trust do. The kernel does not say who has
+ * put an address on a list. Therefore bondd first records in a pinned map what it puts there, and
+ * leaves alone what was there before.
+ */
+
+/*
+ * A bond is made or adopted: opens the record, or makes it. For a bond of an older bondd, which
+ * kept no record: whatever both bond0 and the slave listen to now counts as put there by bondd.
+ */
+void slave_multicast_open(struct bond *bond);
+/*
+ * Called twice a second for all bonds, because the kernel does not report changes. A bond that is
+ * away keeps what it had.
+ */
+void slave_multicast_follow(struct daemon *daemon);
+/* The next check is due now. */
+void slave_multicast_follow_soon(struct bond *bond);
+/* Joins at once on these slots; leaves no group. */
+void slave_multicast_join(struct bond *bond, uint64_t slots);
+
+/*
+ * Slaves of a bond whose bond0 is a team: each is a port of it, so the kernel hands what it
+ * receives to bond0, shows bond0 as its master, and keeps MTU, multicast groups and VLANs on it.
+ * Called by slave.c, and for what others do to members. Does nothing for other bonds, if it does
+ * not say otherwise.
+ */
+
+/* Before a device is changed: a team takes only devices that are down. */
+int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
+/*
+ * Every 10 seconds, and when a bond is adopted: somebody may have changed how the team uses its
+ * ports, so it is set again.
+ */
+void slave_team_keep(struct bond *bond);
+/* At once for a slave that is a port: somebody has taken it out and put it in again. */
+void slave_team_keep_port(struct bond *bond, unsigned int slot);
+
+/*
+ * Large receive offload (LRO) makes packets that cannot be sent on unchanged. The kernel turns it
+ * off on devices below a port of a bridge, but does not know that slaves are below bond0. So bondd
+ * turns it off on them while bond0, or a device on it, has a master. (Where IP is forwarded, the
+ * kernel turns it off on every device of the namespace.) XDP and VLAN devices on a NIC also turn it
+ * off, and nothing turns it on again afterwards; nor does it on ports of a team.
+ */
+
+/* The reasons for which bondd may have turned it off, as flags of a slave's record. */
+#define LRO_REASONS (XBOND_SLAVE_HAD_LRO | XBOND_SLAVE_LRO_OFF | XBOND_SLAVE_LRO_VLAN)
+/*
+ * Called before something turns it off for this reason: records that, if it is on or off only for
+ * other reasons.
+ */
+void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason);
+/* The reason has gone; when the last one goes, it is turned on again. */
+void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason);
+
+/*
+ * VLANs of bond0 must pass the VLAN filters of the slaves (rx-vlan-filter). A filter that can be
+ * turned off is turned off. If it is fixed (virtio, virtual functions), each VLAN of bond0 gets a
+ * VLAN device on the slave, because only a VLAN device makes the kernel open a filter. It is down,
+ * without traffic, and named xbv<ifindex>.<id>. Failures are logged and not fatal.
+ *
+ * A VLAN device of bond0 that was moved to another namespace cannot be seen, so its opening stays
+ * until the slave leaves. While bond0 itself is in another namespace, no message reports VLANs that
+ * are made or deleted there: the first 256 of them are found from time to time; openings of deleted
+ * ones stay.
+ */
+
+/* Is it one of these VLAN devices, on this slave? */
+bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex);
 
 #endif

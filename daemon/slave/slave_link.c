@@ -11,7 +11,6 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
-#include "daemon/slave/slave_team.h"
 #include "network/ip.h"
 #include "network/mac_lists.h"
 

@@ -15,7 +15,7 @@ extern struct part rx_part, backlog_part;  /* slave_rx.c */
 extern struct part team_part;		   /* slave_team.c */
 extern struct part xdp_part, xdp_tx_part;  /* xdp_hooks.c */
 extern struct part rx_turn_part;	   /* rx_turn_steps.c */
-extern struct part hooks_part;		   /* slave_hooks.c */
+extern struct part hooks_part;		   /* rx_place.c */
 extern struct part trouble_part;	   /* slave_trouble.c */
 
 #endif

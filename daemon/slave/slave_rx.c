@@ -9,7 +9,6 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_parts.h"
 #include "network/filters.h"
 
@@ -65,7 +64,8 @@ void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
 	slave->before.flags = flags | XBOND_SLAVE_CLSACT_KNOWN;
 }
 
-int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err)
+/* Attaches it, for the first time or again. */
+static int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct attach_point point = slave_rx_now(bond, slot);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receive program of a slave: where it is attached, and how. rx_place.h has its place among
+ * The receive program of a slave: where it is attached, and how. rx_place.c has its place among
  * programs of others.
  */
 #ifndef XBOND_DAEMON_SLAVE_SLAVE_RX_H
@@ -20,8 +20,6 @@ struct attach_point slave_rx_now(struct bond *bond, unsigned int slot);
  * one.
  */
 void slave_rx_record_clsact(struct bond *bond, unsigned int slot);
-/* Attaches it, for the first time or again. */
-int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err);
 /* Is it there, and of this build? Puts it right. */
 void slave_rx_check(struct bond *bond, unsigned int slot);
 
@@ -38,5 +36,60 @@ void slave_rx_skip_backlog(struct bond *bond, unsigned int slot);
 void slave_rx_skip_backlog_all(struct bond *bond);
 /* Removes it. Returns 0, also if there is none, or -errno. */
 int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot);
+
+/*
+ * The place of a slave's receive program among the filters and programs of others at its ingress:
+ * the last of TCX, or the last clsact filter if there are others, because nothing behind it sees
+ * what it takes. But it comes before all of them if one of them lets frames pass for good
+ * (TC_ACT_OK), because the bond would lose these; XBOND_TROUBLE_ENDING is set then. Watches them,
+ * moves the program without a gap, and reports what is passed by.
+ */
+
+/* Chooses the place before the receive program is attached for the first time. */
+void rx_place_choose(struct bond *bond, unsigned int slot);
+/* Removes it from everywhere where it may be. Returns 0 or -errno. */
+int rx_place_remove(struct bond *bond, unsigned int slot);
+/* Did others have anything at the slave's ingress when last seen? */
+bool rx_place_has_others(struct bond *bond, unsigned int slot);
+/* Must rx_backlog off wait because its action would go past filters? */
+bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot);
+/* Makes the receive program the last clsact filter, if it is not, before it leaves TCX. */
+int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err);
+/*
+ * For a member that is adopted, before anything else: cleans up after a bondd that died or an
+ * earlier build.
+ */
+void rx_place_tidy(struct bond *bond, unsigned int slot);
+
+/*
+ * For a member: looks, moves, and goes on watching. all: also things that the kernel reports by
+ * messages.
+ */
+void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all);
+/* A message reported filters of others on the slave; they are looked at when parts settle. */
+void slave_hooks_note(struct bond *bond, unsigned int slot);
+
+/*
+ * Slaves change their receive hook in turns, because many NICs reset for XDP, which costs their
+ * carrier for seconds. A slave that carries traffic first hands over its flows (in 802.3ad behind
+ * markers), and its LACP partner is told. Then its hook is changed. When it works again, it is the
+ * next one's turn. A slave that needs none of this changes at once.
+ */
+
+/*
+ * Gives every member what rx_hook asks for. Slaves that need no turn are done when this returns.
+ * ret_why, which may be NULL, has the reason of the first refusal until then. Returns 0 or that
+ * refusal.
+ */
+int rx_turn_start(struct bond *bond, struct err *ret_why);
+/*
+ * The same for one slave, also while it becomes a member. While the bond is adopted,
+ * rx_turn_start() is still to come.
+ */
+void rx_turn_ask(struct bond *bond, unsigned int slot);
+/* The same for slaves whose driver has refused before: the reason may have gone. */
+void rx_turn_ask_again(struct bond *bond);
+/* Continues; called twice a second. */
+void rx_turn_step(struct bond *bond);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/slave_team.h"
+#include "daemon/slave/slave.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -10,7 +10,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/slave/lro.h"
 #include "daemon/slave/slave_parts.h"
 #include "network/bonding.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/vlan_filter.h"
 
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -10,7 +9,7 @@
 #include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/slave/lro.h"
+#include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
 #include "network/driver.h"
 

@@ -16,10 +16,9 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
-#include "daemon/slave/lro.h"
-#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
-#include "daemon/slave/xdp_nic.h"
+#include "daemon/slave/slave_rx.h"
 #include "network/driver.h"
 
 /* the time that others may need to remove the pins of programs they take off */
@@ -194,7 +193,11 @@ static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *er
 	return r;
 }
 
-int xdp_release_slave(struct bond *bond, unsigned int slot)
+/*
+ * Detaches it and restores what it needed. The device may be gone. Returns 0, or -errno if its link
+ * goes on. libxdp's refusals are logged.
+ */
+static int xdp_release_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PIN_PATH_SIZE];
