@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/parts.h"
+#include "daemon/watch.h"
 
-#include "daemon/alb/client_rounds.h"
+#include "daemon/alb/alb.h"
 #include "daemon/bond/attach_check.h"
-#include "daemon/manage/team_ports.h"
+#include "daemon/manage/lifecycle.h"
 #include "daemon/slave/slave_parts.h"
 
 /*

@@ -4,9 +4,8 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "daemon/alb/client_rounds.h"
-#include "daemon/alb/learning.h"
-#include "daemon/base/log.h"
+#include "daemon/alb/alb.h"
+#include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/attach_check.h"
@@ -19,7 +18,6 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
-#include "daemon/manage/team_ports.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"

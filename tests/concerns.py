@@ -75,7 +75,7 @@ daemon/dataplane/migrate    net/upgrade
 daemon/dataplane/stray      net/slave_filters
 daemon/dataplane/xdp        net/xdp net/rx_hook
 daemon/device/              net/lifecycle net/iplink net/netkit net/stacking net/mac
-daemon/device/fail_over     net/fail_over_mac
+daemon/device/device_values net/fail_over_mac net/mac net/tlb
 daemon/handover/            net/handover net/conversion net/netconf
 daemon/lacp_thread/         net/lacp net/lacp_hold net/lacp_opening net/lacp_wire net/lacp_spread
                             net/lacp_fallback net/lacp_ovs net/lacp_down

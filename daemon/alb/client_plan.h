@@ -40,4 +40,16 @@ void client_plan_read_slaves(struct bond *bond, struct client_slaves *ret_slaves
 void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,
 		      uint64_t retell_ns);
 
+/*
+ * Whose IP addresses may have clients. If bond0, or a VLAN on it, is a port of a bridge, machines
+ * behind the bridge can send with bond0's MAC address. Then bondd marks the addresses of this host
+ * in the map of clients, and the programs take no others. Called by client_rounds.c.
+ */
+
+/*
+ * Brings the marks up to date and removes the clients that must not be. Returns 1 if only marked
+ * addresses may have clients, 0 if all may, or -errno.
+ */
+int client_marks_follow(struct bond *bond, uint64_t now_ns);
+
 #endif

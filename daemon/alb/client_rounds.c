@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/alb/client_rounds.h"
+#include "daemon/alb/alb.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -16,9 +16,7 @@
 #include "common/err.h"
 #include "common/pins.h"
 #include "common/readings.h"
-#include "daemon/alb/client_marks.h"
 #include "daemon/alb/client_plan.h"
-#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"

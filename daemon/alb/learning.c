@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/alb/learning.h"
+#include "daemon/alb/alb.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

@@ -70,7 +70,7 @@ int announce_survey_peer(const struct announce_survey *survey, int ifindex);
  */
 size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places);
 
-/* announce_frames.c: the frames by which a host announces where its MAC address is now. */
+/* announce_survey.c: the frames by which a host announces where its MAC address is now. */
 
 struct announce_sender {
 	int fd; /* a packet socket */

@@ -3,6 +3,7 @@
 #ifndef XBOND_DAEMON_BASE_EVENT_H
 #define XBOND_DAEMON_BASE_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <syslog.h>
@@ -86,5 +87,30 @@ const char *event_run(void);
 void event_listen(void (*listener)(void *arg), void *arg);
 /* The line for a reader who has missed so many. Returns its length. */
 size_t event_lost_line(uint64_t count, char *line, size_t size);
+
+/* Lines for stderr or systemd's journal, from any thread. */
+
+/*
+ * Lines with fields for systemd's journal, by its datagram protocol. Used instead of stderr if that
+ * is a stream to the journal. Never waits: what the journal does not take at once is counted and
+ * told of later. Any thread may call.
+ */
+
+struct journal_field {
+	const char *name; /* capital letters, digits and underscores */
+	const char *value;
+};
+
+/*
+ * Prints lines to stderr; under systemd, with the journal's priority in front. Called by all of
+ * bondd, from any thread.
+ */
+
+void log_line(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define log_error(...) log_line(LOG_ERR, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_WARNING, __VA_ARGS__)
+#define log_notice(...) log_line(LOG_NOTICE, __VA_ARGS__)
+#define log_info(...) log_line(LOG_INFO, __VA_ARGS__)
 
 #endif

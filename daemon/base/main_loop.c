@@ -17,7 +17,7 @@
 
 #include "common/clock.h"
 #include "common/paths.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 
 /* How long turns take. */
 

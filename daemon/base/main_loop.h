@@ -69,7 +69,7 @@ void pulse_beat(void);
 
 /*
  * Waits for something that takes long. Meanwhile, work that must not wait that long has its turn.
- * Knows neither; meanwhile.c says what is done.
+ * Knows neither; bondd.c says what is done.
  */
 
 struct idle_work {

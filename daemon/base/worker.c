@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 
 /* For slow work. */
 

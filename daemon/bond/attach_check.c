@@ -19,8 +19,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/dataplane/pin_dirs.h"
-#include "daemon/dataplane/upgrade.h"
+#include "daemon/dataplane/dataplane_pins.h"
 
 #define NAME_SIZE 64 /* more than any pin's name */
 /* File times are coarse. A change just after a check must not be missed. */

@@ -121,7 +121,7 @@ struct bond_evaluation {
 	bool active_again, active_free;
 };
 
-/* bond0 and its pair, as last seen: device_sync.c. */
+/* bond0 and its pair, as last seen: device.c. */
 struct bond_device {
 	bool port_up;	/* bond0's carrier, which publish.c sets */
 	bool away;	/* bond0 is in another namespace */
@@ -216,7 +216,7 @@ struct bond {
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* evaluate.c */
-	/* fail_over_mac.c. evaluate.c turns it on. */
+	/* device_values.c. evaluate.c turns it on. */
 	sd_event_source *fail_over_mac;
 	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
 	struct client_rounds *client_rounds; /* client_rounds.c; NULL: off */

@@ -26,7 +26,7 @@ void port_hooks_follow(struct bond *bond);
 
 /*
  * What `direct` must not go past on bond0: captures, a root qdisc, filters, an XDP program. Finds
- * captures and filters; device_sync.c sees the others. While there is any of these, the bond is
+ * captures and filters; device.c sees the others. While there is any of these, the bond is
  * forced to counted.
  */
 

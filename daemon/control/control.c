@@ -15,7 +15,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/control/follower.h"
 #include "daemon/handover/handover.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/apply.h"

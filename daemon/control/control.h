@@ -8,7 +8,9 @@
 #define XBOND_DAEMON_CONTROL_CONTROL_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
+#include "common/err.h"
 #include "daemon/bond/daemon.h"
 
 /* Listens on RUN_DIR/bondd.sock. Returns 0, or -errno with a line in err. */
@@ -39,5 +41,18 @@ struct control_client {
  */
 json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
 		       size_t length, uint64_t *ret_follow_from);
+
+/*
+ * Those who follow the events (the method `monitor`): each has a connection that gets a line for
+ * each event. They read out of the ring of events at their own pace. Who is too slow misses events
+ * and is told how many; nobody can delay the main loop or make bondd grow.
+ */
+
+/* Returns -EBUSY, with a line in err, if there are too many. */
+int follower_check(uid_t uid, struct err *err);
+/* Takes the connection. from: the number of the first event. */
+void follower_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from);
+/* Ends all connections. */
+void follower_done(void);
 
 #endif

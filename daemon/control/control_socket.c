@@ -14,10 +14,9 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "daemon/base/directories.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/control/control.h"
-#include "daemon/control/follower.h"
 #include "daemon/manage/rollback.h"
 
 #define LINE_MAX_SIZE (64 * 1024)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/control/follower.h"
+#include "daemon/control/control.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -46,6 +46,18 @@ static int attach_refused(const struct attach_point *point, int code, struct err
 		       point->ifindex, attach_hook_name(point->hook), strerror(code));
 }
 
+/*
+ * Makes another link, at the end or (TCX) in front of all others, without a pin. Returns a
+ * descriptor or -errno.
+ */
+static int attach_link_create(const struct attach_point *point, int program_fd, bool before_all)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = before_all ? BEFORE_ALL : 0);
+
+	return bpf_link_create(program_fd, point->ifindex,
+			       (enum bpf_attach_type)attach_link_type(point), &options);
+}
+
 static int attach_add_link(const struct attach_point *point, int program_fd, struct err *err)
 {
 	int link_fd = attach_link_create(point, program_fd, false), r;
@@ -167,14 +179,6 @@ bool attach_tcx_works(int program_fd, int ifindex)
 	return link_fd != -EINVAL; /* another error says nothing about the kernel */
 }
 
-int attach_link_create(const struct attach_point *point, int program_fd, bool before_all)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = before_all ? BEFORE_ALL : 0);
-
-	return bpf_link_create(program_fd, point->ifindex,
-			       (enum bpf_attach_type)attach_link_type(point), &options);
-}
-
 /* Returns how many there are, or -errno. */
 static int attach_query(const struct attach_point *point, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
 {
@@ -185,7 +189,11 @@ static int attach_query(const struct attach_point *point, uint32_t ret_ids[ATTAC
 	return r < 0 ? r : (int)count;
 }
 
-uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
+/*
+ * Reads the programs at a device's TCX hook, in the order in which they run. Returns how many there
+ * are.
+ */
+static uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
 {
 	const struct attach_point point = {
 		.hook = XBOND_HOOK_TCX,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <systemd/sd-event.h>
 
 #include "bpf/abi.h"
 #include "common/err.h"
@@ -87,16 +88,6 @@ bool attach_has_mirred(int ifindex);
  * Our program need not be there.
  */
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
-/*
- * Makes another link, at the end or (TCX) in front of all others, without a pin. Returns a
- * descriptor or -errno.
- */
-int attach_link_create(const struct attach_point *point, int program_fd, bool before_all);
-/*
- * Reads the programs at a device's TCX hook, in the order in which they run. Returns how many there
- * are.
- */
-uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
 /* Does the device's TCX hook have a program whose name begins so? */
 bool attach_has_program(int ifindex, bool egress, const char *begin);
 
@@ -125,5 +116,27 @@ int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end,
  * second link may go on.
  */
 int tcx_tidy(const struct attach_point *point, int program_fd);
+
+/*
+ * Notices frames that stay on a slave although they belong to the bond: somebody's filter in front
+ * of the receive program has let them pass for good. It uses sockets of the common protocols, bound
+ * to the slave. Normally they receive nothing.
+ */
+
+struct bond;
+struct stray_frames;
+
+typedef void (*stray_frames_handler)(struct bond *bond, unsigned int slot);
+
+/*
+ * Returns NULL on failure. One frame is no proof. Nor are frames in the first moment, when somebody
+ * may just be changing programs.
+ */
+struct stray_frames *stray_frames_new(sd_event *event, int ifindex, stray_frames_handler handler,
+				      struct bond *bond, unsigned int slot);
+/* Begins anew. */
+void stray_frames_reset(struct stray_frames *strays);
+/* NULL is none. */
+void stray_frames_free(struct stray_frames *strays);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/dataplane/upgrade.h"
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -20,8 +18,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/dataplane/dataplane.h"
-#include "daemon/dataplane/objects.h"
-#include "daemon/dataplane/pin_dirs.h"
+#include "daemon/dataplane/dataplane_pins.h"
 
 /* Copies of the old bond's maps in memory, which the steps of a migration change. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/dataplane/stray_frames.h"
+#include "daemon/dataplane/attach.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

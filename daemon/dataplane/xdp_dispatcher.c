@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,6 @@
 
 #include "common/clock.h"
 #include "daemon/base/child.h"
-#include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 
 #define MAPS_MAX 32	    /* of a program; more than ours use */
@@ -51,7 +49,11 @@ static int gate_find(int program_fd)
 	return fd;
 }
 
-int xdp_gate_open(int program_fd, uint32_t port_ifindex)
+/*
+ * For a loaded program. Can be repeated without harm. Returns 0 or -errno; -ENOENT: it has no such
+ * map.
+ */
+static int xdp_gate_open(int program_fd, uint32_t port_ifindex)
 {
 	const uint32_t key = 0;
 	int fd = gate_find(program_fd), r;

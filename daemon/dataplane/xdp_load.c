@@ -51,7 +51,7 @@ static int xdp_load_make_like(const struct bpf_map *map)
 
 /*
  * Each program has its own devmap, because the kernel does not let a dispatched program and one
- * that is alone share one. port_ifindex 0: it stays empty (xdp_dispatcher.h).
+ * that is alone share one. port_ifindex 0: it stays empty (xdp_dispatcher.c).
  */
 static int xdp_load_point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex,
 				  struct err *err)

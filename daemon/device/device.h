@@ -6,6 +6,8 @@
 #ifndef XBOND_DAEMON_DEVICE_DEVICE_H
 #define XBOND_DAEMON_DEVICE_DEVICE_H
 
+#include <stdint.h>
+
 #include "daemon/bond/bond.h"
 
 /* A free name for the port side that says whose it is: xb-bond0. */
@@ -13,8 +15,6 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 		     struct err *err);
 /* Makes it with the name of bond->dataplane; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
-/* Is this device the bond's? Another team may have got its number. */
-bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *device);
 /*
  * Removes the device of a bond that is being created or deleted. Returns 0, also if there is none,
  * or -errno: it may be there.
@@ -30,5 +30,32 @@ int device_sync(struct bond *bond);
 void device_note_left(struct bond *bond);
 /* The first slave's MAC becomes that of the bond, or the bond returns to its random one. */
 int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
+
+/*
+ * Somebody has given bond0 another MAC address or MTU: every slave takes it, or bond0 gets its old
+ * one back, because kernel bonding would have refused it. Called by device.c with the present
+ * values of bond0.
+ */
+
+void device_follow_mac(struct bond *bond, const uint8_t *mac);
+/*
+ * For a bond that is adopted: its members get its MAC address. A bondd that died may have taken a
+ * new address from bond0, but may not have come to the slave that refuses it.
+ */
+void device_adopt_mac(struct bond *bond);
+void device_follow_mtu(struct bond *bond, uint32_t mtu);
+
+/*
+ * fail_over_mac: the MAC addresses of bond0 and of the slaves follow the active slave, and then the
+ * failover is announced. bond_evaluate() asks for this, because it touches no device itself.
+ */
+
+/* Returns -errno. */
+int fail_over_mac_start(struct bond *bond);
+void fail_over_mac_stop(struct bond *bond);
+/* Does what bond_evaluate() has asked for. */
+void fail_over_mac_follow(struct bond *bond);
+/* The bond is being adopted: what an earlier bondd has begun is due, before it is announced. */
+void fail_over_mac_recall(struct bond *bond);
 
 #endif

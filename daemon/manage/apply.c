@@ -4,11 +4,9 @@
 #include <errno.h>
 
 #include "daemon/base/event.h"
-#include "daemon/base/log.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/snapshot.h"
 #include "daemon/slave/slave.h"
 #include "options/names.h"
 #include "view/view_json.h"

@@ -2,11 +2,11 @@
 /* `apply` of all bonds: in which order, so that slaves can move between them. */
 #include <string.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/manage/apply.h"
+#include "daemon/manage/plan.h"
 #include "daemon/manage/rollback.h"
-#include "daemon/manage/snapshot.h"
 #include "options/config_file.h"
 #include "view/view_json.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
@@ -12,7 +11,6 @@
 #include "common/mac.h"
 #include "common/managers.h"
 #include "daemon/base/event.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/requests.h"
@@ -74,8 +72,13 @@ static void slave_find_compare(const struct link_info *link, void *arg)
 	search->present = *link;
 }
 
-int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
-		      struct link_info *ret_link)
+/*
+ * The device with this permanent MAC address. or_present: if there is none, the one device without
+ * a permanent address (veth, tap) that has it now and belongs to no bond, or else the slave that
+ * had it before. Returns 0, -ENODEV, or -ENOTUNIQ if there are several.
+ */
+static int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
+			     struct link_info *ret_link)
 {
 	struct slave_search search = { .daemon = daemon, .mac = mac };
 	int r = link_visit(&daemon->nl, -1, slave_find_compare, &search);
@@ -136,7 +139,11 @@ int slave_find_new(struct daemon *daemon, const struct config_slave *slave,
 	return slave_find_by_mac(daemon, slave->perm_mac, true, ret_link);
 }
 
-bool slave_find_has_name(const struct link_info *link)
+/*
+ * Does it have the name that it will keep? Where udev runs, it renames new devices, and some
+ * kernels do not let it once they are up.
+ */
+static bool slave_find_has_name(const struct link_info *link)
 {
 	char path[PATH_MAX];
 

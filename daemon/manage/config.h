@@ -47,13 +47,6 @@ void config_wait_tick(struct daemon *daemon);
  */
 
 /*
- * The device with this permanent MAC address. or_present: if there is none, the one device without
- * a permanent address (veth, tap) that has it now and belongs to no bond, or else the slave that
- * had it before. Returns 0, -ENODEV, or -ENOTUNIQ if there are several.
- */
-int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
-		      struct link_info *ret_link);
-/*
  * The device of a section. One with a name and a MAC address is a slave that was there before: by
  * name, or else by its address. -ENODEV: it is not there. -ENOTUNIQ: slave_find_is_unclear() says
  * so.
@@ -64,10 +57,5 @@ int slave_find_is_unclear(const struct config_slave *slave, struct err *err);
 /* The same before there is a bond. */
 int slave_find_new(struct daemon *daemon, const struct config_slave *slave,
 		   struct link_info *ret_link);
-/*
- * Does it have the name that it will keep? Where udev runs, it renames new devices, and some
- * kernels do not let it once they are up.
- */
-bool slave_find_has_name(const struct link_info *link);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/alb/client_rounds.h"
+#include "daemon/alb/alb.h"
 #include "daemon/manage/lifecycle.h"
 
 #include <errno.h>
@@ -16,19 +16,14 @@
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/log.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/dataplane/pin_dirs.h"
-#include "daemon/dataplane/upgrade.h"
+#include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/device/device.h"
-#include "daemon/device/device_values.h"
-#include "daemon/device/fail_over_mac.h"
-#include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"

@@ -4,6 +4,7 @@
 #define XBOND_DAEMON_MANAGE_LIFECYCLE_H
 
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
 
 /* options and settings: what the user asked for; the function fills in the rest of bond. */
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
@@ -29,5 +30,35 @@ void lifecycle_gone(struct bond *bond);
 int lifecycle_adopt_all(struct daemon *daemon, struct err *err);
 /* Leaves everything running and frees the memory. */
 void lifecycle_let_go(struct daemon *daemon);
+
+/*
+ * Gives a bond the programs that ask its policy, or takes them away. bondctl loads the policy
+ * itself (cli/policy_file.c), so bondd never reads the user's file.
+ */
+
+/* At adoption: do the programs that are attached ask the bond's policy? */
+void policy_follow_adopted(struct bond *bond);
+/*
+ * A policy has come or gone. If this fails, the bond goes on with the programs that it has, and
+ * what shows a policy says that it does not decide.
+ */
+int policy_follow(struct bond *bond, struct err *err);
+
+/*
+ * Ports that somebody else gives to bonds that are teams, as by `ip link set DEV master bond0`:
+ * such a device becomes a slave, or it is taken out again, because its frames would reach bond0
+ * without xbond_rx. Called for messages about devices, and when bondd starts.
+ */
+
+/* link: a message. Does nothing unless it is a port of such a bond, and no slave. */
+void team_ports_take(struct daemon *daemon, const struct link_info *link);
+/* Looks at all devices. Does nothing if the bond is no team. */
+void team_ports_look(struct bond *bond);
+
+/*
+ * Devices that somebody has put into bond0, a team, and that did not become slaves. A manager may
+ * put one in again and again, and that is logged once.
+ */
+extern struct part team_refusal_part;
 
 #endif

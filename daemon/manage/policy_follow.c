@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/manage/policy_follow.h"
+#include "daemon/manage/lifecycle.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/dataplane/upgrade.h"
+#include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/slave/xdp_hooks.h"
 
 #define PROGRAM_TRIES 2

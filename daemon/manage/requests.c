@@ -13,7 +13,6 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"
-#include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave.h"

@@ -10,9 +10,8 @@
 #include "common/err.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/base/log.h"
+#include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/snapshot.h"
 #include "options/names.h"
 
 #define ROLLBACK_TRIES 3 /* a call that failed may not fail again */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/directories.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "options/names.h"
 
 #define SUFFIX ".rollback"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/manage/snapshot.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +6,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/manage/team_ports.h"
+#include "daemon/manage/lifecycle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
 #include "daemon/metrics/metrics_private.h"

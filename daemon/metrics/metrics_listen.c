@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 
 #define UNIX_PREFIX "unix:"
 #define HOST_SIZE 64

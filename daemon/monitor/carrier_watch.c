@@ -11,7 +11,7 @@
 #include "bpf/linkwatch.skel.h"
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 
 /* A work of the kernel that is due and has not run for so long waits for somebody's RTNL lock. */
 #define BLIND_NS (3 * NS_PER_S)

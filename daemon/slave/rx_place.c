@@ -6,7 +6,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/dataplane/stray_frames.h"
 #include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 #include "network/filters.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/slots.h"
-#include "daemon/alb/learning.h"
+#include "daemon/alb/alb.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/monitor.h"

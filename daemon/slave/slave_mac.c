@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The MAC address of a slave: which it shall have by mac_policy and the bond's address, how it gets
- * it, and gets its own back. slave_mac.c: two slaves that change theirs.
+ * it, and gets its own back; and two slaves that exchange theirs (mac_swap_).
  */
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
 
 #include "common/mac.h"
-#include "daemon/alb/client_rounds.h"
-#include "daemon/alb/learning.h"
+#include "daemon/alb/alb.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"

@@ -14,7 +14,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
@@ -66,7 +65,7 @@ static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *p
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* port_ifindex 0: it is set later (xdp_dispatcher.h). */
+/* port_ifindex 0: it is set later (xdp_dispatcher.c). */
 static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    uint32_t port_ifindex, struct err *err)
 {

@@ -8,7 +8,6 @@
 
 #include "common/pins.h"
 #include "daemon/base/event.h"
-#include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 
 /* What one link attaches, or shall attach. */

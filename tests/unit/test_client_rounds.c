@@ -11,7 +11,7 @@
 
 #include "common/mac.h"
 #include "common/readings.h"
-#include "daemon/alb/client_rounds.h"
+#include "daemon/alb/alb.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_sender.h"
 
