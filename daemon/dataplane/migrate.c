@@ -20,9 +20,7 @@
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/dataplane_pins.h"
 
-/* Copies of the old bond's maps in memory, which the steps of a migration change. */
-
-/* One of the old bond's maps in memory. */
+/* One of the old bond's maps in memory, which the steps of a migration change. */
 struct migrate_image {
 	const char *pin;
 	bool changed;
@@ -82,33 +80,6 @@ static void *migrate_value(struct migrate *migrate, const char *pin, uint32_t in
 	return migrate_maps_value(image, index);
 }
 
-/* Changes the sizes; the new part is zero. Returns 0, or -ENOENT if there is no such map. */
-static int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
-			  uint32_t max_entries)
-{
-	struct migrate_image *image = migrate_maps_find(migrate, pin), grown;
-	size_t old, new, kept;
-
-	if (!image)
-		return -ENOENT;
-	grown = *image;
-	grown.value_size = value_size;
-	grown.max_entries = max_entries;
-	grown.changed = true;
-	grown.values = memory_need(calloc(1, migrate_maps_image_size(&grown)));
-	old = migrate_maps_stride(image->value_size);
-	new = migrate_maps_stride(value_size);
-	kept = image->value_size < value_size ? image->value_size : value_size;
-	for (uint32_t i = 0;
-	     i <
-	     image->copies * (max_entries < image->max_entries ? max_entries : image->max_entries);
-	     i++)
-		memcpy(grown.values + new *i, image->values + old * i, kept);
-	free(image->values);
-	*image = grown;
-	return 0;
-}
-
 /* The contents of ring buffers and timers cannot be read. Such maps are shared, or new. */
 static bool migrate_maps_is_readable(const struct bpf_map_info *info, const struct object *object)
 {
@@ -136,6 +107,27 @@ static int migrate_maps_read_image(struct migrate_image *image, int fd, const st
 	return r;
 }
 
+/* A value or a map that has another size in this build gets it; what is new is zero. */
+static void migrate_maps_resize(struct migrate_image *image, uint32_t value_size,
+				uint32_t max_entries)
+{
+	struct migrate_image now = *image;
+	uint32_t entries = max_entries < image->max_entries ? max_entries : image->max_entries;
+	uint32_t kept = value_size < image->value_size ? value_size : image->value_size;
+
+	if (image->value_size == value_size && image->max_entries == max_entries)
+		return;
+	now.value_size = value_size;
+	now.max_entries = max_entries;
+	now.changed = true;
+	now.values = memory_need(calloc(1, migrate_maps_image_size(&now)));
+	for (size_t i = 0; i < (size_t)image->copies * entries; i++)
+		memcpy(now.values + migrate_maps_stride(value_size) * i,
+		       image->values + migrate_maps_stride(image->value_size) * i, kept);
+	free(image->values);
+	*image = now;
+}
+
 static int migrate_maps_read(struct migrate *migrate, struct err *err)
 {
 	int r = 0;
@@ -151,6 +143,10 @@ static int migrate_maps_read(struct migrate *migrate, struct err *err)
 			continue;
 		r = migrate_maps_read_image(&migrate->images[i], fd, &migrate->objects[i]);
 		close(fd);
+		if (!r && migrate->images[i].values)
+			migrate_maps_resize(&migrate->images[i],
+					    bpf_map__value_size(migrate->objects[i].map),
+					    bpf_map__max_entries(migrate->objects[i].map));
 		if (r)
 			err_set(err, -r, "cannot read %s/%s: %s", migrate->dir, pin, strerror(-r));
 	}
@@ -164,105 +160,21 @@ static void migrate_maps_free(struct migrate *migrate)
 }
 
 /*
- * The steps from each ABI version to the next, in order. A change of bpf/abi.h that raises the
- * version adds a row here. Steps use numbers of their own, because the structs are those of the
- * newest version. A new map needs no step: objects.c marks it `added`.
- */
-
-#define HOLD_SLOTS 64
-#define HOLD_6 488		/* bytes of a slot in version 6 */
-#define HOLD_7 496		/* bytes of a slot in version 7, */
-#define HOLD_MISSED 424		/* which has missed_ns at this offset, */
-#define HOLD_BUDGET 64		/* in front of the budgets */
-#define BOND_8 696		/* bytes of the bond in version 8; version 7 had 280, */
-#define BOND_ACTIVE_BY_HAND 278 /* was padding */
-#define BOND_NUM_PEER_NOTIF 288 /* and these lie behind them */
-#define BOND_RESEND_IGMP 296
-#define BOND_ARP_MISSED_MAX 312
-#define BOND_BFD_MULTIPLIER 320
-#define SLAVES 64
-#define SLAVE_8 112 /* bytes of a slave in version 8; version 7 had 104 */
-#define BOND_9 720  /* bytes of the bond in version 9 */
-#define BOND_REBALANCE_IDLE 700
-#define BOND_TLB_DYNAMIC_LB 708
-#define BOND_LP_INTERVAL 712
-
-/*
  * A step from one ABI version to the next. It may run twice, each time on the present contents of
- * the maps.
+ * the maps. They have this build's sizes already: what a value has more than before is zero.
  */
 struct migrate_step {
 	uint32_t from;
 	int (*run)(struct migrate *migrate, struct err *err);
 };
 
-/* Goes backwards, because each slot moves to a higher place. */
-static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
-{
-	int r = migrate_resize(migrate, XBOND_PIN_HOLD, HOLD_SLOTS * HOLD_7, 1);
-	uint8_t *hold = migrate_value(migrate, XBOND_PIN_HOLD, 0);
-
-	if (r || !hold)
-		return err_set(err, r ? -r : ENOENT, "no map %s", XBOND_PIN_HOLD);
-	for (size_t slot = HOLD_SLOTS; slot-- > 0;) {
-		uint8_t *new = hold + slot *HOLD_7, *old = hold + slot *HOLD_6;
-
-		memmove(new + HOLD_7 - HOLD_BUDGET, old + HOLD_MISSED, HOLD_BUDGET);
-		memmove(new, old, HOLD_MISSED);
-		memset(new + HOLD_MISSED, 0, HOLD_7 - HOLD_BUDGET - HOLD_MISSED);
-	}
-	return 0;
-}
-
 /*
- * The new options get their defaults; those of the others are 0. Whether the active slave was
- * chosen by hand was only in bondd's memory, so it stays, as if it were.
+ * In order. A change of bpf/abi.h that raises the version adds a row before the last, which does
+ * nothing; but no version has been released yet, so nobody has bonds of an older one. Steps use
+ * numbers of their own, because the structs are those of the newest version. A new map needs no
+ * step: objects.c marks it `added`.
  */
-static int bond_learns_failover_options(struct migrate *migrate, struct err *err)
-{
-	static const struct {
-		size_t offset;
-		uint32_t initial;
-	} options[] = {
-		{ BOND_NUM_PEER_NOTIF, 1 },
-		{ BOND_RESEND_IGMP, 1 },
-		{ BOND_ARP_MISSED_MAX, 2 },
-		{ BOND_BFD_MULTIPLIER, 3 },
-	};
-	int r = migrate_resize(migrate, XBOND_PIN_BOND, BOND_8, 1);
-	uint8_t *bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
-
-	if (!r)
-		r = migrate_resize(migrate, XBOND_PIN_SLAVES, SLAVE_8, SLAVES);
-	if (r || !bond)
-		return err_set(err, r ? -r : ENOENT, "no maps %s and %s", XBOND_PIN_BOND,
-			       XBOND_PIN_SLAVES);
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		memcpy(bond + options[i].offset, &options[i].initial, sizeof(uint32_t));
-	bond[BOND_ACTIVE_BY_HAND] = 1;
-	return 0;
-}
-
-static int bond_learns_steering_options(struct migrate *migrate, struct err *err)
-{
-	/* The defaults; those of the others are 0. */
-	static const uint32_t idle_ms = 100, dynamic_lb = 1, lp_interval_s = 1;
-	int r = migrate_resize(migrate, XBOND_PIN_BOND, BOND_9, 1);
-	uint8_t *bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
-
-	if (r || !bond)
-		return err_set(err, r ? -r : ENOENT, "no map %s", XBOND_PIN_BOND);
-	memcpy(bond + BOND_REBALANCE_IDLE, &idle_ms, sizeof(idle_ms));
-	memcpy(bond + BOND_TLB_DYNAMIC_LB, &dynamic_lb, sizeof(dynamic_lb));
-	memcpy(bond + BOND_LP_INTERVAL, &lp_interval_s, sizeof(lp_interval_s));
-	return 0;
-}
-
-/* The last entry does nothing. */
 static const struct migrate_step migrate_steps[] = {
-	{ 6, hold_learns_what_was_missed },
-	{ 7, bond_learns_failover_options },
-	{ 8, bond_learns_steering_options },
 	{ 0, NULL },
 };
 
@@ -351,11 +263,6 @@ static int migrate_fill(const struct object *object, const struct migrate_image 
 {
 	int fd = objects_fd(object), r = 0;
 
-	if (image->value_size != bpf_map__value_size(object->map) ||
-	    image->max_entries != bpf_map__max_entries(object->map))
-		return err_set(err, EBADMSG,
-			       "the steps of the migration leave %s with a wrong size",
-			       object->pin);
 	for (uint32_t i = 0; !r && i < image->max_entries; i++)
 		r = bpf_map_update_elem(fd, &i, migrate_maps_value(image, i), BPF_ANY);
 	return r ? err_set(err, -r, "cannot fill %s: %s", object->pin, strerror(-r)) : 0;

@@ -288,42 +288,24 @@ def write_array(path, value):
     run("bpftool", "map", "update", "pinned", path, "key", 0, 0, 0, 0, "value", *value)
 
 
-HOLD_SLOTS, HOLD_6, HOLD_7, HOLD_MISSED, HOLD_BUDGET = 64, 488, 496, 424, 64
-
-
-def make_it_version_6(directory):
-    """What hold holds, in the old layout; bond says that it is of that version."""
-    now = [array(directory / "hold")[HOLD_7 * slot:HOLD_7 * (slot + 1)]
-           for slot in range(HOLD_SLOTS)]
-    old = b"".join(slot[:HOLD_MISSED] + slot[-HOLD_BUDGET:] for slot in now)
-    (directory / "hold").unlink()
-    run("bpftool", "map", "create", directory / "hold", "type", "array", "key", 4, "value",
-        HOLD_SLOTS * HOLD_6, "entries", 1, "name", "old_hold")
-    write_array(directory / "hold", old)
-    bond = array(directory / "bond")
-    write_array(directory / "bond", bond[:4] + (6).to_bytes(4, "little") + bond[8:])
-    (directory / "groups").unlink(missing_ok=True)
-    (directory / "attached").unlink()
-
-
-def test_from_version_6(watched):
-    """Its hold had no missed_ns. (Slow: what is heard while the test makes the old map is not in
-    it.)
-    """
-    made = watched(lacp_rate="slow")
+def test_an_older_abi_that_nobody_converts(watched):
+    """It is left alone, like a newer one; the bondd that knows it goes on with it."""
+    made = watched()
     made.near.stop_bondd()
-    before = made.near.pinned("hold")
-    make_it_version_6(made.near.bpf_dir / "bond0")
-    with made.near.dying_at("migrate-exchanged", wait=False):
-        pass
-    after = made.near.pinned("hold")
-    for port in (*before, *after):
-        for field in ("missed_ns", "budget", "answers", "heard_ns", "answered_ns"):
-            port.pop(field)
-    assert before == after and before[0]["words"][0]["pdu"] != before[2]["words"][0]["pdu"]
+    path = made.near.bpf_dir / "bond0/bond"
+    bond = array(path)
+    abi = int.from_bytes(bond[4:8], "little")
+    write_array(path, bond[:4] + (abi - 1).to_bytes(4, "little") + bond[8:])
+    before = made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links)
     made.near.start_bondd()
-    assert runs_its_own(made.near, made.links)
+    assert f"bond0: not adopted: it was made with ABI version {abi - 1}, and this bondd supports " \
+        f"version {abi}" in made.near.log()
+    assert before == (made.near.pins(), pinned_tags(made.near),
+                      attached_tags(made.near, made.links))
     made.flow_on()
+    made.near.stop_bondd()
+    write_array(path, bond)
+    made.near.start_bondd()
     assert made.lost() == [0, 0]
 
 
