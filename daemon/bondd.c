@@ -335,7 +335,6 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	handover_recover(daemon);
 	config_apply_all(daemon);
 	rollback_resume(daemon);
-	unfinished_resume(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		team_ports_look(bond);
 	return control_init(daemon, err);

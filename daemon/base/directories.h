@@ -29,7 +29,7 @@ int directories_reopen(const struct paths *paths, struct err *err);
 
 /*
  * RUN_DIR/NAME: a JSON object that the next bondd reads, with the boot in which it was written. For
- * rollback_file.c and snapshot.c.
+ * snapshot.c.
  */
 
 /*

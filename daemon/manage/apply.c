@@ -2,12 +2,16 @@
 #include "daemon/manage/apply.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "daemon/base/event.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
+#include "daemon/manage/rollback.h"
 #include "daemon/slave/slave.h"
+#include "options/config_file.h"
 #include "options/names.h"
 #include "view/view_json.h"
 
@@ -43,40 +47,14 @@ static int apply_plan(struct applying *applying, struct err *err)
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
 	struct plan_wish wish = { .file = &applying->file,
 				  .may_interrupt = applying->order->may_interrupt,
-				  .leaving = applying->order->leaving,
-				  .only_frees = applying->order->only_frees };
+				  .leaving = applying->order->leaving };
 
 	applying->is_new = !bond;
-	if (!bond && wish.only_frees)
-		return 0;
 	if (!bond)
 		return plan_make_new(applying->daemon, &applying->file, &applying->plan, err);
 	if (applying->order->only_new)
 		return 0;
 	return plan_make(bond, &wish, &applying->plan, err);
-}
-
-/*
- * Before the first step, so that whichever bondd is there later can go back. A new bond that was
- * made only in part is made again.
- */
-static int apply_begin(const struct applying *applying, json_t *before, bool waited,
-		       struct err *err)
-{
-	const struct apply_order *order = applying->order;
-	json_t *befores;
-	int r;
-
-	if (order->confirm.seconds)
-		return rollback_begin(applying->daemon, applying->name, json_incref(before),
-				      &order->confirm, err);
-	if (applying->is_new || order->is_recorded)
-		return 0;
-	befores =
-		json_pack("{s:o}", applying->name, unfinished_record(json_incref(before), waited));
-	r = unfinished_begin(applying->daemon, befores, err);
-	json_decref(befores);
-	return r;
 }
 
 /* A new bond is made without the slaves that it cannot have. They are awaited, as at a start. */
@@ -113,24 +91,43 @@ static int apply_do(struct applying *applying, struct err *err)
 			err);
 }
 
+/* waited: an earlier change, which nobody has confirmed yet, goes on waiting. */
+static void apply_undo(const struct applying *applying, const json_t *before, bool waited)
+{
+	struct err why;
+
+	if (snapshot_restore(applying->daemon, applying->name, before, &why))
+		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
+	if (!waited)
+		rollback_forget(applying->daemon, applying->name);
+}
+
+/*
+ * What the bond was is recorded before the first step, so that whichever bondd is there later can
+ * go back. A new bond that was made only in part is made again.
+ */
 static int apply_run(struct applying *applying, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
+	const struct rollback_terms *terms = &applying->order->confirm;
 	bool waited = rollback_left_s(applying->name) > 0;
 	json_t *before = bond ? snapshot_take(bond) : snapshot_of_nothing();
-	int r = apply_begin(applying, before, waited, err);
+	int r = 0;
 
+	if (bond || terms->seconds)
+		r = rollback_begin(applying->daemon, applying->name, json_incref(before), terms,
+				   err);
 	if (!r) {
 		r = apply_do(applying, err);
 		if (r)
-			unfinished_undo_one(applying->daemon, applying->name, before, waited);
-		if (!r)
+			apply_undo(applying, before, waited);
+		else
 			event_config("apply", applying->name, NULL,
 				     "is what its configuration says, after %zu steps",
 				     applying->plan.count);
 	}
-	if (!applying->order->is_recorded)
-		unfinished_end(applying->daemon);
+	if (!terms->seconds)
+		rollback_forget(applying->daemon, applying->name);
 	json_decref(before);
 	return r;
 }
@@ -183,4 +180,97 @@ json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_o
 	plan_free(&applying.plan);
 	config_file_free(&applying.file);
 	return result;
+}
+
+/* `apply` of all bonds: in which order, so that a slave can move from one to another. */
+
+/* With a turn for other work before each. */
+static json_t *apply_all_one(struct daemon *daemon, const char *name,
+			     const struct apply_order *order)
+{
+	idle_turn();
+	return apply_bond(daemon, name, order);
+}
+
+static bool apply_all_failed(const json_t *result)
+{
+	return json_is_string(json_object_get(result, "error"));
+}
+
+static const char *apply_all_name(const json_t *result)
+{
+	return json_string_value(json_object_get(result, "bond"));
+}
+
+static bool apply_all_some_changed(const json_t *results)
+{
+	const json_t *result;
+	size_t at;
+
+	json_array_foreach (results, at, result)
+		if (json_is_true(json_object_get(result, "changed")))
+			return true;
+	return false;
+}
+
+/* leaving: the slaves that bonds would have given up, and not taken back. */
+static void apply_all_note_leaving(json_t *leaving, const json_t *result)
+{
+	const json_t *step, *slave;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(result, "steps"), i, step) {
+		const char *action = json_string_value(json_object_get(step, "action"));
+
+		json_array_foreach (json_object_get(step, "slaves"), k, slave)
+			if (!strcmp(action, "del-slave"))
+				json_object_set_new(leaving, json_string_value(slave), json_true());
+			else if (!strcmp(action, "add-slave"))
+				json_object_del(leaving, json_string_value(slave));
+	}
+}
+
+/*
+ * A slave that moves from one bond to another can be added only after it has left the first. So
+ * those that failed are tried again while others succeed; in a dry run with what would have left.
+ */
+static void apply_all_again(struct daemon *daemon, const struct apply_order *order, json_t *results)
+{
+	struct apply_order then = *order;
+	bool progress = order->is_dry || apply_all_some_changed(results);
+	json_t *result, *again, *leaving;
+	size_t at;
+
+	while (progress) {
+		progress = false;
+		leaving = json_object();
+		json_array_foreach (results, at, result)
+			apply_all_note_leaving(leaving, result);
+		then.leaving = order->is_dry ? leaving : NULL;
+		json_array_foreach (results, at, result) {
+			if (!apply_all_failed(result) || !apply_all_name(result))
+				continue;
+			again = apply_all_one(daemon, apply_all_name(result), &then);
+			progress |= !apply_all_failed(again);
+			json_array_set_new(results, at, again);
+		}
+		json_decref(leaving);
+	}
+}
+
+json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
+{
+	json_t *results = json_array();
+	char **names;
+	struct err err;
+
+	if (config_dir_bonds(daemon->paths.config_dir, &names, &err)) {
+		log_error("%s", err.text);
+		return results;
+	}
+	for (char **name = names; *name; name++)
+		json_array_append_new(results, apply_all_one(daemon, *name, order));
+	config_dir_free(names);
+	apply_all_again(daemon, order, results);
+	return results;
 }

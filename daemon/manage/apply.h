@@ -17,8 +17,6 @@ struct apply_order {
 	bool may_interrupt;	       /* see struct plan_wish */
 	struct rollback_terms confirm; /* when it goes back; no seconds: it does not */
 	const json_t *leaving;	       /* see struct plan_wish */
-	bool only_frees;	       /* only gives up the slaves that the file does not have */
-	bool is_recorded;	       /* the caller has called unfinished_begin() */
 };
 
 /*

@@ -188,11 +188,6 @@ int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_
 		option_set_mode(&wish->file->bond, option_initial(option_at(OPT_MODE)).number);
 	plan_compare(planning);
 	r = plan_slaves_find(bond, wish->file, &planning->slaves, err);
-	if (!r && wish->only_frees) {
-		plan_slaves_del(bond, planning->slaves.leave, ret_plan);
-		free(planning);
-		return 0;
-	}
 	if (!r)
 		r = plan_check_device(planning, err);
 	if (!r)

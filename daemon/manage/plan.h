@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "common/paths.h"
 #include "daemon/bond/daemon.h"
 #include "options/config_file.h"
 
@@ -60,8 +61,6 @@ struct plan_wish {
 	 * none.
 	 */
 	const json_t *leaving;
-	/* Only the slaves that leave: other bonds wait for them, and this one for theirs. */
-	bool only_frees;
 };
 
 /*
@@ -152,27 +151,22 @@ json_t *snapshot_members(struct daemon *daemon, const char *bond);
  */
 bool snapshot_keep_members(struct daemon *daemon, const char *bond, const json_t *members);
 
-/*
- * What bonds were before an `apply` that changes them, to go back to if a step is refused.
- * RUN_DIR/apply.unfinished has it from before the first step until after the last one, of all bonds
- * that are changed together: if bondd dies in their midst, the next one undoes all of them.
- */
+/* RUN_DIR/BOND.rollback: a snapshot and when the bond goes back to it. Only for rollback.c. */
 
-/* Of those of these names that are there: what they are, and whether they wait to be confirmed. */
-json_t *unfinished_take(struct daemon *daemon, const json_t *names);
-/* Of one bond, as unfinished_take() gives it. Steals state. */
-json_t *unfinished_record(json_t *state, bool waited);
-/* -errno, with a line in err: it cannot be written, so nothing shall be changed. */
-int unfinished_begin(struct daemon *daemon, json_t *befores, struct err *err);
-void unfinished_end(struct daemon *daemon);
-/*
- * A bond becomes what a snapshot says, because a change has failed. waited: an earlier change,
- * which nobody has confirmed yet, goes on waiting.
- */
-void unfinished_undo_one(struct daemon *daemon, const char *bond, const json_t *before,
-			 bool waited);
-void unfinished_undo(struct daemon *daemon, json_t *befores);
-/* After rollback_resume(): undoes what an earlier bondd has not finished. */
-void unfinished_resume(struct daemon *daemon);
+struct snapshot_record {
+	json_t *snapshot;
+	uint64_t at_us; /* by clock_boot_us(); 0: as soon as a bondd finds the record */
+	uint64_t apply; /* see struct rollback_terms */
+};
+/* Writes it completely, and to the disk if there is one, or not at all. Returns 0 or -errno. */
+int snapshot_file_write(const struct paths *paths, const char *bond,
+			const struct snapshot_record *record);
+void snapshot_file_remove(const struct paths *paths, const char *bond);
+
+/* What was written before the machine was started last is due at once; it is over if at_us is 0. */
+typedef void (*snapshot_file_visitor)(const char *bond, const struct snapshot_record *record,
+				      void *arg);
+/* Every file that can be read; the others are removed, which the log says. */
+void snapshot_file_visit(const struct paths *paths, snapshot_file_visitor visit, void *arg);
 
 #endif

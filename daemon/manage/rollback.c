@@ -22,7 +22,7 @@ struct rollback {
 	char bond[XBOND_NAME_SIZE];
 	json_t *snapshot;
 	json_t *members; /* its slaves when it began to go back */
-	uint64_t at_us;	 /* by clock_boot_us() */
+	uint64_t at_us;	 /* by clock_boot_us(); 0: it is being changed, and waits for nobody */
 	uint64_t apply;	 /* which one has changed it: the same number for all of one `apply` */
 	bool is_ahead;	 /* has its new name already; its bond is told of that later */
 	bool is_due;	 /* goes back with the one for which rollback_mark() was called last */
@@ -56,7 +56,7 @@ static void rollback_free(struct rollback *rollback)
 
 static void rollback_end(struct rollback *rollback)
 {
-	rollback_file_remove(&rollback->daemon->paths, rollback->bond);
+	snapshot_file_remove(&rollback->daemon->paths, rollback->bond);
 	rollback_free(rollback);
 }
 
@@ -73,11 +73,11 @@ static int rollback_wait(struct rollback *rollback)
 /* Under the name that it has, or will have. */
 static int rollback_write(const struct rollback *rollback, const char *bond)
 {
-	const struct rollback_record record = { .snapshot = rollback->snapshot,
+	const struct snapshot_record record = { .snapshot = rollback->snapshot,
 						.at_us = rollback->at_us,
 						.apply = rollback->apply };
 
-	return rollback_file_write(&rollback->daemon->paths, bond, &record);
+	return snapshot_file_write(&rollback->daemon->paths, bond, &record);
 }
 
 /* Whichever bondd is there goes on with it at once. */
@@ -294,10 +294,10 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 		rollback = rollback_new(daemon, bond, snapshot);
 	else
 		json_decref(snapshot);
-	rollback->at_us = clock_boot_us() + terms->seconds * US_PER_S;
+	rollback->at_us = terms->seconds ? clock_boot_us() + terms->seconds * US_PER_S : 0;
 	rollback->apply = terms->apply;
 	r = rollback_write(rollback, bond);
-	if (!r)
+	if (!r && rollback->at_us)
 		r = rollback_wait(rollback);
 	if (r >= 0)
 		return 0;
@@ -312,7 +312,7 @@ unsigned int rollback_left_s(const char *bond)
 	const struct rollback *rollback = rollback_find(bond);
 	uint64_t now_us = clock_boot_us();
 
-	if (!rollback)
+	if (!rollback || !rollback->at_us)
 		return 0;
 	if (rollback->at_us <= now_us)
 		return 1;
@@ -413,12 +413,12 @@ void rollback_rename(struct daemon *daemon, const char *from, const char *to)
 	if (rollback)
 		rollback_move(rollback, to);
 	else
-		rollback_file_remove(&daemon->paths, to);
+		snapshot_file_remove(&daemon->paths, to);
 	if (other) {
 		rollback_move(other, from);
 		other->is_ahead = true;
 	} else {
-		rollback_file_remove(&daemon->paths, from);
+		snapshot_file_remove(&daemon->paths, from);
 	}
 }
 
@@ -448,17 +448,23 @@ static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_
 	return daemon_find_bond(daemon, bond);
 }
 
-static void rollback_resume_one(const char *bond, const struct rollback_record *record, void *arg)
+static void rollback_undo_unfinished(struct daemon *daemon, const char *bond,
+				     const json_t *snapshot)
 {
-	struct daemon *daemon = arg;
-	struct rollback *rollback;
+	struct err why;
 
-	if (!rollback_can_be(daemon, bond, record->snapshot)) {
-		json_decref(record->snapshot);
-		rollback_file_remove(&daemon->paths, bond);
-		return;
-	}
-	rollback = rollback_new(daemon, bond, record->snapshot);
+	if (snapshot_restore(daemon, bond, snapshot, &why))
+		event_error(bond, NULL, "an 'apply' that was not finished is undone in part: %s",
+			    why.text);
+	else
+		event_notice(bond, NULL, "an 'apply' that was not finished is undone");
+}
+
+static void rollback_resume_waiting(struct daemon *daemon, const char *bond,
+				    const struct snapshot_record *record)
+{
+	struct rollback *rollback = rollback_new(daemon, bond, json_incref(record->snapshot));
+
 	rollback->at_us = record->at_us;
 	rollback->apply = record->apply;
 	event_notice(bond, NULL,
@@ -469,9 +475,23 @@ static void rollback_resume_one(const char *bond, const struct rollback_record *
 			    "cannot make a timer, so only 'bondctl rollback' undoes the change");
 }
 
+static void rollback_resume_one(const char *bond, const struct snapshot_record *record, void *arg)
+{
+	struct daemon *daemon = arg;
+	bool can_be = rollback_can_be(daemon, bond, record->snapshot);
+
+	if (can_be && record->at_us) {
+		rollback_resume_waiting(daemon, bond, record);
+		return;
+	}
+	if (can_be)
+		rollback_undo_unfinished(daemon, bond, record->snapshot);
+	snapshot_file_remove(&daemon->paths, bond);
+}
+
 void rollback_resume(struct daemon *daemon)
 {
-	rollback_file_visit(&daemon->paths, rollback_resume_one, daemon);
+	snapshot_file_visit(&daemon->paths, rollback_resume_one, daemon);
 }
 
 void rollback_stop(void)

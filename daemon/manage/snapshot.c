@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/mac.h"
-#include "daemon/base/crashpoint.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
@@ -12,7 +15,6 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/rollback.h"
 #include "options/names.h"
 #include "options/values.h"
 
@@ -256,104 +258,84 @@ bool snapshot_keep_members(struct daemon *daemon, const char *name, const json_t
 	return kept;
 }
 
-#define NAME "apply.unfinished"
+#define SUFFIX ".rollback"
 
-json_t *unfinished_record(json_t *state, bool waited)
+static void snapshot_file_name(char ret_name[NAME_MAX], const char *bond)
 {
-	return json_pack("{s:o, s:b}", "state", state, "waited", waited);
+	snprintf(ret_name, NAME_MAX, "%s" SUFFIX, bond);
 }
 
-json_t *unfinished_take(struct daemon *daemon, const json_t *names)
+int snapshot_file_write(const struct paths *paths, const char *bond,
+			const struct snapshot_record *record)
 {
-	json_t *befores = json_object();
-	const json_t *name;
-	size_t at;
+	char name[NAME_MAX];
 
-	json_array_foreach (names, at, name) {
-		struct bond *bond = daemon_find_bond(daemon, json_string_value(name));
-
-		if (bond)
-			json_object_set_new(
-				befores, json_string_value(name),
-				unfinished_record(snapshot_take(bond),
-						  rollback_left_s(json_string_value(name)) > 0));
-	}
-	return befores;
+	snapshot_file_name(name, bond);
+	return run_file_write(paths, name,
+			      json_pack("{s:I, s:I, s:O}", "at_us", (json_int_t)record->at_us,
+					"apply", (json_int_t)record->apply, "snapshot",
+					record->snapshot));
 }
 
-int unfinished_begin(struct daemon *daemon, json_t *befores, struct err *err)
+void snapshot_file_remove(const struct paths *paths, const char *bond)
 {
-	int r = run_file_write(&daemon->paths, NAME, json_pack("{s:O}", "bonds", befores));
+	char name[NAME_MAX];
 
-	return r ? err_set(err, -r,
-			   "cannot record in %s what the bonds are now: %s; nothing was changed",
-			   daemon->paths.run_dir, strerror(-r))
-		 : 0;
+	snapshot_file_name(name, bond);
+	run_file_remove(paths, name);
 }
 
-void unfinished_end(struct daemon *daemon)
+static void snapshot_file_read(const struct paths *paths, const char *bond,
+			       snapshot_file_visitor visit, void *arg)
 {
-	run_file_remove(&daemon->paths, NAME);
-}
+	struct snapshot_record record;
+	bool is_of_this_boot;
+	char name[NAME_MAX];
+	json_int_t at_us;
+	struct err err;
+	json_t *json, *at;
 
-void unfinished_undo_one(struct daemon *daemon, const char *bond, const json_t *before, bool waited)
-{
-	struct err why;
-
-	if (snapshot_restore(daemon, bond, before, &why))
-		event_error(bond, NULL, "cannot undo a change that failed: %s", why.text);
-	if (!waited)
-		rollback_forget(daemon, bond);
-}
-
-/* Twice, because one has what another one gets back. */
-void unfinished_undo(struct daemon *daemon, json_t *befores)
-{
-	struct err ignored;
-	const char *name;
-	json_t *before;
-
-	json_object_foreach (befores, name, before)
-		snapshot_restore(daemon, name, json_object_get(before, "state"), &ignored);
-	crashpoint("unfinished-half-undone");
-	json_object_foreach (befores, name, before)
-		unfinished_undo_one(daemon, name, json_object_get(before, "state"),
-				    json_is_true(json_object_get(before, "waited")));
-}
-
-/* Leaves only bonds that are there, and that can be what it says. */
-static void unfinished_check(struct daemon *daemon, json_t *befores)
-{
-	struct err why;
-	const char *name;
-	json_t *before;
-	void *next;
-
-	json_object_foreach_safe(befores, next, name, before)
-	{
-		int r = snapshot_check(json_object_get(before, "state"), &why);
-
-		if (!r && daemon_find_bond(daemon, name))
-			continue;
-		log_error("%s: a change that was not finished cannot be undone: %s", name,
-			  r ? why.text : "there is no such bond");
-		json_object_del(befores, name);
-	}
-}
-
-void unfinished_resume(struct daemon *daemon)
-{
-	bool is_of_this_boot = false;
-	json_t *json = run_file_read(&daemon->paths, NAME, &is_of_this_boot);
-	json_t *befores = json_object_get(json, "bonds"), *before;
-	const char *name;
-
-	if (is_of_this_boot) {
-		unfinished_check(daemon, befores);
-		unfinished_undo(daemon, befores);
-		json_object_foreach (befores, name, before)
-			event_notice(name, NULL, "an 'apply' that was not finished is undone");
+	if (name_check("bond", bond, &err))
+		return;
+	snapshot_file_name(name, bond);
+	json = run_file_read(paths, name, &is_of_this_boot);
+	record.snapshot = json_object_get(json, "snapshot");
+	at = json_object_get(json, "at_us");
+	at_us = json_integer_value(at);
+	record.at_us = is_of_this_boot || !at_us ? (uint64_t)at_us : 1;
+	record.apply = (uint64_t)json_integer_value(json_object_get(json, "apply"));
+	if (!json_is_object(record.snapshot) || !json_is_integer(at) || at_us < 0) {
+		log_error("%s/%s: cannot be read, so %s stays as it is", paths->run_dir, name,
+			  bond);
+		run_file_remove(paths, name);
+	} else if (!at_us && !is_of_this_boot) { /* the bond has been made anew since */
+		run_file_remove(paths, name);
+	} else {
+		visit(bond, &record, arg);
 	}
 	json_decref(json);
-	unfinished_end(daemon);
+}
+
+static int snapshot_file_is_one(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > strlen(SUFFIX) && !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
+}
+
+void snapshot_file_visit(const struct paths *paths, snapshot_file_visitor visit, void *arg)
+{
+	struct dirent **entries;
+	int count = scandir(paths->run_dir, &entries, snapshot_file_is_one, alphasort);
+
+	if (count < 0)
+		return;
+	for (int i = 0; i < count; i++) {
+		char *name = entries[i]->d_name;
+
+		name[strlen(name) - strlen(SUFFIX)] = '\0';
+		snapshot_file_read(paths, name, visit, arg);
+		free(entries[i]);
+	}
+	free(entries);
 }
