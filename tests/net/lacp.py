@@ -57,6 +57,12 @@ def counters(host, dev, bond="bond0"):
     return pinned["copy"][pinned["current"] & 1]["port"][number - 1]["counters"]
 
 
+def owners(host):
+    """The slot of each bucket, as in force."""
+    found = host.pinned("buckets")["bucket"]
+    return found[host.pinned("table")["active"] & 1]
+
+
 def tx_slots(host, bond="bond0"):
     """Slots that the datapath transmits on, from the pinned table."""
     mask = host.pinned("table", bond)["tx_mask"]

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from events import Monitor
-from lacp import leave_markers_unanswered, markers, wait_distributing
+from lacp import leave_markers_unanswered, markers, owners, wait_distributing
 from namespace import run
 from policies import FIRST_FIVE, compile_policy
 from traffic import Capture, Stream, flows_by_link, send_packets
@@ -193,12 +193,6 @@ def test_flows_that_a_policy_has_placed(pair, tmp_path):
         moved = near.show()["rebalance"]["moved"]
         near.wait_looked(2.2)
         assert is_even(made) and near.show()["rebalance"]["moved"] == moved
-
-
-def owners(host):
-    """The slot of each bucket, as in force."""
-    found = host.pinned("buckets")["bucket"]
-    return found[host.pinned("table")["active"] & 1]
 
 
 def counted(host):

@@ -3,7 +3,7 @@ its share does. 10,000 flows, counted on the wire at the far end.
 """
 import pytest
 
-from test_rebalance import owners
+from lacp import owners
 from traffic import Capture, flows_by_link, send_packets
 from waiting import wait_for
 
