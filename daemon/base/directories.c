@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/base/directories.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/pins.h"
+#include "options/names.h"
 
 /* Directories and their locks. */
 
@@ -180,7 +183,7 @@ static int run_file_put(const char *path, const json_t *json)
 
 	if (!file)
 		return -errno;
-	if (json_dumpf(json, file, JSON_COMPACT) || fflush(file) || ferror(file) ||
+	if (json_dumpf(json, file, JSON_INDENT(1)) || fflush(file) || ferror(file) ||
 	    fsync(fileno(file)))
 		r = errno ? -errno : -EIO;
 	if (fclose(file) && !r)
@@ -217,6 +220,21 @@ int run_file_write(const struct paths *paths, const char *name, json_t *json)
 	return r;
 }
 
+/* A pipe would keep bondd waiting. */
+static json_t *run_file_load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	json_t *json = NULL;
+	struct stat about;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid())
+		json = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
+	close(fd);
+	return json;
+}
+
 json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_of_this_boot)
 {
 	char path[PATH_MAX], ours[BOOT_ID_SIZE];
@@ -225,7 +243,7 @@ json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_
 
 	if (run_file_path(path, paths, name, ""))
 		return NULL;
-	json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+	json = run_file_load(path);
 	theirs = json_string_value(json_object_get(json, "boot_id"));
 	run_file_boot_id(ours);
 	*ret_is_of_this_boot = theirs && !strcmp(theirs, ours);
@@ -238,4 +256,29 @@ void run_file_remove(const struct paths *paths, const char *name)
 
 	if (!run_file_path(path, paths, name, ""))
 		unlink(path);
+}
+
+void run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
+		    run_file_visitor visit, void *arg)
+{
+	struct dirent **entries;
+	char path[PATH_MAX];
+	int count = run_file_path(path, paths, folder, "")
+			    ? -1
+			    : scandir(path, &entries, NULL, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		char *name = entries[i]->d_name;
+		size_t length = strlen(name), tail = strlen(suffix);
+
+		if (length > tail && !strcmp(name + length - tail, suffix)) {
+			name[length - tail] = '\0';
+			if (!name_check("bond", name,
+					NULL)) /* otherwise bondd wrote no such file */
+				visit(name, arg);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
 }

@@ -28,8 +28,8 @@ int directories_keep_run_dir(const char *run_dir, struct err *err);
 int directories_reopen(const struct paths *paths, struct err *err);
 
 /*
- * RUN_DIR/NAME: a JSON object that the next bondd reads, with the boot in which it was written. For
- * snapshot.c.
+ * RUN_DIR/NAME: a record for the next bondd, a JSON object with the boot in which it was written.
+ * Used for what a bond was (snapshot.c) and how far a handover is (handover_plan.c).
  */
 
 /*
@@ -37,8 +37,12 @@ int directories_reopen(const struct paths *paths, struct err *err);
  * Returns 0 or -errno.
  */
 int run_file_write(const struct paths *paths, const char *name, json_t *json);
-/* A new reference; NULL: there is none that can be read. */
+/* A new reference; NULL: there is none that can be read, or it is not bondd's. */
 json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_of_this_boot);
 void run_file_remove(const struct paths *paths, const char *name);
+/* Every bond of which there is RUN_DIR/FOLDER/BOND and this suffix. folder: "" for none. */
+typedef void (*run_file_visitor)(const char *bond, void *arg);
+void run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
+		    run_file_visitor visit, void *arg);
 
 #endif

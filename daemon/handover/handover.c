@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/handover/handover.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
@@ -333,31 +333,16 @@ void handover_stop(void)
 	}
 }
 
-static void handover_recover_one(struct daemon *daemon, const char *file)
+static void handover_recover_one(const char *name, void *daemon)
 {
-	size_t length = strlen(file), suffix = strlen(HANDOVER_SUFFIX);
-	char name[NAME_MAX + 1];
 	struct err err;
 
-	if (length <= suffix || strcmp(file + length - suffix, HANDOVER_SUFFIX))
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)(length - suffix), file);
-	if (name_check("bond", name, NULL))
-		return; /* bondd wrote no such file */
 	if (handover_settle(daemon, name, &err))
 		event_error(name, NULL, "not handed over, and not undone: %s", err.text);
 }
 
 void handover_recover(struct daemon *daemon)
 {
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *directory;
-
-	snprintf(path, sizeof(path), "%s/" HANDOVER_DIRECTORY, daemon->paths.run_dir);
-	directory = opendir(path);
-	while (directory && (entry = readdir(directory)))
-		handover_recover_one(daemon, entry->d_name);
-	if (directory)
-		closedir(directory);
+	run_file_visit(&daemon->paths, HANDOVER_DIRECTORY, HANDOVER_SUFFIX, handover_recover_one,
+		       daemon);
 }

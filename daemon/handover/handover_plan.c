@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
 #include "common/mac.h"
+#include "daemon/base/directories.h"
 #include "options/names.h"
 
 static const struct handover_words words_of_kind[] = {
@@ -102,10 +102,9 @@ struct netconf_device *handover_pairs(const struct handover *plan, bool back)
 	return pairs;
 }
 
-static void journal_path(const struct daemon *daemon, const char *name, char ret_path[PATH_MAX])
+static void journal_name(const char *bond, char ret_name[NAME_MAX])
 {
-	snprintf(ret_path, PATH_MAX, "%s/" HANDOVER_DIRECTORY "/%s" HANDOVER_SUFFIX,
-		 daemon->paths.run_dir, name);
+	snprintf(ret_name, NAME_MAX, HANDOVER_DIRECTORY "/%s" HANDOVER_SUFFIX, bond);
 }
 
 static json_t *journal_hex(const struct nlmsghdr *request)
@@ -170,28 +169,25 @@ static json_t *journal_pack(const struct handover *plan)
 
 int handover_journal_write(const struct handover *plan, struct err *err)
 {
-	char path[PATH_MAX], next[PATH_MAX + 8];
-	json_t *journal = journal_pack(plan);
-	int r = -EIO;
+	const struct paths *paths = &plan->daemon->paths;
+	char directory[PATH_MAX], name[NAME_MAX];
+	int r;
 
-	snprintf(path, sizeof(path), "%s/" HANDOVER_DIRECTORY, plan->daemon->paths.run_dir);
-	paths_make_dir(path, 0700);
-	journal_path(plan->daemon, handover_name(plan), path);
-	snprintf(next, sizeof(next), "%s.new", path);
-	if (!json_dump_file(journal, next, JSON_INDENT(1)) && !rename(next, path))
-		r = 0;
-	if (r)
-		err_set(err, -r, "the journal %s cannot be written; is there room?", path);
-	json_decref(journal);
-	return r;
+	snprintf(directory, sizeof(directory), "%s/" HANDOVER_DIRECTORY, paths->run_dir);
+	paths_make_dir(directory, 0700);
+	journal_name(handover_name(plan), name);
+	r = run_file_write(paths, name, journal_pack(plan));
+	return r ? err_set(err, -r, "the journal %s/%s cannot be written: %s; is there room?",
+			   paths->run_dir, name, strerror(-r))
+		 : 0;
 }
 
 void handover_journal_remove(const struct handover *plan)
 {
-	char path[PATH_MAX];
+	char name[NAME_MAX];
 
-	journal_path(plan->daemon, handover_name(plan), path);
-	unlink(path);
+	journal_name(handover_name(plan), name);
+	run_file_remove(&plan->daemon->paths, name);
 }
 
 static bool journal_take_name(const json_t *object, const char *key, char ret_name[XBOND_NAME_SIZE])
@@ -301,35 +297,21 @@ static size_t journal_kind(const json_t *journal)
 	return kind;
 }
 
-/* A pipe would keep bondd waiting. */
-static json_t *journal_load(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	json_t *journal = NULL;
-	struct stat about;
-
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid())
-		journal = json_loadfd(fd, 0, NULL);
-	close(fd);
-	return journal;
-}
-
 int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
 			  struct err *err)
 {
 	const size_t count = sizeof(words_of_kind) / sizeof(words_of_kind[0]);
-	char path[PATH_MAX];
+	char path[PATH_MAX], file[NAME_MAX];
+	bool taken, is_of_this_boot;
 	struct handover *plan;
 	json_t *journal;
 	size_t kind;
-	bool taken;
 
-	journal_path(daemon, name, path);
+	journal_name(name, file);
+	snprintf(path, sizeof(path), "%s/%s", daemon->paths.run_dir, file);
 	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
-	journal = journal_load(path);
+	journal = run_file_read(&daemon->paths, file, &is_of_this_boot);
 	kind = journal_kind(journal);
 	plan = handover_new(daemon, kind < count ? (enum handover_kind)kind : HANDOVER_TAKEOVER,
 			    NULL);

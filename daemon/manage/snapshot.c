@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/mac.h"
@@ -285,57 +283,43 @@ void snapshot_file_remove(const struct paths *paths, const char *bond)
 	run_file_remove(paths, name);
 }
 
-static void snapshot_file_read(const struct paths *paths, const char *bond,
-			       snapshot_file_visitor visit, void *arg)
+struct snapshot_visit {
+	const struct paths *paths;
+	snapshot_file_visitor visit;
+	void *arg;
+};
+
+static void snapshot_file_read(const char *bond, void *arg)
 {
+	const struct snapshot_visit *to = arg;
 	struct snapshot_record record;
 	bool is_of_this_boot;
 	char name[NAME_MAX];
-	json_int_t at_us;
-	struct err err;
 	json_t *json, *at;
+	json_int_t at_us;
 
-	if (name_check("bond", bond, &err))
-		return;
 	snapshot_file_name(name, bond);
-	json = run_file_read(paths, name, &is_of_this_boot);
+	json = run_file_read(to->paths, name, &is_of_this_boot);
 	record.snapshot = json_object_get(json, "snapshot");
 	at = json_object_get(json, "at_us");
 	at_us = json_integer_value(at);
 	record.at_us = is_of_this_boot || !at_us ? (uint64_t)at_us : 1;
 	record.apply = (uint64_t)json_integer_value(json_object_get(json, "apply"));
 	if (!json_is_object(record.snapshot) || !json_is_integer(at) || at_us < 0) {
-		log_error("%s/%s: cannot be read, so %s stays as it is", paths->run_dir, name,
+		log_error("%s/%s: cannot be read, so %s stays as it is", to->paths->run_dir, name,
 			  bond);
-		run_file_remove(paths, name);
+		run_file_remove(to->paths, name);
 	} else if (!at_us && !is_of_this_boot) { /* the bond has been made anew since */
-		run_file_remove(paths, name);
+		run_file_remove(to->paths, name);
 	} else {
-		visit(bond, &record, arg);
+		to->visit(bond, &record, to->arg);
 	}
 	json_decref(json);
 }
 
-static int snapshot_file_is_one(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return length > strlen(SUFFIX) && !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
-}
-
 void snapshot_file_visit(const struct paths *paths, snapshot_file_visitor visit, void *arg)
 {
-	struct dirent **entries;
-	int count = scandir(paths->run_dir, &entries, snapshot_file_is_one, alphasort);
+	struct snapshot_visit to = { paths, visit, arg };
 
-	if (count < 0)
-		return;
-	for (int i = 0; i < count; i++) {
-		char *name = entries[i]->d_name;
-
-		name[strlen(name) - strlen(SUFFIX)] = '\0';
-		snapshot_file_read(paths, name, visit, arg);
-		free(entries[i]);
-	}
-	free(entries);
+	run_file_visit(paths, "", SUFFIX, snapshot_file_read, &to);
 }
