@@ -186,12 +186,17 @@ enum xbond_rx_hook {
 
 /* What bond0 is. */
 enum xbond_device {
-	/* Only as the value of the option: netkit where the kernel has it, otherwise veth. */
+	/*
+	 * Only as the value of the option: a team where the kernel has one and no option is against
+	 * it, otherwise a pair.
+	 */
 	XBOND_DEVICE_AUTO = 0,
 	XBOND_DEVICE_VETH = 1,
 	XBOND_DEVICE_NETKIT = 2,
 	/* Not an end of a pair: a team of the kernel, whose ports the slaves are. */
 	XBOND_DEVICE_TEAM = 3,
+	/* Likewise: netkit where the kernel has it, otherwise veth. */
+	XBOND_DEVICE_PAIR = 4,
 };
 
 enum xbond_hook {

@@ -417,8 +417,8 @@ static bool set_converts(const struct change *change)
 {
 	const struct option_value *device = pairs_find(&change->pairs, OPT_DEVICE);
 
-	return device &&
-	       (device->number != change->pins.bond->device_kind || getenv("XBOND_TEST_CONVERT"));
+	return device && (!option_device_is(device->number, change->pins.bond->device_kind) ||
+			  getenv("XBOND_TEST_CONVERT"));
 }
 
 static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, struct change *change,

@@ -139,7 +139,8 @@ static int cni_config_take_option(json_t *options, enum option_scope scope, cons
 
 static bool cni_config_is_team(const struct option_set *set)
 {
-	return set->given[OPT_DEVICE] && set->value[OPT_DEVICE].number == XBOND_DEVICE_TEAM;
+	return set->given[OPT_DEVICE] && (set->value[OPT_DEVICE].number == XBOND_DEVICE_TEAM ||
+					  set->value[OPT_DEVICE].number == XBOND_DEVICE_AUTO);
 }
 
 static int cni_config_check_options(enum option_scope scope, const json_t *options, struct err *err)
@@ -152,7 +153,7 @@ static int cni_config_check_options(enum option_scope scope, const json_t *optio
 	if (!r && cni_config_is_team(&set))
 		r = err_set(err, CNI_BAD_CONFIG,
 			    "device: a team stays in its network namespace; use netkit, veth or "
-			    "auto");
+			    "pair");
 	return r ? -CNI_BAD_CONFIG : 0;
 }
 
@@ -170,6 +171,8 @@ static int cni_config_take_options(struct cni_config *config, struct err *err)
 		if (r)
 			return r;
 	}
+	if (!json_object_get(config->options, "device"))
+		json_object_set_new(config->options, "device", json_string("pair"));
 	return cni_config_check_options(OPTION_BOND, config->options, err);
 }
 

@@ -140,7 +140,8 @@ static bool control_converts(const struct request *request, const struct option_
 	const struct bond *bond = daemon_find_bond(request->daemon, request->bond);
 
 	return bond && options->given[OPT_DEVICE] &&
-	       (options->value[OPT_DEVICE].number != bond->dataplane.pins.bond->device_kind ||
+	       (!option_device_is(options->value[OPT_DEVICE].number,
+				  bond->dataplane.pins.bond->device_kind) ||
 		getenv("XBOND_TEST_CONVERT"));
 }
 

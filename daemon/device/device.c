@@ -24,6 +24,7 @@
 #include "daemon/slave/xdp_hooks.h"
 #include "network/bonding.h"
 #include "network/ip.h"
+#include "options/option_set.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500
@@ -122,6 +123,27 @@ static int device_pair_make_team(struct bond *bond, const struct link_end *devic
 		       "use path direct");
 }
 
+/* -EOPNOTSUPP: the kernel has no team, or none that sends as the bond shall. There is none then. */
+static int device_pair_try_team(struct bond *bond, const struct link_end *device, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char port_name[XBOND_NAME_SIZE];
+	int r, left;
+
+	memcpy(port_name, pin->port_name, sizeof(port_name));
+	pin->team_sends = true;
+	r = device_pair_make_team(bond, device, err);
+	if (r != -EOPNOTSUPP)
+		return r;
+	left = device_remove(&bond->daemon->nl, pin);
+	if (left)
+		return err_set(err, -left, "%s, a team, cannot be removed again: %s", pin->name,
+			       strerror(-left));
+	pin->team_sends = false;
+	memcpy(pin->port_name, port_name, sizeof(port_name));
+	return r;
+}
+
 /*
  * Makes the pair with the names of the bond, or the team, and records its kind. -EOPNOTSUPP: netkit
  * or a team was requested by name.
@@ -144,7 +166,12 @@ static int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_
 		return device_pair_make_team(bond, &device, err);
 	if (pin->device == XBOND_DEVICE_NETKIT)
 		return device_pair_make_netkit(bond, &device, &port, err);
-	if (pin->device == XBOND_DEVICE_AUTO && !device_pair_asks_for_xdp(pin))
+	if (pin->device == XBOND_DEVICE_AUTO && !option_against_team(pin)) {
+		r = device_pair_try_team(bond, &device, err);
+		if (r != -EOPNOTSUPP)
+			return r;
+	}
+	if (pin->device != XBOND_DEVICE_VETH && !device_pair_asks_for_xdp(pin))
 		r = device_pair_try_netkit(bond, &device, &port, err);
 	return r == -EOPNOTSUPP ? device_pair_make_veth(bond, &device, &port, err) : r;
 }

@@ -302,10 +302,6 @@ static int survey_wanted(struct option_set *options, const json_t *given, struct
 
 	if (!r)
 		r = option_set_check_mode(&wanted, option_set_mode(options, 0), err);
-	if (!r && wanted.value[OPT_DEVICE].number == XBOND_DEVICE_AUTO)
-		r = err_set(err, EINVAL,
-			    "device: auto is a choice for 'create'; say which device the bond "
-			    "shall have: team, netkit or veth");
 	if (!r)
 		survey_take_wanted(options, &wanted);
 	return r;

@@ -84,7 +84,7 @@ static int plan_check_device(struct planning *planning, struct err *err)
 
 	option_format(option_at(OPT_DEVICE), &planning->options.value[OPT_DEVICE], text,
 		      sizeof(text));
-	if (!*given || wanted == XBOND_DEVICE_AUTO || wanted == pin->device_kind) {
+	if (!*given || option_device_is(wanted, pin->device_kind)) {
 		*given = false;
 		return option_set_check_device(&planning->wish->file->bond, pin, err);
 	}

@@ -240,6 +240,27 @@ static int option_together_netkit(const struct xbond_bond *bond, struct err *err
 		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
 }
 
+const char *option_against_team(const struct xbond_bond *bond)
+{
+	if (bond->xdp_tx)
+		return "xdp_tx";
+	if (bond->rx_hook != XBOND_RX_TC)
+		return "rx_hook";
+	if (!bond->rx_backlog)
+		return "rx_backlog";
+	if (mode_has(bond->mode, MODE_OWN_MACS))
+		return "mode";
+	if (bond->mac_policy == XBOND_MAC_FILTER)
+		return "mac_policy";
+	return bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE ? NULL : "fail_over_mac";
+}
+
+bool option_device_is(uint32_t wanted, uint32_t kind)
+{
+	return wanted == kind || wanted == XBOND_DEVICE_AUTO ||
+	       (wanted == XBOND_DEVICE_PAIR && kind != XBOND_DEVICE_TEAM);
+}
+
 static int option_together_team(const struct xbond_bond *bond, struct err *err)
 {
 	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)

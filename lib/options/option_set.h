@@ -79,6 +79,10 @@ struct option_together {
 
 /* NULL behind the last one. */
 const struct option_together *option_together_at(unsigned int i);
+/* The option for which device auto makes no team of the bond, or NULL. */
+const char *option_against_team(const struct xbond_bond *bond);
+/* Is a device of this kind what the option device, with this value, wants? */
+bool option_device_is(uint32_t wanted, uint32_t kind);
 /* All of them; the first that refuses. */
 int option_together_check(const struct xbond_bond *bond, struct err *err);
 

@@ -69,11 +69,9 @@ static const struct option_name rx_hook_names[] = {
 };
 
 static const struct option_name device_names[] = {
-	{ "auto", XBOND_DEVICE_AUTO },
-	{ "veth", XBOND_DEVICE_VETH },
-	{ "netkit", XBOND_DEVICE_NETKIT },
-	{ "team", XBOND_DEVICE_TEAM },
-	{ NULL, 0 },
+	{ "auto", XBOND_DEVICE_AUTO },	   { "veth", XBOND_DEVICE_VETH },
+	{ "netkit", XBOND_DEVICE_NETKIT }, { "team", XBOND_DEVICE_TEAM },
+	{ "pair", XBOND_DEVICE_PAIR },	   { NULL, 0 },
 };
 
 const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
@@ -481,7 +479,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(device),
 		.names = device_names,
 		.initial = "auto",
-		.help = "what the bond is made of; auto: netkit, or veth if an option needs XDP",
+		.help = "what the bond is made of; auto: a team, or a pair if an option needs one; pair: netkit or veth",
 	},
 	[OPT_UP] = {
 		.id = OPT_UP,

@@ -90,9 +90,19 @@ static const char *view_device_word(unsigned int kind)
 	case XBOND_DEVICE_VETH: return "veth";
 	case XBOND_DEVICE_NETKIT: return "netkit";
 	case XBOND_DEVICE_TEAM: return "team";
-	case XBOND_DEVICE_AUTO: break;
+	case XBOND_DEVICE_AUTO:
+	case XBOND_DEVICE_PAIR: break;
 	}
 	return NULL;
+}
+
+/* Which option has decided what the option device leaves to bondd. */
+static json_t *view_read_device_for(const struct view_place *place)
+{
+	const struct xbond_bond *bond = place->at;
+	const char *name = bond->device == XBOND_DEVICE_AUTO ? option_against_team(bond) : NULL;
+
+	return name ? json_string(name) : json_null();
 }
 
 static const char *view_carrier_word(unsigned int carrier)
@@ -335,6 +345,8 @@ static const struct view_field view_fields_of_bond[] = {
 	  .null = true },
 	{ "device", VIEW_WORD, "What the bond is made of.", VIEW_IN(struct xbond_bond, device_kind),
 	  .word = view_device_word, .null = true },
+	{ "device_for", VIEW_TEXT, "The option for which *device auto* is not a team.",
+	  .read = view_read_device_for, .null = true },
 	{ "mtu", VIEW_COUNT, "The MTU of its device.", VIEW_IN(struct xbond_bond, mtu),
 	  .null = true },
 	{ "carrier", VIEW_TRUTH, "Does the bond have carrier?", VIEW_IN(struct xbond_bond, carrier),

@@ -82,7 +82,7 @@ def test_refused_where_the_kernel_has_none(lone):
 def test_words(lone):
     host = lone(links=1)
     assert refused(host, "create", "bond1", "device", "tap", status=2).endswith(
-        "allowed: auto|veth|netkit|team\n")
+        "allowed: auto|veth|netkit|team|pair\n")
 
 
 @netkit_only

@@ -376,7 +376,7 @@ static void test_device(void **state)
 	assert_round_trip(OPT_DEVICE, "1", "veth");
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
 	assert_line(OPT_DEVICE, "tap",
-		    "device: 'tap' is not allowed; allowed: auto|veth|netkit|team");
+		    "device: 'tap' is not allowed; allowed: auto|veth|netkit|team|pair");
 	assert_modes(OPT_DEVICE, "eeeeeee");
 }
 
