@@ -71,8 +71,8 @@ def panel(left, top, title, note, bars):
 
 
 WAYS = {"kernel bonding": "bonding xor", "team": "team loadbalance",
-        "xbond as it comes": "xbond netkit", "xbond, device veth": "xbond counted",
-        "xbond, path direct": "xbond netkit direct", "xbond, device team": "xbond team counted"}
+        "xbond as it comes": "xbond team counted", "xbond, device veth": "xbond counted",
+        "xbond, netkit direct": "xbond netkit direct", "xbond, device netkit": "xbond netkit"}
 CUTS = {"bonding, miimon 100": "bonding, miimon 100",
         "bonding, miimon 10": "bonding, miimon 10",
         "team, teamd works": "team {}, teamd works", "team, teamd killed": "team {}, teamd killed",

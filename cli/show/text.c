@@ -30,7 +30,7 @@ struct manner {
 	bool lacp_rr; /* lacp_tx balance-rr */
 	bool flowlets;
 	char counted[NOTE_SIZE - 16]; /* why `path direct` is not in force; "": it may be */
-	const char *device;	      /* what the bond is made of; NULL if that is unknown */
+	char device[NOTE_SIZE - 16];  /* what the bond is made of, and why; "" if that is unknown */
 	const char *lead; /* before the first, if only some are printed; NULL: all, one a line */
 	int column;	  /* how far the line is printed */
 };
@@ -59,7 +59,7 @@ static const char *text_option_note(const struct option_spec *option, const char
 
 	if (option->id == OPT_PATH && *manner->counted && !strcmp(text, "direct"))
 		return manner->counted;
-	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device))
+	if (option->id == OPT_DEVICE && *manner->device && strcmp(text, manner->device))
 		return manner->device;
 	return idle ? idle : "";
 }
@@ -131,7 +131,6 @@ static struct manner text_options_manner(const json_t *bond, const char *lead)
 		.mode = field_option_number(bond, "mode"),
 		.flowlets = field_option_number(bond, "flowlet_gap") > 0,
 		.lacp_rr = field_option_number(bond, "lacp_tx") == XBOND_LACP_TX_BALANCE_RR,
-		.device = field_text_or(bond, "device", NULL),
 		.lead = lead,
 	};
 }
@@ -139,7 +138,10 @@ static struct manner text_options_manner(const json_t *bond, const char *lead)
 static void text_options_of_bond(const json_t *bond, bool forced_counted, const char *lead)
 {
 	struct manner manner = text_options_manner(bond, lead);
+	const char *option = field_text_or(bond, "device_for", NULL);
 
+	snprintf(manner.device, sizeof(manner.device), "%s%s%s", field_text_or(bond, "device", ""),
+		 option ? ", for " : "", option ? option : "");
 	if (forced_counted)
 		snprintf(manner.counted, sizeof(manner.counted), "counted for now: %s",
 			 counted_why_now(field_text(bond, "name")));

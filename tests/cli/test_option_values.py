@@ -69,7 +69,7 @@ OWN = {
     "path": ("counted|direct", "counted"),
     "rx_hook": ("tc|xdp|auto", "tc"),
     "xdp_tx": ("on|off", "off"),
-    "device": ("auto|veth|netkit|team", "auto"),
+    "device": ("auto|veth|netkit|team|pair", "auto"),
     "up": ("on|off", "on"),  # of a file alone
     "mac_policy": ("set|filter", "set"),
     "bytes_per_slave": ("0..2147483647", "0"),

@@ -85,6 +85,30 @@ def test_what_a_team_has_not(lone):
         assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
 
 
+AGAINST = {"rx_hook": ("rx_hook", "auto"), "xdp_tx": ("xdp_tx", "on"),
+           "rx_backlog": ("rx_backlog", "off"), "mode": ("mode", "balance-alb"),
+           "mac_policy": ("mac_policy", "filter"),
+           "fail_over_mac": ("mode", "active-backup", "fail_over_mac", "active")}
+
+
+def test_auto_is_a_team_unless_an_option_is_against_it(lone):
+    host = lone(links=1)
+    kinds = {}
+    for option, words in {None: (), **AGAINST}.items():
+        host.ctl("create", "bond0", *words)
+        shown = host.show()
+        assert shown["device"] == kind(host) and shown["options"]["device"] == "auto"
+        assert shown["device_for"] == option
+        if option:
+            assert f"device auto ({shown['device']}, for {option})" in \
+                " ".join(host.ctl("show", "-d", "bond0").split())
+        kinds[option] = shown["device"]
+        host.ctl("delete", "bond0")
+    assert (kinds.pop(None) == "team") == HAS_TEAM and "team" not in kinds.values()
+    host.ctl("create", "bond0", "device", "pair")
+    assert host.show()["device"] != "team" and host.show()["device_for"] is None
+
+
 @contextlib.contextmanager
 def no_loadbalance():
     """As on a kernel that has teams without the mode loadbalance."""
@@ -106,6 +130,9 @@ def test_a_kernel_whose_teams_cannot_send(lone):
     with no_loadbalance():
         assert "path: this kernel has no teams that count (module team_mode_loadbalance); use " \
             "path direct" in refused(host, "create", "bond0", "device", "team")
+        host.ctl("create", "bond0")
+        assert host.show()["device"] != "team" and host.exists("xb-bond0")
+        host.ctl("delete", "bond0")
         host.ctl("create", "bond0", "device", "team", "path", "direct")
     assert host.show()["options"]["path"] == "direct"
     assert "can only send directly" in refused(host, "set", "bond0", "path", "counted")

@@ -13,6 +13,7 @@ MODES = {"balance-rr": pytest.mark.full, "active-backup": pytest.mark.once,
          "balance-xor": pytest.mark.once, "broadcast": pytest.mark.full}
 POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
 BY_FLOW = "layer3+4"
+LAST = frame(NEAREST, LLDP, b"last")
 
 
 @pytest.fixture
@@ -107,29 +108,34 @@ def heard_at(namespace, bond, cable, sender):
     """{"slave" or "bond": frames} that sockets bound to them and to a protocol hear of what comes
     by a cable.
     """
-    dev, last = namespace.links[cable], frame(NEAREST, LLDP, b"last")
+    dev = namespace.links[cable]
     heard = {"slave": [], "bond": []}
     with Ears(namespace, [dev, bond]) as ears:
         def is_over():
             for each, frames in ears.heard(0.3).items():
                 heard["slave" if each == dev else "bond"].extend(frames)
-            return last in heard["slave"]
-        send_frames(sender, sender.links[cable], [*FOR_THE_LINK, *FOR_THE_BOND, last])
+            return LAST in heard["slave"]
+        send_frames(sender, sender.links[cable], [*FOR_THE_LINK, *FOR_THE_BOND, LAST])
         wait_for(is_over, "the last frame", 20)
     return {each: sorted(frames) for each, frames in heard.items()}
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("device", ["pair", "team"])
 @pytest.mark.parametrize("mode", [pytest.param("balance-xor", marks=pytest.mark.full),
                                   "active-backup"])
-def test_sockets_on_slaves(made, mode):
-    """What is for the link they hear as with the kernel's driver; what is not, only the bond's, as
-    the manual says.
+def test_sockets_on_slaves(made, mode, device):
+    """What is for the link they hear as with the kernel's driver; what is not, on a pair only the
+    bond's, as the manual says. A team hears, of a slave that is not in use, what is for the link.
     """
     made = made(mode)
+    made.near.ctl("set", "bond0", "device", device)
     here, there = idle_end(made)
     ours = heard_at(made.near, "bond0", here, made.far)
     kernels = heard_at(made.far, "kb0", there, made.near)
-    assert ours["bond"] == kernels["bond"]
-    assert [each for each in kernels["slave"] if each not in ours["slave"]] == sorted(FOR_THE_BOND)
+    more = [each for each in ours["bond"] if each not in kernels["bond"]]
+    less = [each for each in kernels["slave"] if each not in ours["slave"]]
+    assert not more or (device == "team" and set(more) <= {*FOR_THE_LINK, LAST})
+    assert not [each for each in kernels["bond"] if each not in ours["bond"]]
+    assert less == (sorted(FOR_THE_BOND) if device == "pair" else [])
     assert [each for each in ours["slave"] if each not in kernels["slave"]] == []
