@@ -62,9 +62,13 @@ static bool view_is_partner_known(const struct lacp_info *partner)
 	return !mac_is_zero(partner->system);
 }
 
+/* A partner's numbers may be 0, as teamd's key is. */
 static json_t *view_of_partner(const struct view_field *field, const struct lacp_info *partner)
 {
-	return view_is_partner_known(partner) ? view_member(field, partner) : json_null();
+	struct view_field known = *field;
+
+	known.null = false;
+	return view_is_partner_known(partner) ? view_member(&known, partner) : json_null();
 }
 
 /* Of a bond */

@@ -35,8 +35,8 @@ class Partner:
         """The host has said so on dev."""
         return self.hear(dev) and self.near[dev][14] & flags == flags
 
-    def speak(self, dev, state, system=SYSTEM):
-        actor = pdu_info(system, 7 + self.host.links.index(dev), state=state)
+    def speak(self, dev, state, system=SYSTEM, **fields):
+        actor = pdu_info(system, 7 + self.host.links.index(dev), state=state, **fields)
         send_frames(self.far, dev, [lacpdu(actor, self.hear(dev) or bytes(18))])
 
     def _all_attached(self):

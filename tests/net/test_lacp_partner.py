@@ -21,6 +21,14 @@ def test_who_is_believed_is_the_partner(partner):
     wait_for(lambda: tx_slots(partner.host) == {0}, "the port to carry")
 
 
+def test_a_partner_may_have_zeroes(partner):
+    """teamd's key is 0. Nothing is unknown of it."""
+    partner.speak("l0", CARRYING, key=0, system_priority=0)
+    wait_for(lambda: ports(partner.host)["l0"]["partner_system"] == SYSTEM, "the partner")
+    assert (ports(partner.host)["l0"]["partner_key"],
+            ports(partner.host)["l0"]["partner_sys_prio"]) == (0, 0)
+
+
 def test_strangers_are_counted_named_and_logged_once(partner):
     host = partner.host
     partner.speak("l0", CARRYING)
