@@ -15,7 +15,7 @@ from waiting import moments, wait_for
 
 def test_the_hook_is_the_best_this_kernel_has(setting):
     made = setting(1)
-    made.near.ctl("create", "bond0")
+    made.near.ctl("create", "bond0", "device", "pair")
     with_tcx = tuple(int(part)
                      for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 6)
     assert ("bond0/link_port" in made.near.pins()) == with_tcx, made.near.pins()
@@ -98,7 +98,7 @@ def test_what_slaves_went_through_while_bondd_was_dead(setting):
     """
     made = setting().switch()
     near, before = made.near, state(made.near, "eth2")
-    made.bond("active-backup", slaves=["eth0", "eth2"])
+    made.bond("active-backup", "device", "pair", slaves=["eth0", "eth2"])
     near.ip("link", "add", "link", "bond0", "name", "bond0.100", "type", "vlan", "id", "100")
     openers = [f"xbv{near.link(dev)['ifindex']}.100" for dev in ("eth0", "eth2")]
     wait_for(lambda: set(openers) <= near.devices(), "the VLAN to pass the filters")
@@ -147,7 +147,7 @@ def test_vlan_devices(setting, order):
 @pytest.mark.once
 def test_vlan_device_of_a_bond_in_a_container(setting):
     """Made where bond0 is now, it passes the filters of the slaves, which are not there."""
-    made = setting().switch().bond("active-backup")
+    made = setting().switch().bond("active-backup", "device", "pair")
     add_vlan(made.far, "sw0", 100, 2)
     container = made.lab.namespace("c")
     made.near.ip("link", "set", "bond0", "netns", container.name)
