@@ -32,16 +32,19 @@ static json_t *policy_show_program(const char *dir, const char *pin)
 	return json_pack("{s:I, s:s}", "id", (json_int_t)program.id, "tag", tag);
 }
 
-static void policy_show_add_map(const char *map, const char *pin, void *arg)
+static int policy_show_add_map(const char *map, const char *pin, const void *arg)
 {
-	json_array_append_new(arg, json_pack("{s:s, s:s}", "name", map, "pin", pin));
+	return json_array_append_new((json_t *)(uintptr_t)arg,
+				     json_pack("{s:s, s:s}", "name", map, "pin", pin));
 }
 
 static json_t *policy_show_maps(const char *dir)
 {
 	json_t *maps = json_array();
+	int r = policy_pin_visit_maps(dir, policy_show_add_map, maps);
 
-	policy_pin_visit_maps(dir, policy_show_add_map, maps);
+	if (r)
+		cli_say("cannot list the pins in %s: %s", dir, strerror(-r));
 	return maps;
 }
 
@@ -162,8 +165,9 @@ static void policy_take_back(const struct policy_call *call, uint32_t id)
 {
 	struct err err;
 
-	if (!flock(call->lock, LOCK_EX) && policy_now(call) == id)
-		policy_unpin(call->pins.dir, &err);
+	if (!flock(call->lock, LOCK_EX) && policy_now(call) == id &&
+	    policy_unpin(call->pins.dir, &err))
+		cli_say("the policy is still loaded: %s", err.text);
 }
 
 /*

@@ -208,6 +208,18 @@ static int policy_file_check(struct policy_file *file, const char *dir, struct e
 	return r ? r : policy_file_use_question(file, dir, err);
 }
 
+/*
+ * libbpf leaves out the names of programs if the kernel cannot have any. It takes one that has no
+ * memory for the question for such a kernel.
+ */
+static bool policy_file_has_name(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length) && info.name[0];
+}
+
 static int policy_file_load_bytes(struct policy_file *file, size_t size, const char *dir,
 				  struct err *err)
 {
@@ -219,8 +231,12 @@ static int policy_file_load_bytes(struct policy_file *file, size_t size, const c
 		return r;
 	bpf_log_start();
 	r = bpf_object__load(file->object);
-	return r ? err_set(err, -r, "the kernel refused it: %s%s", strerror(-r), bpf_log_last())
-		 : 0;
+	if (r)
+		return err_set(err, -r, "the kernel refused it: %s%s", strerror(-r),
+			       bpf_log_last());
+	if (!policy_file_has_name(file->tc) || !policy_file_has_name(file->xdp))
+		return err_set(err, ENOMEM, "the kernel was short of memory; load it again");
+	return 0;
 }
 
 /* A child tries first, because libbpf crashes on some damaged files (seen with 1.1.2). */
@@ -282,60 +298,75 @@ static int policy_pin_program(const char *dir, const char *pin, int program_fd, 
 	return err_set(err, -r, "cannot write %s/%s: %s", dir, pin, strerror(-r));
 }
 
-static void policy_pin_visit_in(DIR *stream, const char *dir, const char *prefix,
-				void (*visit)(const char *map, const char *pin, void *arg),
-				void *arg)
+static int policy_pin_visit(const char *dir, const char *prefix, policy_pin_visitor *visit,
+			    const void *arg)
 {
 	size_t length = strlen(prefix);
+	DIR *stream = opendir(dir);
 	struct dirent *entry;
+	int r = 0;
 
-	rewinddir(stream);
-	while ((entry = readdir(stream))) {
+	if (!stream)
+		return -errno;
+	while (!r && (entry = readdir(stream))) {
 		char pin[PIN_PATH_SIZE];
 
 		if (!strncmp(entry->d_name, prefix, length))
-			visit(entry->d_name + length, pin_path(pin, dir, entry->d_name), arg);
+			r = visit(entry->d_name + length, pin_path(pin, dir, entry->d_name), arg);
 	}
-}
-
-static void policy_pin_visit(const char *dir, const char *prefix,
-			     void (*visit)(const char *map, const char *pin, void *arg), void *arg)
-{
-	DIR *stream = opendir(dir);
-
-	if (!stream)
-		return;
-	policy_pin_visit_in(stream, dir, prefix, visit, arg);
 	closedir(stream);
+	return r;
 }
 
-void policy_pin_visit_maps(const char *dir,
-			   void (*visit)(const char *map, const char *pin, void *arg), void *arg)
+int policy_pin_visit_maps(const char *dir, policy_pin_visitor *visit, const void *arg)
 {
-	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, visit, arg);
+	return policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, visit, arg);
 }
 
-static void policy_pin_remove(const char *map, const char *pin, void *arg)
+static int policy_pin_remove(const char *map, const char *pin, const void *arg)
 {
 	(void)map;
 	(void)arg;
-	unlink(pin);
+	return unlink(pin) ? -errno : 0;
 }
 
-static void policy_pin_put_in_place(const char *map, const char *pin, void *arg)
+static bool policy_file_has_map(const struct policy_file *file, const char *name)
+{
+	for (unsigned int i = 0; i < file->map_count; i++)
+		if (!strcmp(bpf_map__name(file->maps[i]), name))
+			return true;
+	return false;
+}
+
+/* arg: the new policy. */
+static int policy_pin_remove_old(const char *map, const char *pin, const void *arg)
+{
+	return policy_file_has_map(arg, map) ? 0 : policy_pin_remove(map, pin, NULL);
+}
+
+/* arg: the directory. */
+static int policy_pin_put_in_place(const char *map, const char *pin, const void *arg)
 {
 	char path[PIN_PATH_SIZE + 32];
 
 	snprintf(path, sizeof(path), "%s/" XBOND_PIN_POLICY_MAPS "%s", (const char *)arg, map);
-	rename(pin, path);
+	return rename(pin, path) ? -errno : 0;
+}
+
+static int policy_pin_replace_maps(const struct policy_file *file, const char *dir)
+{
+	int r = policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_put_in_place, dir);
+
+	return r ? r : policy_pin_visit_maps(dir, policy_pin_remove_old, file);
 }
 
 static int policy_pin_stage_maps(const struct policy_file *file, const char *dir, struct err *err)
 {
 	char path[PIN_PATH_SIZE + 32];
-	int r = 0;
+	int r = policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
 
-	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
+	if (r)
+		return err_set(err, -r, "cannot tidy %s: %s", dir, strerror(-r));
 	for (unsigned int i = 0; !r && i < file->map_count; i++) {
 		snprintf(path, sizeof(path), "%s/" POLICY_MAPS_STAGED "%s", dir,
 			 bpf_map__name(file->maps[i]));
@@ -413,27 +444,35 @@ int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 		policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
 		return r;
 	}
-	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
-	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_put_in_place, (void *)(uintptr_t)dir);
+	/* The policy decides already. What the kernel had no memory for is done the second time. */
+	if (policy_pin_replace_maps(file, dir) && (r = policy_pin_replace_maps(file, dir)))
+		cli_say("the policy decides, but not all pins of its maps are in place in %s: %s; "
+			"load it again",
+			dir, strerror(-r));
 	return 0;
 }
 
+static int policy_pin_remove_maps(const char *dir)
+{
+	int r = policy_pin_visit_maps(dir, policy_pin_remove, NULL);
+
+	return r ? r : policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
+}
+
+/* bondd puts back pins that are removed before the programs. */
 int policy_unpin(const char *dir, struct err *err)
 {
-	DIR *stream = opendir(dir); /* before anything is removed, as this may fail */
-	int r;
-
-	if (!stream)
-		return err_set(err, errno, "cannot read %s: %m", dir);
 	/* That of XDP first: as long as the other is there, the policy is one that can be removed.
 	 */
-	r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
+	int r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
+
 	if (!r)
 		r = policy_pin_program(dir, XBOND_PIN_POLICY, -1, err);
-	if (!r) {
-		policy_pin_visit_in(stream, dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
-		policy_pin_visit_in(stream, dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
-	}
-	closedir(stream);
-	return r;
+	if (r)
+		return r;
+	if (policy_pin_remove_maps(dir) && (r = policy_pin_remove_maps(dir)))
+		cli_say("the policy is unloaded, but pins of its maps are left in %s: %s; they go "
+			"with the next policy or with the bond",
+			dir, strerror(-r));
+	return 0;
 }

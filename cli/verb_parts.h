@@ -123,9 +123,9 @@ void policy_file_close(struct policy_file *file);
 int policy_pin(const struct policy_file *file, const char *dir, struct err *err);
 /* From the next packet on the bond decides. */
 int policy_unpin(const char *dir, struct err *err);
-/* Calls visit with the name of the map and of its pin. */
-void policy_pin_visit_maps(const char *dir,
-			   void (*visit)(const char *map, const char *pin, void *arg), void *arg);
+/* Gets the name of a map and the path of its pin. What is not 0 ends the visit. */
+typedef int policy_pin_visitor(const char *map, const char *pin, const void *arg);
+int policy_pin_visit_maps(const char *dir, policy_pin_visitor *visit, const void *arg);
 
 /*
  * simulate: what each slave gets of some packets, and what moves if a slave fails, by the hash of
