@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/directories.h"

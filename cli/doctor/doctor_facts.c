@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/managers.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "network/driver.h"
 #include "network/ip.h"

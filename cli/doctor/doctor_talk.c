@@ -14,7 +14,7 @@
 
 #include "bpf/flow_words.h"
 #include "cli/doctor/doctor.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 
 #define TALK_PATIENCE_NS UINT64_C(1000000000)

@@ -13,6 +13,7 @@
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "network/nl.h"
 

@@ -13,6 +13,7 @@
 #include "cli/base/cli.h"
 #include "cli/import/import.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "options/config_file.h"
 #include "options/names.h"
 #include "options/option_set.h"

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 
 /* Files, directories and lines. */
 

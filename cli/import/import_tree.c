@@ -6,6 +6,7 @@
 
 #include "cli/import/import_files.h"
 #include "common/err.h"
+#include "common/memory.h"
 
 #define WHAT_SIZE 100 /* what a remark shows of a value */
 #define WHAT_DEPTH 3

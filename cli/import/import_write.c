@@ -9,6 +9,7 @@
 
 #include "cli/import/import.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 

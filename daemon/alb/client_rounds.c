@@ -13,7 +13,7 @@
 
 #include "bpf/abi.h"
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/readings.h"
 #include "daemon/alb/client_plan.h"

@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/announce/announce_survey.h"
 #include "daemon/base/worker.h"
 #include "network/link.h"

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "bpf/abi.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "network/bonding.h"
 #include "network/ip.h"
 #include "network/link.h"

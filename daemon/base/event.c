@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/paths.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 #include "network/packet.h"

@@ -12,6 +12,7 @@
 #include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/slots.h"
 #include "network/packet.h"

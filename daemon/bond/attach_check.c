@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/directories.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "options/config_file.h"
 #include "options/values.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/readings.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/readings.h"
 #include "common/slots.h"
 #include "daemon/base/main_loop.h"

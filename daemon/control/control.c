@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"

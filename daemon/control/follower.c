@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 

@@ -14,6 +14,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"

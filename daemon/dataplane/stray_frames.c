@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 
 #define MOMENT_NS (20 * NS_PER_MS)
 #define MEMORY_NS (5000 * NS_PER_MS)

@@ -13,6 +13,7 @@
 #include "bpf/abi.h"
 #include "bpf/xdp.skel.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 
 /* From Linux 6.3; the headers of Debian bookworm do not have it. */

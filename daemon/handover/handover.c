@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"

@@ -11,6 +11,7 @@
 
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "daemon/base/directories.h"
 #include "options/names.h"
 

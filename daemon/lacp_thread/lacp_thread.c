@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"

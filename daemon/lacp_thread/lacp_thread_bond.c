@@ -13,6 +13,7 @@
 #include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
 #include "daemon/announce/announce.h"

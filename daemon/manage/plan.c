@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"

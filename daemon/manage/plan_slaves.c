@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"

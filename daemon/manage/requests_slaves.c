@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
 #include "daemon/base/event.h"

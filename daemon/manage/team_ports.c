@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/manage/requests.h"
 #include "network/link.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/slots.h"
 #include "daemon/metrics/metrics_private.h"
 #include "view/view_bond.h"

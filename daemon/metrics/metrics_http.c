@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "daemon/metrics/metrics_private.h"
 
 #define FRESH_NS (200 * NS_PER_MS)	    /* how long an answer is good for other readers */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/err.h"
+#include "common/memory.h"
 
 #define FIRST_ROOM (64 * 1024)
 #define NUMBER_SIZE 32

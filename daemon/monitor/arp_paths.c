@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/child.h"
 #include "daemon/base/worker.h"
 #include "network/ip.h"

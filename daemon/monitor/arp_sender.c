@@ -14,6 +14,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/worker.h"
 #include "network/packet.h"
 

@@ -10,7 +10,7 @@
 
 #include "bpf/linkwatch.skel.h"
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 
 /* A work of the kernel that is due and has not run for so long waits for somebody's RTNL lock. */

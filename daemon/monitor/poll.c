@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
 #include "daemon/bond/evaluate.h"

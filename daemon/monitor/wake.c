@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/err.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"

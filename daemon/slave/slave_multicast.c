@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"

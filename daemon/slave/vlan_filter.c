@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"

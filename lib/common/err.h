@@ -3,8 +3,6 @@
 #ifndef XBOND_COMMON_ERR_H
 #define XBOND_COMMON_ERR_H
 
-#include "common/memory.h" /* for daemon/ */
-
 /*
  * One clear line of error text for the user: what, why, what to do. A function takes a struct err
  * if it can fail for a reason that the user must read, and returns what err_set() returned. The
