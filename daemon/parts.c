@@ -3,7 +3,10 @@
 
 #include "daemon/alb/alb.h"
 #include "daemon/bond/attach_check.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave_parts.h"
 
 /*
@@ -32,9 +35,15 @@ static struct part *const parts[] = {
 	&hooks_part,
 	&trouble_part,
 	&team_refusal_part,
-	&clients_part,
 	&pair_part,
 	&xdp_tx_part,
+	&bfd_part,
+	&lacp_part,
+	&clients_part,
+	&fail_over_mac_part,
+	&rebalance_part,
+	&delay_part,
+	&arp_part,
 };
 /* clang-format on */
 

@@ -12,11 +12,8 @@
 #include "daemon/bond/part.h"
 #include "network/ip.h"
 
-extern struct part clients_part; /* looks again after messages about addresses were lost */
+extern struct part clients_part;
 
-/* Returns -errno. */
-int client_rounds_start(struct bond *bond);
-void client_rounds_stop(struct bond *bond);
 /* Does what is due. Called at each tick, and when addresses have changed. */
 void client_rounds_follow(struct bond *bond);
 /* A link has changed: bond0 may have become a port of a bridge, or may be none any more. */

@@ -139,12 +139,23 @@ struct client_rounds {
 	struct gone_addresses gone; /* their clients are forgotten before the next round */
 };
 
+/* Of a bond. */
+struct clients {
+	struct client_rounds *rounds; /* NULL: off */
+	sd_event_source *turn;	      /* when the next step is due */
+};
+
+static struct clients *clients_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &clients_part);
+}
+
 /* After a change of mode until all clients know bond0's address again. */
 static bool rounds_are_on(struct bond *bond)
 {
 	return bond_is_ready(bond) && bond->dataplane.pins.receivers &&
 	       bond->dataplane.pins.clients_fd >= 0 &&
-	       (client_plan_receives(bond) || bond->client_rounds);
+	       (client_plan_receives(bond) || clients_of(bond)->rounds);
 }
 
 static void rounds_drop(struct client_rounds *rounds)
@@ -279,8 +290,8 @@ static void rounds_step(struct bond *bond, struct client_rounds *rounds)
 /* Anew each time, because an evaluation of the bond may have had the timer end sooner. */
 static void rounds_await_step(struct bond *bond, const struct client_rounds *rounds)
 {
-	sd_event_source_set_time(bond->clients, rounds->step_ns / 1000 + 1);
-	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
+	sd_event_source_set_time(clients_of(bond)->turn, rounds->step_ns / 1000 + 1);
+	sd_event_source_set_enabled(clients_of(bond)->turn, SD_EVENT_ONESHOT);
 }
 
 /* A broadcast is made good a while after it was seen: not every client heeds a second word. */
@@ -314,11 +325,11 @@ static bool rounds_is_due(struct bond *bond, struct client_rounds *rounds, uint6
 
 static void rounds_forget(struct bond *bond)
 {
-	if (!bond->client_rounds)
+	if (!clients_of(bond)->rounds)
 		return;
-	rounds_drop(bond->client_rounds);
-	free(bond->client_rounds);
-	bond->client_rounds = NULL;
+	rounds_drop(clients_of(bond)->rounds);
+	free(clients_of(bond)->rounds);
+	clients_of(bond)->rounds = NULL;
 }
 
 /*
@@ -334,9 +345,10 @@ void client_rounds_follow(struct bond *bond)
 		rounds_forget(bond);
 		return;
 	}
-	if (!bond->client_rounds)
-		bond->client_rounds = memory_need(calloc(1, sizeof(*bond->client_rounds)));
-	rounds = bond->client_rounds;
+	if (!clients_of(bond)->rounds)
+		clients_of(bond)->rounds =
+			memory_need(calloc(1, sizeof(*clients_of(bond)->rounds)));
+	rounds = clients_of(bond)->rounds;
 	if (bond->device.is_down || bond->evaluation.macs_due || bond->evaluation.plan_due)
 		return;
 	rounds_note_asked(bond, rounds, now_ns);
@@ -379,20 +391,21 @@ void client_rounds_note_link(struct bond *bond, const struct link_info *link)
 {
 	int ifindex = (int)bond_pin(bond)->ifindex;
 
-	if (bond->client_rounds && (link->ifindex == ifindex || link_is_vlan_on(link, ifindex)))
-		bond->client_rounds->look_ns = 0;
+	if (clients_of(bond)->rounds &&
+	    (link->ifindex == ifindex || link_is_vlan_on(link, ifindex)))
+		clients_of(bond)->rounds->look_ns = 0;
 }
 
 void client_rounds_note_address(struct bond *bond, const struct address *address, bool is_gone)
 {
-	if (!bond->client_rounds)
+	if (!clients_of(bond)->rounds)
 		return;
 	if (is_gone)
-		rounds_note_gone(bond, bond->client_rounds, address);
+		rounds_note_gone(bond, clients_of(bond)->rounds, address);
 	else
-		gone_addresses_drop(&bond->client_rounds->gone, address);
-	if (bond->client_rounds->are_marked)
-		bond->client_rounds->look_ns = 0;
+		gone_addresses_drop(&clients_of(bond)->rounds->gone, address);
+	if (clients_of(bond)->rounds->are_marked)
+		clients_of(bond)->rounds->look_ns = 0;
 }
 
 /* Messages about addresses were lost, so each that has clients may have gone. */
@@ -415,12 +428,10 @@ static void rounds_doubt_addresses(struct bond *bond, struct client_rounds *roun
 static bool clients_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	(void)news;
-	if (slot == PART_BOND && bond->client_rounds)
-		rounds_doubt_addresses(bond, bond->client_rounds);
+	if (slot == PART_BOND && clients_of(bond)->rounds)
+		rounds_doubt_addresses(bond, clients_of(bond)->rounds);
 	return false;
 }
-
-struct part clients_part = { .hears = NEWS_LOST, .settle = clients_settle };
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
@@ -439,20 +450,44 @@ static void rounds_recall(struct bond *bond)
 
 	if (bond->dataplane.pins.clients_fd >= 0 &&
 	    bpf_map_get_next_key(bond->dataplane.pins.clients_fd, NULL, &first) != -ENOENT)
-		bond->client_rounds = memory_need(calloc(1, sizeof(*bond->client_rounds)));
+		clients_of(bond)->rounds =
+			memory_need(calloc(1, sizeof(*clients_of(bond)->rounds)));
 }
 
-int client_rounds_start(struct bond *bond)
+static int clients_start(struct bond *bond)
 {
-	int r = sd_event_add_time(bond->daemon->event, &bond->clients, CLOCK_MONOTONIC, 0, 1000,
-				  client_rounds_on_time, bond);
+	int r = sd_event_add_time(bond->daemon->event, &clients_of(bond)->turn, CLOCK_MONOTONIC, 0,
+				  1000, client_rounds_on_time, bond);
 
 	rounds_recall(bond);
-	return r < 0 ? r : sd_event_source_set_enabled(bond->clients, SD_EVENT_OFF);
+	return r < 0 ? r : sd_event_source_set_enabled(clients_of(bond)->turn, SD_EVENT_OFF);
 }
 
-void client_rounds_stop(struct bond *bond)
+/* The clients of a slave that has failed are told at once. */
+static void clients_decided(struct bond *bond, bool has_new_active)
 {
-	bond->clients = sd_event_source_disable_unref(bond->clients);
+	struct clients *clients = clients_of(bond);
+
+	(void)has_new_active;
+	if (!clients->turn || (!clients->rounds && !mode_has(bond_pin(bond)->mode, MODE_RECEIVES)))
+		return;
+	sd_event_source_set_time(clients->turn, 0);
+	sd_event_source_set_enabled(clients->turn, SD_EVENT_ONESHOT);
+}
+
+static void clients_stop(struct bond *bond, bool is_over)
+{
+	(void)is_over;
+	clients_of(bond)->turn = sd_event_source_disable_unref(clients_of(bond)->turn);
 	rounds_forget(bond);
 }
+
+/* Looks again after messages about addresses were lost. */
+struct part clients_part = {
+	.bond_size = sizeof(struct clients),
+	.hears = NEWS_LOST,
+	.settle = clients_settle,
+	.start = clients_start,
+	.decided = clients_decided,
+	.stop = clients_stop,
+};

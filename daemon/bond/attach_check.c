@@ -231,7 +231,7 @@ static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part pins_part = { .hears = NEWS_CHECK, .settle = pins_settle, .stop = pins_keep_nothing };
+struct part pins_part = { .hears = NEWS_CHECK, .settle = pins_settle, .free = pins_keep_nothing };
 
 #define NO_SLOT XBOND_MAX_SLAVES
 

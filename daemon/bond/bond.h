@@ -215,13 +215,9 @@ struct bond {
 	struct rx_turn rx_turn;		  /* rx_turn_steps.c */
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
 	struct slave_multicast multicast;
-	sd_event_source *delay; /* evaluate.c */
-	/* device_values.c. evaluate.c turns it on. */
-	sd_event_source *fail_over_mac;
-	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
-	struct client_rounds *client_rounds; /* client_rounds.c; NULL: off */
-	struct part_state *parts;	     /* part.c: what parts.c lists */
-	struct pins_keep *keep;		     /* attach_check.c */
+	sd_event_source *delay;	  /* evaluate.c */
+	struct part_state *parts; /* part.c: what parts.c lists */
+	struct pins_keep *keep;	  /* attach_check.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -102,3 +103,5 @@ void bond_bfd_stop(struct bond *bond, bool forget)
 		bfd_thread_remove(bond->bfd.thread, forget);
 	bond->bfd.thread = NULL;
 }
+
+struct part bfd_part = { .stop = bond_bfd_stop };

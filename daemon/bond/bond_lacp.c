@@ -9,6 +9,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
 
@@ -336,3 +337,5 @@ void lacp_news_take(struct daemon *daemon)
 		if (bond->lacp.thread)
 			bond_evaluate(bond);
 }
+
+struct part lacp_part = { .stop = bond_lacp_stop };

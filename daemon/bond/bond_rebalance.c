@@ -14,6 +14,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "daemon/bond/part.h"
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
 #include "view/view_json.h"
@@ -422,7 +423,7 @@ static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *
 	return 0;
 }
 
-void bond_rebalance_stop(struct bond *bond)
+static void bond_rebalance_stop(struct bond *bond)
 {
 	if (!bond->rebalance)
 		return;
@@ -465,3 +466,11 @@ void bond_rebalance_follow(struct bond *bond)
 		bond_rebalance_arm(bond, now_ns);
 	}
 }
+
+static void rebalance_stop(struct bond *bond, bool is_over)
+{
+	(void)is_over;
+	bond_rebalance_stop(bond);
+}
+
+struct part rebalance_part = { .stop = rebalance_stop };

@@ -13,6 +13,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "daemon/bond/part.h"
 #include "daemon/dataplane/dataplane.h"
 #include "options/values.h"
 #include "view/view_json.h"
@@ -379,46 +380,21 @@ static void evaluate_follow_leader(struct bond *bond, const struct decision *dec
 	bond->evaluation.leader = leader;
 }
 
-/* Other slaves are to have the groups of the targets now: slave_multicast.c. */
-static void evaluate_follow_groups(struct bond *bond)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-
-	if (pin->arp_interval_ms && pin->arp_validate && pin->ns_ip6_target[0][0])
-		sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
-}
-
 /* With fail_over_mac the addresses come first, and are announced then. */
-static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
+static void evaluate_follow_active(struct bond *bond, bool has_new_active)
 {
-	bool changed = decision->plan.active_slot != decision->active_before;
-
-	if (changed) {
+	if (has_new_active)
 		crashpoint("failover-published");
-		evaluate_follow_groups(bond);
-	}
 	bond->evaluation.macs_due |=
-		changed && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
+		has_new_active && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 	if (!bond->evaluation.macs_due)
 		bond_announce_failover(bond);
-	else if (bond->fail_over_mac && !bond->evaluation.plan_due)
-		sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_ONESHOT);
-}
-
-/* balance-alb: the clients of a slave that has failed are told at once. */
-static void evaluate_follow_clients(struct bond *bond)
-{
-	if (!bond->clients ||
-	    (!bond->client_rounds && !mode_has(bond_pin(bond)->mode, MODE_RECEIVES)))
-		return;
-	sd_event_source_set_time(bond->clients, 0);
-	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
 }
 
 void bond_evaluate(struct bond *bond)
 {
+	bool adopts = !bond->evaluation.published, has_new_active;
 	struct decision decision = { 0 };
-	bool adopts = !bond->evaluation.published;
 
 	bond->evaluation.seen = *bond->dataplane.pins.settings;
 	bond_lacp_follow_standby(bond, bond_soft_noes(bond));
@@ -431,9 +407,10 @@ void bond_evaluate(struct bond *bond)
 	publish_decision(bond, &decision);
 	bond_tell(bond, &decision);
 	bond_lacp_log(bond);
-	evaluate_follow_active(bond, &decision);
+	has_new_active = decision.plan.active_slot != decision.active_before;
+	evaluate_follow_active(bond, has_new_active);
 	evaluate_follow_leader(bond, &decision, adopts);
-	evaluate_follow_clients(bond);
+	parts_decided(bond, has_new_active);
 	bond_arm_delay(bond);
 }
 
@@ -468,18 +445,20 @@ static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-int delay_start(struct bond *bond)
+static int delay_start(struct bond *bond)
 {
 	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
 				  TIMER_ACCURACY_US, delay_on_time, bond);
 
-	if (r < 0)
-		return r;
-	bond_arm_delay(bond);
-	return 0;
+	if (r >= 0)
+		bond_arm_delay(bond);
+	return r;
 }
 
-void delay_stop(struct bond *bond)
+static void delay_stop(struct bond *bond, bool is_over)
 {
+	(void)is_over;
 	bond->delay = sd_event_source_disable_unref(bond->delay);
 }
+
+struct part delay_part = { .start = delay_start, .stop = delay_stop };

@@ -10,6 +10,8 @@
 #include "common/err.h"
 #include "daemon/bond/bond.h"
 
+struct part;
+
 /*
  * Evaluates link states, delays, the active slave and the carrier of the bond: decides, publishes,
  * and logs last. Safe to call at any time; publishes only what has changed.
@@ -31,10 +33,7 @@ void bond_free_active(struct bond *bond);
  * The timer of updelay, downdelay, a standby port that takes over, and flows that wait for markers.
  * bond_arm_delay() sets it.
  */
-
-/* Returns 0 or -errno. */
-int delay_start(struct bond *bond);
-void delay_stop(struct bond *bond);
+extern struct part delay_part;
 
 /*
  * How long failovers take: the figures that `show` prints. They are in the bond's pinned map, so
@@ -84,8 +83,8 @@ void burst_settled(struct daemon *daemon);
 bool bond_rebalance_is_wanted(const struct bond *bond);
 /* Begins, goes on or ends, as the options say. Call it before the flags are published. */
 void bond_rebalance_follow(struct bond *bond);
-/* The bond is let go of. What moves is left to the programs and to the next bondd. */
-void bond_rebalance_stop(struct bond *bond);
+/* When the bond is let go of, what moves is left to the programs and to the next bondd. */
+extern struct part rebalance_part;
 
 /*
  * Keeps the BFD thread's sessions of a bond as its options and its slaves are. Called by
@@ -98,6 +97,7 @@ bool bond_bfd_is_wanted(const struct xbond_bond *pin);
 void bond_bfd_follow(struct bond *bond);
 /* forget: as bfd_thread_remove(). */
 void bond_bfd_stop(struct bond *bond, bool forget);
+extern struct part bfd_part;
 
 /*
  * 802.3ad of one bond, as seen from the main loop: tells the LACP thread what is configured and
@@ -111,6 +111,7 @@ void bond_bfd_stop(struct bond *bond, bool forget);
 void bond_lacp_follow(struct bond *bond);
 /* The bond ends or is handed over. forget: nothing is left for a next bondd. */
 void bond_lacp_stop(struct bond *bond, bool forget);
+extern struct part lacp_part;
 /*
  * The carrier was lost and is back, or will be, and no decision has seen that. LACP must be told.
  */

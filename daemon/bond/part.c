@@ -51,7 +51,7 @@ void parts_init(struct part *const *table, size_t count)
 	}
 }
 
-void parts_start(struct bond *bond)
+void parts_new(struct bond *bond)
 {
 	bond->parts = memory_need(calloc(1, sizeof(*bond->parts)));
 	bond->parts->due = memory_need(calloc(parts_count, sizeof(struct due)));
@@ -59,15 +59,39 @@ void parts_start(struct bond *bond)
 	bond->parts->members = memory_need(calloc(XBOND_MAX_SLAVES, member_size + 1));
 }
 
-void parts_stop(struct bond *bond)
+void parts_free(struct bond *bond)
 {
 	for (size_t i = parts_count; i-- > 0;)
-		if (parts[i]->stop)
-			parts[i]->stop(bond);
+		if (parts[i]->free)
+			parts[i]->free(bond);
 	free(bond->parts->due);
 	free(bond->parts->bond);
 	free(bond->parts->members);
 	free(bond->parts);
+}
+
+int parts_start(struct bond *bond)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < parts_count && r >= 0; i++)
+		if (parts[i]->start)
+			r = parts[i]->start(bond);
+	return r < 0 ? r : 0;
+}
+
+void parts_decided(struct bond *bond, bool has_new_active)
+{
+	for (size_t i = 0; i < parts_count; i++)
+		if (parts[i]->decided)
+			parts[i]->decided(bond, has_new_active);
+}
+
+void parts_stop(struct bond *bond, bool is_over)
+{
+	for (size_t i = parts_count; i-- > 0;)
+		if (parts[i]->stop)
+			parts[i]->stop(bond, is_over);
 }
 
 void *part_of_bond(const struct bond *bond, const struct part *part)

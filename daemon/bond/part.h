@@ -66,16 +66,29 @@ struct part {
 	 * time. slot: of a member, or PART_BOND. Returns true if there is more to do.
 	 */
 	bool (*settle)(struct bond *bond, unsigned int slot, uint32_t news);
-	/* The bond ends, or is let go of: frees. */
-	void (*stop)(struct bond *bond);
+	/* The bond begins, or is adopted. -errno: it cannot. */
+	int (*start)(struct bond *bond);
+	/* A decision is in force. Wakes what has to follow; touches no device itself. */
+	void (*decided)(struct bond *bond, bool has_new_active);
+	/*
+	 * Nothing goes on by itself any more. May be called twice. is_over: the far ends are told
+	 * that the bond ends; otherwise another bondd goes on with it.
+	 */
+	void (*stop)(struct bond *bond, bool is_over);
+	/* Afterwards: frees. */
+	void (*free)(struct bond *bond);
 	/* part.c: */
 	size_t index, bond_at, member_at;
 };
 
 void parts_init(struct part *const *table, size_t count);
-/* Gives a new bond the state of all parts; parts_stop() frees it. */
-void parts_start(struct bond *bond);
-void parts_stop(struct bond *bond);
+/* Gives a new bond the state of all parts, and frees it. */
+void parts_new(struct bond *bond);
+void parts_free(struct bond *bond);
+
+int parts_start(struct bond *bond);
+void parts_decided(struct bond *bond, bool has_new_active);
+void parts_stop(struct bond *bond, bool is_over);
 
 void *part_of_bond(const struct bond *bond, const struct part *part);
 void *part_of_member(const struct bond *bond, const struct part *part, unsigned int slot);

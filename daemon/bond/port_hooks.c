@@ -80,13 +80,11 @@ int port_hooks_attach(struct bond *bond, struct err *err)
 	int r;
 
 	bond_pin(bond)->hook = port_hooks_choose(bond);
-	idle_turn();
 	port = port_hooks_point(bond, false);
 	egress = port_hooks_point(bond, true);
 	r = bond_is_team(bond_pin(bond)) ? 0 : attach_add(&port, bond->dataplane.port_fd, err);
 	if (r)
 		return r;
-	idle_turn();
 	return port_hooks_need_egress(bond) ? port_hooks_attach_egress(bond, &egress, err)
 					    : attach_prepare(&egress, err);
 }

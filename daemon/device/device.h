@@ -50,9 +50,7 @@ void device_follow_mtu(struct bond *bond, uint32_t mtu);
  * failover is announced. bond_evaluate() asks for this, because it touches no device itself.
  */
 
-/* Returns -errno. */
-int fail_over_mac_start(struct bond *bond);
-void fail_over_mac_stop(struct bond *bond);
+extern struct part fail_over_mac_part;
 /* Does what bond_evaluate() has asked for. */
 void fail_over_mac_follow(struct bond *bond);
 /* The bond is being adopted: what an earlier bondd has begun is due, before it is announced. */

@@ -9,6 +9,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/device/device.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
@@ -247,6 +248,11 @@ void fail_over_mac_recall(struct bond *bond)
 	bond->evaluation.macs_due = bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 }
 
+/* Of a bond. */
+struct fail_over_mac {
+	sd_event_source *turn; /* the next one of the main loop, while something is due */
+};
+
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 {
 	(void)source;
@@ -255,15 +261,34 @@ static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 	return 0;
 }
 
-int fail_over_mac_start(struct bond *bond)
+static int fail_over_mac_start(struct bond *bond)
 {
-	int r = sd_event_add_defer(bond->daemon->event, &bond->fail_over_mac,
-				   fail_over_mac_on_event, bond);
+	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+	int r = sd_event_add_defer(bond->daemon->event, &state->turn, fail_over_mac_on_event, bond);
 
-	return r < 0 ? r : sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_OFF);
+	return r < 0 ? r : sd_event_source_set_enabled(state->turn, SD_EVENT_OFF);
 }
 
-void fail_over_mac_stop(struct bond *bond)
+static void fail_over_mac_decided(struct bond *bond, bool has_new_active)
 {
-	bond->fail_over_mac = sd_event_source_disable_unref(bond->fail_over_mac);
+	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+
+	(void)has_new_active;
+	if (state->turn && bond->evaluation.macs_due && !bond->evaluation.plan_due)
+		sd_event_source_set_enabled(state->turn, SD_EVENT_ONESHOT);
 }
+
+static void fail_over_mac_stop(struct bond *bond, bool is_over)
+{
+	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+
+	(void)is_over;
+	state->turn = sd_event_source_disable_unref(state->turn);
+}
+
+struct part fail_over_mac_part = {
+	.bond_size = sizeof(struct fail_over_mac),
+	.start = fail_over_mac_start,
+	.decided = fail_over_mac_decided,
+	.stop = fail_over_mac_stop,
+};

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/base/event.h"
-#include "daemon/base/main_loop.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
@@ -184,14 +183,6 @@ json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_o
 
 /* `apply` of all bonds: in which order, so that a slave can move from one to another. */
 
-/* With a turn for other work before each. */
-static json_t *apply_all_one(struct daemon *daemon, const char *name,
-			     const struct apply_order *order)
-{
-	idle_turn();
-	return apply_bond(daemon, name, order);
-}
-
 static bool apply_all_failed(const json_t *result)
 {
 	return json_is_string(json_object_get(result, "error"));
@@ -250,7 +241,7 @@ static void apply_all_again(struct daemon *daemon, const struct apply_order *ord
 		json_array_foreach (results, at, result) {
 			if (!apply_all_failed(result) || !apply_all_name(result))
 				continue;
-			again = apply_all_one(daemon, apply_all_name(result), &then);
+			again = apply_bond(daemon, apply_all_name(result), &then);
 			progress |= !apply_all_failed(again);
 			json_array_set_new(results, at, again);
 		}
@@ -269,7 +260,7 @@ json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
 		return results;
 	}
 	for (char **name = names; *name; name++)
-		json_array_append_new(results, apply_all_one(daemon, *name, order));
+		json_array_append_new(results, apply_bond(daemon, *name, order));
 	config_dir_free(names);
 	apply_all_again(daemon, order, results);
 	return results;

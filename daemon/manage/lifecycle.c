@@ -40,27 +40,15 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 	bond->daemon = daemon;
 	bond->multicast.pin_fd = -1;
 	dataplane_clear(&bond->dataplane);
-	parts_start(bond);
+	parts_new(bond);
 	return bond;
-}
-
-/* Ends what goes on by itself. is_over: the far ends are told that the bond ends. */
-static void lifecycle_stop(struct bond *bond, bool is_over)
-{
-	arp_stop(bond);
-	delay_stop(bond);
-	bond_rebalance_stop(bond);
-	fail_over_mac_stop(bond);
-	client_rounds_stop(bond);
-	bond_lacp_stop(bond, is_over);
-	bond_bfd_stop(bond, is_over);
 }
 
 /* is_over: nothing is left for a next bondd. */
 static void lifecycle_free_bond(struct bond *bond, bool is_over)
 {
-	lifecycle_stop(bond, is_over);
-	parts_stop(bond);
+	parts_stop(bond, is_over);
+	parts_free(bond);
 	if (is_over)
 		dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	else
@@ -148,13 +136,9 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 
 static int lifecycle_start(struct bond *bond, struct err *err)
 {
-	int r = delay_start(bond);
+	int r = parts_start(bond);
 
-	if (r >= 0)
-		r = fail_over_mac_start(bond);
-	if (r >= 0)
-		r = client_rounds_start(bond);
-	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
+	return r ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
@@ -228,7 +212,7 @@ static int lifecycle_end(struct bond *bond, struct err *err)
 		lifecycle_free_bond(bond, true);
 		return 0;
 	}
-	lifecycle_stop(bond, true);
+	parts_stop(bond, true);
 	bond->next = daemon->ending;
 	daemon->ending = bond;
 	return lifecycle_refuse_ending(bond, err);

@@ -81,7 +81,7 @@ struct part team_refusal_part = {
 	.bond_size = sizeof(struct team_refusal *),
 	.hears = NEWS_ON_BOND | NEWS_ON_SLAVE | NEWS_OTHER,
 	.hear = team_refusal_hear,
-	.stop = team_refusal_free_all,
+	.free = team_refusal_free_all,
 };
 
 static bool team_ports_is_strange(struct bond *bond, const struct link_info *link)

@@ -14,6 +14,7 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/monitor/arp_paths.h"
 #include "daemon/monitor/arp_sender.h"
 #include "rules/link_state.h"
@@ -463,6 +464,12 @@ static void arp_start(struct bond *bond)
 	arp_arm(bond->daemon);
 }
 
+static void arp_stop(struct bond *bond)
+{
+	free(bond->arp);
+	bond->arp = NULL;
+}
+
 /* If the monitor goes on, the verdicts stay until it has new ones. */
 void arp_follow(struct bond *bond)
 {
@@ -475,11 +482,13 @@ void arp_follow(struct bond *bond)
 		verdict_forget(bond, slot, XBOND_MONITOR_ARP);
 }
 
-void arp_stop(struct bond *bond)
+static void arp_end(struct bond *bond, bool is_over)
 {
-	free(bond->arp);
-	bond->arp = NULL;
+	(void)is_over;
+	arp_stop(bond);
 }
+
+struct part arp_part = { .stop = arp_end };
 
 static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {

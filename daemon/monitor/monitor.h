@@ -108,8 +108,7 @@ void arp_done(struct daemon *daemon);
  * evaluates.
  */
 void arp_follow(struct bond *bond);
-/* The bond ends. */
-void arp_stop(struct bond *bond);
+extern struct part arp_part;
 
 /* Whatever is due. Evaluates. For those who wait outside the event loop. */
 void arp_work(struct daemon *daemon);

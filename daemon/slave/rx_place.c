@@ -482,7 +482,7 @@ static int hooks_enslave(struct bond *bond, unsigned int slot, struct err *err)
 	return 0;
 }
 
-static void hooks_stop(struct bond *bond)
+static void hooks_free(struct bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
@@ -497,6 +497,6 @@ static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
 
 struct part hooks_part = { .enslave = hooks_enslave,
 			   .forget = slave_hooks_end,
-			   .stop = hooks_stop,
+			   .free = hooks_free,
 			   .hears = NEWS_FILTER | NEWS_TIME | NEWS_LOST,
 			   .settle = hooks_settle };

@@ -510,11 +510,20 @@ static void groups_forget(struct bond *bond, unsigned int slot)
 	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-static void groups_stop(struct bond *bond)
+static void groups_free(struct bond *bond)
 {
 	if (bond->multicast.pin_fd >= 0)
 		close(bond->multicast.pin_fd);
 	free(bond->multicast.group);
+}
+
+/* When another slave is active, others are to have the groups of the ARP monitor's targets. */
+static void groups_decided(struct bond *bond, bool has_new_active)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (has_new_active && pin->arp_interval_ms && pin->arp_validate && pin->ns_ip6_target[0][0])
+		sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
 }
 
 struct part groups_part = {
@@ -522,5 +531,6 @@ struct part groups_part = {
 	.enslave = groups_enslave,
 	.restore = groups_restore,
 	.forget = groups_forget,
-	.stop = groups_stop,
+	.decided = groups_decided,
+	.free = groups_free,
 };

@@ -326,7 +326,7 @@ static bool vlan_filter_settle(struct bond *bond, unsigned int slot, uint32_t ne
 	return false;
 }
 
-static void vlan_filter_stop(struct bond *bond)
+static void vlan_filter_free(struct bond *bond)
 {
 	struct vlan_filter_bond *state = part_of_bond(bond, &vlan_filter_part);
 
@@ -343,5 +343,5 @@ struct part vlan_filter_part = {
 	.forget = vlan_filter_forget,
 	.hear = vlan_filter_hear,
 	.settle = vlan_filter_settle,
-	.stop = vlan_filter_stop,
+	.free = vlan_filter_free,
 };

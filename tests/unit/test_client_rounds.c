@@ -55,12 +55,15 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 
 static int make_bond(void **state)
 {
+	static struct part *const table[] = { &clients_part };
 	struct pins *pins;
 
 	(void)state;
+	parts_init(table, 1);
 	now_s = 100;
 	reads = 0;
 	bond = calloc(1, sizeof(*bond));
+	parts_new(bond);
 	pins = &bond->dataplane.pins;
 	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
 	pins->bond = calloc(1, sizeof(*pins->bond));
@@ -86,7 +89,8 @@ static int free_bond(void **state)
 	struct pins *pins = &bond->dataplane.pins;
 
 	(void)state;
-	client_rounds_stop(bond);
+	parts_stop(bond, true);
+	parts_free(bond);
 	free(pins->slaves);
 	free(pins->bond);
 	free(pins->table);
@@ -113,6 +117,12 @@ static void a_map_that_cannot_be_read_is_read_again(void **state)
 	assert_int_equal(receivers->levelled, BOTH);
 }
 
+/* The first field of the part's state; NULL: off. */
+static const void *rounds(void)
+{
+	return *(void **)part_of_bond(bond, &clients_part);
+}
+
 /* After a change of mode they are told bond0's address, and then forgotten. */
 static void clients_of_another_mode_are_not_given_up(void **state)
 {
@@ -122,12 +132,12 @@ static void clients_of_another_mode_are_not_given_up(void **state)
 	bond->dataplane.pins.bond->mode = XBOND_MODE_BALANCE_RR;
 	error = -ENOMEM;
 	client_rounds_follow(bond);
-	assert_non_null(bond->client_rounds);
+	assert_non_null(rounds());
 	error = 0;
 	now_s += 2;
 	client_rounds_follow(bond);
 	assert_int_equal(reads, 3);
-	assert_non_null(bond->client_rounds);
+	assert_non_null(rounds());
 }
 
 int main(void)

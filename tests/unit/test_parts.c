@@ -42,14 +42,14 @@ static int setup(void **state)
 	settled = 0;
 	for (unsigned int slot = 0; slot < 8; slot++)
 		slaves[slot].state = XBOND_SLOT_MEMBER;
-	parts_start(&bond);
+	parts_new(&bond);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	parts_stop(&bond);
+	parts_free(&bond);
 	return 0;
 }
 
