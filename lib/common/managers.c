@@ -105,12 +105,6 @@ static bool managers_in_interfaces(const char *line, const char *name)
 	return !strncmp(line, name, length) && isspace((unsigned char)line[length]);
 }
 
-/* systemd.network(5): Name=PATTERN... */
-static bool managers_in_network(const char *line, const char *name)
-{
-	return !strncmp(line, "Name=", 5) && managers_fits(line + 5, " \t\r\n", name);
-}
-
 /* nm-settings-keyfile(5): interface-name=NAME, or a list of patterns in [match] */
 static bool managers_in_keyfile(const char *line, const char *name)
 {
@@ -136,6 +130,132 @@ static bool managers_in_yaml(const char *line, const char *name)
 	return false;
 }
 
+/* systemd.network(5): what a file and its drop-ins ask of a device. */
+struct managers_match {
+	bool names, name_fits;
+	bool kinds, kind_differs; /* Type= and Kind= */
+	bool others;		  /* a MAC address, a path */
+	bool unmanaged;
+};
+
+/* A "!" before the list means all but these. */
+static bool managers_fits_list(const char *patterns, const char *word)
+{
+	bool is_not = *patterns == '!';
+
+	return managers_fits(patterns + is_not, " \t", word) != is_not;
+}
+
+static void managers_match_take(struct managers_match *match, const char *key, const char *value,
+				const char *name)
+{
+	if (!strcmp(key, "Name")) {
+		match->names = true;
+		match->name_fits |= managers_fits_list(value, name);
+	} else if (!strcmp(key, "Type")) {
+		match->kinds = true;
+		match->kind_differs |= !managers_fits_list(value, "ether");
+	} else if (!strcmp(key, "Kind")) {
+		/* Which of them a bond is depends on the kernel. */
+		match->kinds = true;
+		match->kind_differs |=
+			!managers_fits_list(value, "veth") || !managers_fits_list(value, "netkit");
+	} else {
+		match->others = true;
+	}
+}
+
+/* Cuts the line into a key and a value. */
+static bool managers_match_cut(char *line, char **ret_key, char **ret_value)
+{
+	char *end = strchr(line, '=');
+
+	if (!end || strchr("#;", *line))
+		return false;
+	*ret_key = line;
+	*ret_value = end + 1 + strspn(end + 1, " \t");
+	while (end > line && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	return true;
+}
+
+static void managers_match_read(struct managers_match *match, const char *path, const char *name)
+{
+	FILE *file = fopen(path, "re");
+	char buffer[LINE_SIZE], *key, *value;
+	bool in_match = false, in_link = false;
+
+	while (file && fgets(buffer, sizeof(buffer), file)) {
+		char *line = buffer + strspn(buffer, " \t");
+
+		line[strcspn(line, "\r\n")] = '\0';
+		if (*line == '[') {
+			in_match = !strncmp(line, "[Match]", 7);
+			in_link = !strncmp(line, "[Link]", 6);
+		} else if (managers_match_cut(line, &key, &value)) {
+			if (in_match)
+				managers_match_take(match, key, value, name);
+			else if (in_link && !strcmp(key, "Unmanaged"))
+				match->unmanaged = *value && strchr("1ytYT", *value);
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+static const char *const managers_networks[] = { "/etc/systemd/network/", "/run/systemd/network/",
+						 "/usr/lib/systemd/network/" };
+
+#define NETWORKS (sizeof(managers_networks) / sizeof(managers_networks[0]))
+
+static void managers_match_drop_ins(struct managers_match *match, const char *root,
+				    const char *file, const char *name)
+{
+	for (size_t i = 0; i < NETWORKS; i++) {
+		char pattern[PATH_MAX];
+		glob_t paths;
+
+		snprintf(pattern, sizeof(pattern), "%s%s%s.d/*.conf", root, managers_networks[i],
+			 file);
+		if (glob(pattern, 0, NULL, &paths))
+			continue;
+		for (size_t k = 0; k < paths.gl_pathc; k++)
+			managers_match_read(match, paths.gl_pathv[k], name);
+		globfree(&paths);
+	}
+}
+
+/* A file that asks only for a kind of device is for all of that kind. */
+static bool managers_is_matched(const char *root, const char *path, const char *name)
+{
+	struct managers_match match = {};
+
+	managers_match_read(&match, path, name);
+	managers_match_drop_ins(&match, root, strrchr(path, '/') + 1, name);
+	if (match.unmanaged || match.kind_differs || (match.names && !match.name_fits))
+		return false;
+	return match.names || (match.kinds && !match.others);
+}
+
+static bool managers_networkd(const char *root, const char *name)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < NETWORKS && !found; i++) {
+		char pattern[PATH_MAX];
+		glob_t paths;
+
+		snprintf(pattern, sizeof(pattern), "%s%s*.network", root, managers_networks[i]);
+		if (glob(pattern, GLOB_NOSORT, NULL, &paths))
+			continue;
+		for (size_t k = 0; k < paths.gl_pathc && !found; k++)
+			found = managers_is_matched(root, paths.gl_pathv[k], name);
+		globfree(&paths);
+	}
+	return found;
+}
+
 /* names: NULL if the file is there for the device: ifcfg-NAME */
 static const struct {
 	const char *manager, *files;
@@ -146,9 +266,6 @@ static const struct {
 	{ "netplan", "/usr/lib/netplan/*.yaml", managers_in_yaml },
 	{ "ifupdown", "/etc/network/interfaces", managers_in_interfaces },
 	{ "ifupdown", "/etc/network/interfaces.d/*", managers_in_interfaces },
-	{ "systemd-networkd", "/etc/systemd/network/*.network", managers_in_network },
-	{ "systemd-networkd", "/run/systemd/network/*.network", managers_in_network },
-	{ "systemd-networkd", "/usr/lib/systemd/network/*.network", managers_in_network },
 	{ "NetworkManager", "/etc/NetworkManager/system-connections/*", managers_in_keyfile },
 	{ "NetworkManager", "/run/NetworkManager/system-connections/*", managers_in_keyfile },
 	{ "NetworkManager", "/usr/lib/NetworkManager/system-connections/*", managers_in_keyfile },
@@ -189,5 +306,5 @@ const char *managers_configured(const char *root, const char *name)
 				found = managers_files[i].manager;
 		globfree(&paths);
 	}
-	return found;
+	return found || !managers_networkd(root, name) ? found : "systemd-networkd";
 }

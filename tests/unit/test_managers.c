@@ -40,6 +40,18 @@ static const struct {
 	{ NETWORK, "[Match]\nName=eth* bond?\n", "systemd-networkd" },
 	{ NETWORK, "[Match]\nName=!bond0 *\n", NULL },
 	{ NETWORK, "[Match]\nName=bond1\n#Name=bond0\n[Network]\nBond=bond0\n", NULL },
+	{ NETWORK, "[Match]\nName = eth0\nName = bond0\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nName=!eth*\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nType=ether\n[Network]\nDHCP=yes\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nType=ether wlan\nName=bond0\n", "systemd-networkd" },
+	{ NETWORK, "[Match]\nType=ether\nName=eth*\n", NULL },
+	{ NETWORK, "[Match]\nType=ether\nMACAddress=02:00:00:00:00:01\n", NULL },
+	{ NETWORK, "[Match]\nType=ether\nKind=!*\n[Network]\nDHCP=yes\n", NULL },
+	{ NETWORK, "[Match]\nType=wlan\n", NULL },
+	{ NETWORK, "[Match]\nName=bond0\n[Link]\nUnmanaged=yes\n", NULL },
+	{ NETWORK, "[Match]\nName=bond0\n[Link]\nUnmanaged=no\n", "systemd-networkd" },
+	{ NETWORK, "[Network]\nName=bond0\n", NULL },
+	{ NETWORK ".d/x.conf", "[Match]\nName=bond0\n", NULL }, /* of a file that is not there */
 	{ "/usr/lib/systemd/network/20-x.network", "[Match]\nName=*\n", "systemd-networkd" },
 	{ "/usr/lib/systemd/network/20-x.network.example", "[Match]\nName=*\n", NULL },
 	{ KEYFILE, "[connection]\ninterface-name=bond0\n", "NetworkManager" },
@@ -91,6 +103,21 @@ static void test_files(void **state)
 	}
 }
 
+static void test_drop_ins_of_networkd(void **state)
+{
+	static const char drop_in[] = "/run/systemd/network/20-x.network.d/10-y.conf";
+
+	(void)state;
+	put(NETWORK, "[Match]\nName=eth0\n");
+	assert_null(managers_configured(root, "bond0"));
+	put(drop_in, "[Match]\nName=bond0\n");
+	assert_string_equal(managers_configured(root, "bond0"), "systemd-networkd");
+	put(drop_in, "[Match]\nName=bond0\n[Link]\nUnmanaged=yes\n");
+	assert_null(managers_configured(root, "bond0"));
+	take_away(drop_in);
+	take_away(NETWORK);
+}
+
 static int make_root(void **state)
 {
 	(void)state;
@@ -110,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_drop_ins_of_networkd),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
