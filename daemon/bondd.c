@@ -429,6 +429,8 @@ int main(int argc, char **argv)
 	bondd_start_metrics(&daemon);
 	capabilities_drop();
 	r = bondd_run(&daemon);
+	if (r < 0)
+		log_error("cannot wait for events: %s; bondd must be started again", strerror(-r));
 	sd_notify(0, "STOPPING=1");
 	log_info("stopping; the bonds continue");
 	bondd_stop(&daemon);

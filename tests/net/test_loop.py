@@ -14,6 +14,7 @@ import sys
 
 import pytest
 
+from lab import needs_strace
 from namespace import children_of, run
 from waiting import wait_for
 
@@ -193,3 +194,13 @@ def test_never_above_50_ms_with_64_bonds(lab):
     figures, locked_ms = stand_still(Many(lab, bonds=64, above=300), rounds=20)
     print(figures, locked_ms)
     assert figures["worst_own_ms"] < LIMIT_MS
+
+
+def test_a_loop_that_cannot_wait_says_why(lone):
+    needs_strace()
+    host = lone()
+    calls = "epoll_wait,epoll_pwait,epoll_pwait2"
+    host.spawn("strace", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e",
+               f"inject={calls}:error=ENOMEM:when=1", "-p", host.bondd.pid)
+    wait_for(lambda: host.bondd.poll() == 1, "bondd to end", 15)
+    assert "cannot wait for events: Cannot allocate memory" in host.log()
