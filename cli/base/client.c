@@ -207,6 +207,17 @@ bool client_present(const char *run_dir)
 	return fd >= 0;
 }
 
+bool client_is_silent(const char *run_dir)
+{
+	json_t *request = json_pack("{s:s}", "method", "ping"), *reply = NULL;
+	struct err err;
+	int r = client_call(run_dir, request, CLIENT_WAIT_SHORT_S, &reply, &err);
+
+	json_decref(request);
+	json_decref(reply);
+	return r == -ECONNRESET && client_present(run_dir);
+}
+
 int steer_check(const struct pins *pins, const char *bond, struct err *err)
 {
 	if (!pins->writable)

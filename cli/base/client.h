@@ -34,6 +34,8 @@ int client_open(const char *run_dir, const json_t *request, struct err *err);
 
 /* Does the socket accept a connection? Returns at once. */
 bool client_present(const char *run_dir);
+/* Connects, and hears nothing in CLIENT_WAIT_SHORT_S. */
+bool client_is_silent(const char *run_dir);
 
 /*
  * Writes steering options into a bond's settings map, where they act on the next packet, and tells

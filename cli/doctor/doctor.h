@@ -117,7 +117,9 @@ struct doctor_host {
 	unsigned int kernel; /* DOCTOR_KERNEL() */
 	bool has_bpffs;
 	enum doctor_answer has_btf, has_jit;
-	bool bondd_answers; /* its socket takes connections */
+	bool bondd_answers;   /* its socket takes connections */
+	bool bondd_is_silent; /* but bondd answers nothing */
+	bool run_dir_is_full;
 	bool loop_is_known;
 	struct loop_figures loop;
 	enum doctor_answer starts_at_boot; /* UNKNOWN: systemd does not run here */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -311,6 +312,7 @@ static enum doctor_answer facts_starts_at_boot(const struct paths *paths)
 static void facts_gather_host(const struct paths *paths, struct doctor_host *host)
 {
 	int jit = gather_number("/proc/sys/net/core/bpf_jit_enable");
+	struct statvfs room;
 
 	*host = (struct doctor_host){ .paths = *paths, .now_ns = clock_now_ns() };
 	host->kernel = facts_kernel();
@@ -318,6 +320,8 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 	host->has_btf = facts_answer(!access("/sys/kernel/btf/vmlinux", F_OK));
 	host->has_jit = jit < 0 ? DOCTOR_UNKNOWN : facts_answer(jit);
 	host->bondd_answers = client_present(paths->run_dir);
+	host->bondd_is_silent = host->bondd_answers && client_is_silent(paths->run_dir);
+	host->run_dir_is_full = !statvfs(paths->run_dir, &room) && room.f_blocks && !room.f_bavail;
 	host->loop_is_known = !loop_read(paths->run_dir, &host->loop);
 	host->starts_at_boot = facts_starts_at_boot(paths);
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the machine, of bondd, of pins that cannot be read, and of the BPF programs. */
+#include <stdio.h>
+
 #include "cli/base/picture.h"
+#include "cli/base/print.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "network/driver.h"
 #include "view/view_bond.h"
 
-/* A turn of the main loop that still runs, or that once took so long. */
+/* A turn of the main loop that still runs. */
 #define HOST_STUCK_NS (2 * NS_PER_S)
-#define HOST_SLOW_NS (NS_PER_S / 2)
+/* For how long one slow turn is worth a word, and several. */
+#define HOST_SLOW_ONCE_NS (3600 * NS_PER_S)
+#define HOST_SLOW_OFTEN 3
+#define HOST_SLOW_OFTEN_NS (24 * 3600 * NS_PER_S)
 
 /* What xbond does otherwise, before this version. */
 static const struct {
@@ -81,11 +87,22 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 	doctor_advise(report, "start it: systemctl start bondd");
 }
 
+static void host_check_room(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (!facts->host.run_dir_is_full)
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "the file system of %s is full: bondd keeps no figures of its loop there",
+		     facts->host.paths.run_dir);
+	doctor_advise(report, "make room: df %s", facts->host.paths.run_dir);
+}
+
 void doctor_check_bondd(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	const struct doctor_host *host = &facts->host;
 	const struct doctor_bond *left = host_find_beating(facts, false);
 
+	host_check_room(facts, report);
 	if (!host->bondd_answers)
 		host_check_absent(facts, report);
 	else if (host->loop_is_known && host->loop.began_ns &&
@@ -95,6 +112,11 @@ void doctor_check_bondd(const struct doctor_facts *facts, struct doctor_report *
 			     (unsigned long long)((host->now_ns - host->loop.began_ns) / NS_PER_S));
 		doctor_advise(report, "see its log; if it stays stuck, restart it, which does not "
 				      "disturb traffic");
+	} else if (host->bondd_is_silent) {
+		doctor_found(report, DOCTOR_BAD, NULL,
+			     VIEW_BONDD_SILENT ", though it is there: perhaps it was stopped");
+		doctor_advise(report, "'kill -CONT' lets it go on if its state in ps is T; "
+				      "otherwise restart it, which does not disturb traffic");
 	} else if (left) {
 		doctor_found(report, DOCTOR_BAD, NULL, "bondd runs, but does not manage %s",
 			     left->name);
@@ -106,15 +128,22 @@ void doctor_check_bondd(const struct doctor_facts *facts, struct doctor_report *
 void doctor_check_loop(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	const struct loop_figures *loop = &facts->host.loop;
+	uint64_t age_ns = facts->host.now_ns - loop->slow_ended_ns;
+	char ago[UNITS_SIZE], others[64] = "";
 
-	if (!facts->host.loop_is_known || loop->worst_ns < HOST_SLOW_NS)
+	if (!facts->host.loop_is_known || !loop->slow_turns ||
+	    age_ns > (loop->slow_turns < HOST_SLOW_OFTEN ? HOST_SLOW_ONCE_NS : HOST_SLOW_OFTEN_NS))
 		return;
+	if (loop->slow_turns > 1)
+		snprintf(others, sizeof(others), "; %llu turns were so slow since bondd started",
+			 (unsigned long long)loop->slow_turns);
 	doctor_found(report, DOCTOR_NOTE, NULL,
-		     "a turn of bondd's main loop took %llu ms, of which it waited %llu ms for a "
-		     "CPU (%.*s)",
-		     (unsigned long long)(loop->worst_ns / NS_PER_MS),
-		     (unsigned long long)((loop->worst_ns - loop->worst_own_ns) / NS_PER_MS),
-		     LOOP_WORK_SIZE, loop->worst_work);
+		     "%s ago a turn of bondd's main loop took %llu ms, of which it waited %llu ms "
+		     "for a CPU (%.*s)%s",
+		     units_duration((long long)(age_ns / NS_PER_MS), ago),
+		     (unsigned long long)(loop->slow_ns / NS_PER_MS),
+		     (unsigned long long)((loop->slow_ns - loop->slow_own_ns) / NS_PER_MS),
+		     LOOP_WORK_SIZE, loop->slow_work, others);
 	doctor_advise(report, "packets and LACP did not wait for it; if it happens again, look for "
 			      "what holds the RTNL lock or the CPUs");
 }

@@ -91,21 +91,33 @@ static unsigned int latency_bucket(uint64_t ns)
 	return bucket < LOOP_BUCKETS ? bucket : LOOP_BUCKETS - 1;
 }
 
+static void latency_note_slow(struct loop_figures *figures, uint64_t took_ns, uint64_t own_ns)
+{
+	figures->slow_turns++;
+	figures->slow_ended_ns = clock_now_ns();
+	figures->slow_ns = took_ns;
+	figures->slow_own_ns = own_ns;
+	snprintf(figures->slow_work, sizeof(figures->slow_work), "%s", latency.work);
+}
+
 void latency_end_turn(void)
 {
 	struct loop_figures *figures = latency.figures;
-	uint64_t took_ns, queued_ns;
+	uint64_t took_ns, queued_ns, own_ns;
 
 	if (!figures || !figures->began_ns)
 		return;
 	took_ns = clock_now_ns() - figures->began_ns;
 	queued_ns = latency_queued_ns() - latency.queued_ns;
+	own_ns = took_ns > queued_ns ? took_ns - queued_ns : 0;
 	figures->began_ns = 0;
 	figures->turns++;
 	figures->total_ns += took_ns;
 	figures->histogram[latency_bucket(took_ns)]++;
-	if (took_ns > queued_ns && took_ns - queued_ns > figures->worst_own_ns)
-		figures->worst_own_ns = took_ns - queued_ns;
+	if (own_ns > figures->worst_own_ns)
+		figures->worst_own_ns = own_ns;
+	if (took_ns >= LOOP_SLOW_NS)
+		latency_note_slow(figures, took_ns, own_ns);
 	if (took_ns <= figures->worst_ns)
 		return;
 	figures->worst_ns = took_ns;

@@ -104,6 +104,7 @@ unsigned int client_table_count(const struct client_entry *entries, int count, _
 #define LOOP_MAGIC 0x786c6f70 /* "xlop" */
 #define LOOP_BUCKETS 28	      /* powers of two of microseconds; the last is 67 s and more */
 #define LOOP_WORK_SIZE 16
+#define LOOP_SLOW_NS (500 * 1000000ull) /* what a turn should never take */
 
 /* During a turn the loop can answer to nothing else. Writer: bondd's main loop. */
 struct loop_figures {
@@ -116,6 +117,9 @@ struct loop_figures {
 	/* The worst time of any turn, without the time in which it waited for a CPU. */
 	uint64_t worst_own_ns;
 	char worst_work[LOOP_WORK_SIZE]; /* what the worst turn was for */
+	/* Turns of LOOP_SLOW_NS and more; of the last of them, its end, and as above. */
+	uint64_t slow_turns, slow_ended_ns, slow_ns, slow_own_ns;
+	char slow_work[LOOP_WORK_SIZE];
 	/* [n]: turns that took less than 2^n us, but at least half of that. */
 	uint64_t histogram[LOOP_BUCKETS];
 };

@@ -12,6 +12,7 @@ import re
 import shutil
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -69,13 +70,27 @@ def doctor(bpf_dir, tmp_path):
     return Doctor(bpf_dir, tmp_path)
 
 
+def answer(listener):
+    """To all requests, until nobody can connect any more."""
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            with client:
+                if client.recv(1000):
+                    client.sendall(b'{"ok": true}\n')
+
+
 @pytest.fixture
 def bondd(tmp_path):
     """What answers at bondd's socket."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "bondd.sock"))
         listener.listen(100)
+        thread = threading.Thread(target=answer, args=[listener])
+        thread.start()
         yield listener
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 @pytest.fixture
@@ -157,7 +172,7 @@ def test_no_bpf_file_system(tmp_path):
 
 def test_bondd_away(pins, doctor, bondd, tmp_path):
     assert doctor.found("bondd") == []
-    bondd.close()
+    bondd.shutdown(socket.SHUT_RDWR)
     assert doctor.found("bondd")[0][:2] == ("warning", None)  # it beats elsewhere
     pins.table.heartbeat_ns = 1
     severity, _, finding = doctor.found("bondd")[0]

@@ -355,3 +355,31 @@ def test_frames_that_a_switch_floods(pair):
     sender = sending(backup)
     assert watched(made.near) == [("bad", backup, "refused")]
     sender.kill()
+
+
+def test_a_bondd_that_stands_still(pair):
+    """Between two turns, so that it seems to have nothing to do."""
+    made = pair("active-backup", links=2)
+    made.near.freeze_bondd()
+    try:
+        assert says(made.near, "bondd", "bondd does not answer, though it is there")
+    finally:
+        made.near.thaw_bondd()
+    assert not found(made.near, "bondd")
+
+
+def test_a_full_run_dir(lone):
+    host = lone(bondd=False)
+    host.run_dir.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=8k", "none", host.run_dir)
+    try:
+        with contextlib.suppress(OSError):
+            (host.run_dir / "junk").write_bytes(bytes(65536))
+        host.start_bondd()
+        host.ctl("create", "bond0")
+        assert found(host, "bondd") == [("warning", None)]
+        (host.run_dir / "junk").unlink()
+        assert not found(host, "bondd")
+        host.stop_bondd()
+    finally:
+        run("umount", "-l", host.run_dir)

@@ -179,14 +179,29 @@ static void test_kernels(void **state)
 	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_kernel), 1);
 }
 
+/* Notes about the main loop if the last of its slow turns was so long ago. */
+static int count_slow_turns(unsigned int turns, unsigned int ago_s)
+{
+	facts.host.loop.slow_turns = turns;
+	facts.host.loop.slow_ns = facts.host.loop.worst_ns = NS_PER_S;
+	facts.host.loop.slow_ended_ns = NOW_NS - ago_s * NS_PER_S;
+	return count_host(DOCTOR_NOTE, doctor_check_loop);
+}
+
 static void test_main_loop(void **state)
 {
 	(void)state;
 	facts.host.loop_is_known = true;
 	facts.host.loop.worst_ns = NS_PER_S / 4;
 	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_loop), 0);
-	facts.host.loop.worst_ns = NS_PER_S;
-	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_loop), 1);
+	assert_int_equal(count_slow_turns(1, 60), 1);
+	assert_int_equal(count_slow_turns(1, 2 * 3600), 0);
+	assert_int_equal(count_slow_turns(3, 2 * 3600), 1);
+	assert_int_equal(count_slow_turns(3, 25 * 3600), 0);
+	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 0);
+	facts.host.bondd_is_silent = true;
+	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 1);
+	facts.host.bondd_is_silent = false;
 	facts.host.loop.began_ns = NOW_NS - NS_PER_S;
 	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 0);
 	facts.host.loop.began_ns = NOW_NS - 3 * NS_PER_S;
