@@ -38,7 +38,7 @@ CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0
 INCLUDES := -I. -Ilib -Iinclude
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
-CFLAGS ?= $(if $(COVER),-O0,$(if $(SAN),-O1,-O2)) -g
+CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),-O1 -g1,-O2 -g))
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))

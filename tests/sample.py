@@ -46,13 +46,13 @@ def _is_named(item, args):
 
 
 def mark_all(items):
-    """For a suite whose tests hardly say themselves how many of their variants are enough: one, and
-    one more for every three.
+    """For a suite whose tests hardly say themselves how many of their variants are enough: one of
+    every four.
     """
     of_function = collections.Counter(_function(item) for item in items)
     for item in items:
         if hasattr(item, "callspec") and not _variants(item):
-            item.add_marker(pytest.mark.variants(1 + of_function[_function(item)] // 3))
+            item.add_marker(pytest.mark.variants(-(-of_function[_function(item)] // 4)))
 
 
 def _function(item):

@@ -29,12 +29,11 @@ def pytest_configure(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     keep_together(items)
+    if not os.environ.get("XBOND_SOAK"):
+        soak = [item for item in items if item.get_closest_marker("soak")]
+        items[:] = [item for item in items if item not in soak]
+        config.hook.pytest_deselected(items=soak)
     sample.mark_all(items)
-    if os.environ.get("XBOND_SOAK"):
-        return
-    soak = [item for item in items if item.get_closest_marker("soak")]
-    items[:] = [item for item in items if item not in soak]
-    config.hook.pytest_deselected(items=soak)
 
 
 def keep_together(items):
