@@ -454,6 +454,10 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		event_error(pin->name, NULL, "%s", err.text);
+	/* What the threads of LACP and BFD found before the bond was ready, nobody has taken. */
+	monitor_bfd_take_news(bond->daemon);
+	if (bond->lacp.thread)
+		bond_evaluate(bond);
 	fail_over_mac_follow(bond);
 	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	pins_keep(bond);
