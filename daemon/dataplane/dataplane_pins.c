@@ -162,8 +162,7 @@ enum programs dataplane_programs(const struct xbond_bond *bond,
 {
 	if (asks)
 		return PROGRAMS_ASK;
-	return bond->device == XBOND_DEVICE_TEAM || bond->xdp_tx ||
-			       settings->path == XBOND_PATH_DIRECT
+	return bond->team_sends || bond->xdp_tx || settings->path == XBOND_PATH_DIRECT
 		       ? PROGRAMS_DIRECT
 		       : PROGRAMS_PAIR;
 }

@@ -131,7 +131,6 @@ static int device_pair_try_team(struct bond *bond, const struct link_end *device
 	int r, left;
 
 	memcpy(port_name, pin->port_name, sizeof(port_name));
-	pin->team_sends = true;
 	r = device_pair_make_team(bond, device, err);
 	if (r != -EOPNOTSUPP)
 		return r;
@@ -166,7 +165,7 @@ static int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_
 		return device_pair_make_team(bond, &device, err);
 	if (pin->device == XBOND_DEVICE_NETKIT)
 		return device_pair_make_netkit(bond, &device, &port, err);
-	if (pin->device == XBOND_DEVICE_AUTO && !option_against_team(pin)) {
+	if (pin->device == XBOND_DEVICE_AUTO && pin->team_sends) {
 		r = device_pair_try_team(bond, &device, err);
 		if (r != -EOPNOTSUPP)
 			return r;
@@ -174,6 +173,12 @@ static int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_
 	if (pin->device != XBOND_DEVICE_VETH && !device_pair_asks_for_xdp(pin))
 		r = device_pair_try_netkit(bond, &device, &port, err);
 	return r == -EOPNOTSUPP ? device_pair_make_veth(bond, &device, &port, err) : r;
+}
+
+void device_choose(struct nl *nl, struct xbond_bond *pin)
+{
+	if (pin->device == XBOND_DEVICE_AUTO)
+		pin->team_sends = !option_against_team(pin) && link_knows_kind(nl, TEAM_KIND);
 }
 
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],

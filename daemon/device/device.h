@@ -13,6 +13,8 @@
 /* A free name for the port side that says whose it is: xb-bond0. */
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
 		     struct err *err);
+/* Whether a new bond shall be a team if the option leaves that to bondd: sets team_sends. */
+void device_choose(struct nl *nl, struct xbond_bond *pin);
 /* Makes it with the name of bond->dataplane; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
 /*

@@ -158,6 +158,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	first.state = XBOND_BOND_CREATING;
 	first.netnsid = -1;
 	first.active_slot = XBOND_NO_SLOT;
+	device_choose(&daemon->nl, &first);
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
 	bond = lifecycle_new_bond(daemon);

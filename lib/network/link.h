@@ -95,6 +95,11 @@ struct link_end {
 	uint32_t mtu;
 	unsigned int queues;
 };
+/*
+ * Does the kernel have devices of this kind? It loads the module, but no device is made. True also
+ * if it does not say.
+ */
+bool link_knows_kind(struct nl *nl, const char *kind);
 /* Makes a device of a kind that needs to know nothing more. */
 int link_create(struct nl *nl, const char *kind, const struct link_end *end, struct err *err);
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,

@@ -164,6 +164,21 @@ static void link_put_peer(struct nl_msg *msg, int attribute, const struct link_e
 	nl_request_end(msg, peer);
 }
 
+/* Whether a kind is known comes before what is wrong with the request: the address is too short. */
+bool link_knows_kind(struct nl *nl, const char *kind)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	const uint8_t no_mac[XBOND_MAC_SIZE - 1] = { 0 };
+	struct nlattr *linkinfo;
+
+	nl_request_put(msg, IFLA_ADDRESS, sizeof(no_mac), no_mac);
+	linkinfo = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_KIND, kind);
+	nl_request_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, NULL) != -EOPNOTSUPP;
+}
+
 int link_create(struct nl *nl, const char *kind, const struct link_end *end, struct err *err)
 {
 	struct ifinfomsg info = { 0 };
