@@ -176,8 +176,8 @@ void client_plan_read_slaves(struct bond *bond, struct client_slaves *ret_slaves
 
 static uint8_t client_plan_slot_of(const struct client_slaves *slaves, uint64_t mac)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slaves->working, slot) && slaves->mac[slot] == mac)
+	slots_for_each (slaves->working, slot)
+		if (slaves->mac[slot] == mac)
 			return (uint8_t)slot;
 	return XBOND_NO_SLOT;
 }

@@ -19,9 +19,7 @@
 
 #define GOODBYES 3 /* packets that say that the session has been turned off */
 
-#define bfd_thread_for_each_link(bond, slot)                         \
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
-		if ((bond)->used >> slot & 1)
+#define bfd_thread_for_each_link(bond, slot) slots_for_each ((bond)->used, slot)
 
 static uint16_t bfd_thread_source_port(const struct bfd_session *session)
 {
@@ -249,7 +247,7 @@ static void bfd_thread_say_goodbye(struct bfd_thread_bond *bond, unsigned int sl
 
 static void bfd_thread_end_link(struct bfd_thread_bond *bond, unsigned int slot)
 {
-	if (bond->used >> slot & 1)
+	if (slots_have(bond->used, slot))
 		bfd_thread_say_goodbye(bond, slot);
 	bond->used &= ~slots_bit(slot);
 	store_release(bond->map->link[slot].enabled, 0);
@@ -303,7 +301,7 @@ void bfd_thread_bond_set_port(struct bfd_thread_bond *bond, unsigned int slot,
 		return;
 	link->port = *port;
 	link->changed = true;
-	if (!(bond->used >> slot & 1))
+	if (!slots_have(bond->used, slot))
 		bfd_thread_begin_link(bond, slot);
 }
 
@@ -330,9 +328,9 @@ void bfd_thread_bond_configure(struct bfd_thread_bond *bond, const struct bfd_th
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		struct bfd_thread_link *link = &bond->link[slot];
 
-		if (used >> slot & 1)
+		if (slots_have(used, slot))
 			bfd_thread_bond_set_port(bond, slot, &ports[slot]);
-		if (bond->used >> slot & 1)
+		if (slots_have(bond->used, slot))
 			bfd_session_configure(&link->session, config->interval_us,
 					      (uint8_t)config->multiplier);
 	}

@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
+#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
@@ -253,7 +254,7 @@ static bool attach_check_is_missing(const struct attach_place *place)
 static void attach_check_set_missing(const struct attach_place *place, bool missing)
 {
 	struct xbond_attached *attached = attach_check_record(place->bond);
-	uint64_t bit = place->slot < NO_SLOT ? UINT64_C(1) << place->slot : 0;
+	uint64_t bit = slots_bit(place->slot);
 
 	attached->missing = missing ? attached->missing | bit : attached->missing & ~bit;
 	if (place->slot == NO_SLOT)
@@ -418,7 +419,7 @@ void attach_check_forget(struct bond *bond, unsigned int slot)
 {
 	struct xbond_attached *attached = attach_check_record(bond);
 
-	attached->missing &= ~(UINT64_C(1) << slot);
+	attached->missing &= ~slots_bit(slot);
 	attached->detached[slot] = 0;
 }
 

@@ -77,8 +77,8 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	if (!bond_lacp_has_link(bond, slot))
 		return bond_lacp_is_held_down(bond, slot) ? LACP_LINK_STOPPED : LACP_LINK_DOWN;
-	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
-								     : LACP_LINK_UP;
+	return bond->device.is_down || slots_have(rx_turn_out(bond), slot) ? LACP_LINK_STOPPED
+									   : LACP_LINK_UP;
 }
 
 /*
@@ -106,7 +106,7 @@ static void bond_lacp_enter(struct bond *bond)
 	struct err err;
 
 	bond_for_each_member (bond, slot)
-		members |= UINT64_C(1) << slot;
+		members |= slots_bit(slot);
 	bond->lacp.config = bond_lacp_config_of(bond);
 	bond->lacp.thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins,
 					    members, &bond->lacp.config, &err);

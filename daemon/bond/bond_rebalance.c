@@ -315,9 +315,8 @@ static void bond_rebalance_mark(struct bond *bond, uint64_t now_ns)
 		input.losers |= slots_bit(rebalance->chosen[i].from) |
 				slots_bit(rebalance->chosen[i].to); /* for the partner */
 	ask = marker_wait_ask(&rebalance->markers, &input);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(ask, slot))
-			lacp_thread_drain(bond->lacp.thread, slot);
+	slots_for_each (ask, slot)
+		lacp_thread_drain(bond->lacp.thread, slot);
 }
 
 /* Its limit is its own: other flows that leave the slots may send markers again. */

@@ -5,6 +5,7 @@
 
 #include "common/mac.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/device/device.h"
 #include "daemon/handover/handover_plan.h"
 #include "daemon/manage/lifecycle.h"
@@ -294,7 +295,7 @@ static bool xbond_side_uses(struct handover *plan, int ifindex, const struct han
 	struct bond *bond = xbond_side_find(plan, ifindex);
 	int slot = bond ? bond_slot_by_ifindex(bond, slave->ifindex) : -1;
 
-	return slot >= 0 && bond->dataplane.pins.table->tx_mask >> slot & 1 &&
+	return slot >= 0 && slots_have(bond->dataplane.pins.table->tx_mask, slot) &&
 	       bond->device.port_up && xbond_side_is_heard(bond, (unsigned int)slot);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/pins.h"
+#include "common/slots.h"
 #include "lacp/frame.h"
 
 #define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)
@@ -89,7 +90,7 @@ void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsi
 	uint64_t silence_ns = lacp_silence_ns(words->silence_ns, hold->hurried & XBOND_HOLD_ASKS,
 					      hold->hurried & XBOND_HOLD_KNOWS);
 
-	if (sys->used >> slot & 1 && (given_up || hold->heard_ns))
+	if (slots_have(sys->used, slot) && (given_up || hold->heard_ns))
 		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, silence_ns,
 				hold->answered_ns);
 	hold->heard_ns = 0;

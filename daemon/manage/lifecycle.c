@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/slots.h"
 #include "daemon/alb/alb.h"
 #include "daemon/manage/lifecycle.h"
 
@@ -438,7 +439,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	}
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
-		members |= UINT64_C(1) << slot;
+		members |= slots_bit(slot);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 		slave_rx_skip_backlog(bond, slot);

@@ -9,6 +9,7 @@
 #include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
@@ -73,7 +74,7 @@ static int request_check_queue_id(struct bond *bond, const struct option_set *op
 			err, EINVAL,
 			"queue_id: two slaves cannot have the same number; give each its own");
 	bond_for_each_member (bond, slot)
-		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
+		if (!slots_have(slots, slot) && bond_slave(bond, slot)->queue_id == queue_id)
 			return err_set(err, EEXIST,
 				       "queue_id: %u is the number of %s; choose another", queue_id,
 				       bond_slave(bond, slot)->name);
@@ -192,7 +193,7 @@ static void request_note_chains(struct addition *addition)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
 
-		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
+		if (slots_have(addition->added, slot) && slave->trouble & XBOND_TROUBLE_NFT)
 			request_note(addition->notes,
 				     "nft chains at the ingress of %s see nothing of what %s "
 				     "receives; put them on %s",
@@ -300,9 +301,8 @@ static int request_add_all(struct addition *addition, struct err *err)
 		request_take_back(addition);
 		return r;
 	}
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (addition->added >> slot & 1)
-			slave_admit(addition->bond, slot);
+	slots_for_each (addition->added, slot)
+		slave_admit(addition->bond, slot);
 	/* This is the last step, because addresses do not come back by themselves. */
 	for (size_t i = 0; i < addition->count; i++) {
 		event_config("add-slave", bond_pin(addition->bond)->name, addition->links[i].name,
@@ -426,7 +426,7 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 		return r;
 	bond_for_each_member (bond, slot)
 		for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
-			if (mask >> slot & 1 && options->given[id])
+			if (slots_have(mask, slot) && options->given[id])
 				values_write_slave(bond_slave(bond, slot), option_at(id),
 						   &options->value[id]);
 	if (options->given[OPT_PRIO])
@@ -441,8 +441,8 @@ static int request_check_released(struct bond *bond, uint64_t mask, struct err *
 {
 	char left[RESTORED_TEXT_SIZE];
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+	slots_for_each (mask, slot)
+		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 			return err_set(err, EAGAIN,
 				       "not all is as it was before (%s); bondd tries it again",
 				       restored_left_of(&bond->dataplane.pins, left));
@@ -461,7 +461,7 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)
-		if (mask >> slot & 1) {
+		if (slots_have(mask, slot)) {
 			request_note_kept_mac(bond, slot, notes);
 			awaited_slave_left(bond, slot);
 		}

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/slots.h"
 #include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -108,7 +109,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
 		dataplane_retire_counters(&bond->dataplane, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
-	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
+	__atomic_and_fetch(&settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
 	verdict_begin(bond, slot);
@@ -250,15 +251,15 @@ void slave_undo_now(struct bond *bond)
 void slave_release(struct bond *bond, uint64_t mask)
 {
 	bond_for_each_member (bond, slot)
-		if (mask >> slot & 1)
+		if (slots_have(mask, slot))
 			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
 					 __ATOMIC_RELEASE);
 	bond_evaluate(bond);
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
 	mac_swap_settle(bond);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+	slots_for_each (mask, slot)
+		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 			slave_undo(bond, slot);
 }
 
@@ -342,7 +343,7 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	event_config("del-slave", pin->name, bond_slave(bond, slot)->name,
 		     "somebody has taken %s out of %s; it is released",
 		     bond_slave(bond, slot)->name, pin->name);
-	slave_release(bond, UINT64_C(1) << slot);
+	slave_release(bond, slots_bit(slot));
 	return true;
 }
 

@@ -19,6 +19,17 @@ static inline bool slots_have(uint64_t slots, unsigned int slot)
 	return slots & slots_bit(slot);
 }
 
+/* The first of them from this one on; XBOND_MAX_SLAVES: there is none. */
+static inline unsigned int slots_next(uint64_t slots, unsigned int from)
+{
+	slots &= from < XBOND_MAX_SLAVES ? ~UINT64_C(0) << from : 0;
+	return slots ? (unsigned int)__builtin_ctzll(slots) : XBOND_MAX_SLAVES;
+}
+
+#define slots_for_each(slots, slot)                                             \
+	for (unsigned int slot = slots_next(slots, 0); slot < XBOND_MAX_SLAVES; \
+	     slot = slots_next(slots, slot + 1))
+
 static inline unsigned int slots_count(uint64_t slots)
 {
 	return (unsigned int)__builtin_popcountll(slots);

@@ -9,9 +9,8 @@ static unsigned int active_highest(const struct active_input *input, uint64_t sl
 {
 	unsigned int best = XBOND_NO_SLOT;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slots, slot) &&
-		    (best == XBOND_NO_SLOT || input->link[slot].prio > input->link[best].prio))
+	slots_for_each (slots, slot)
+		if (best == XBOND_NO_SLOT || input->link[slot].prio > input->link[best].prio)
 			best = slot;
 	return best;
 }
@@ -153,7 +152,7 @@ uint64_t receivers_fastest(uint64_t working, const uint32_t speed_mbps[XBOND_MAX
 	uint32_t highest = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(working >> slot & 1) || speed_mbps[slot] < highest)
+		if (!slots_have(working, slot) || speed_mbps[slot] < highest)
 			continue;
 		if (speed_mbps[slot] > highest)
 			fastest = 0;
@@ -167,16 +166,15 @@ static unsigned int receivers_idlest(const size_t *clients, uint64_t among)
 {
 	unsigned int idlest = XBOND_NO_SLOT;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (among >> slot & 1 &&
-		    (idlest == XBOND_NO_SLOT || clients[slot] < clients[idlest]))
+	slots_for_each (among, slot)
+		if (idlest == XBOND_NO_SLOT || clients[slot] < clients[idlest])
 			idlest = slot;
 	return idlest;
 }
 
 static bool receivers_may_stay(uint8_t slot, uint64_t working)
 {
-	return slot < XBOND_MAX_SLAVES && working >> slot & 1;
+	return slots_have(working, slot);
 }
 
 static void receivers_move(uint8_t *slot, size_t *clients, uint64_t among)
