@@ -140,7 +140,7 @@ static enum cli_exit policy_ask_bondd(const struct policy_call *call)
 	return cli_request(call->cli, "policy", call->bond, NULL, NULL);
 }
 
-/* It is done, whatever bondd answers. A bondd that is away looks for itself when it is back. */
+/* It is done, whatever bondd answers. A bondd that starts looks for itself. */
 static void policy_tell_bondd(const struct policy_call *call)
 {
 	struct err err;

@@ -220,7 +220,7 @@ int simulate_read(struct simulate *simulate, struct err *err)
 	return r;
 }
 
-/* Reads a bond from its pinned maps. While bondd is away, the programs' own rules count. */
+/* Reads a bond from its pinned maps. Without bondd, the programs' own rules count. */
 
 static void simulate_take_failure(struct simulate_failure *failure, const struct pins *pins,
 				  unsigned int failed)

@@ -60,7 +60,7 @@ static void watch_sync_place(struct bond *bond, const struct link_info *link, bo
 		parts_hear(bond, PART_BOND, NEWS_BOND, link, gone);
 }
 
-/* While bond0 is away, its number is another device's here. */
+/* While bond0 is in another namespace, its number is another device's here. */
 static void watch_take_stranger(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = link_has_lower(link) && link->lower_nsid < 0

@@ -60,7 +60,7 @@ int steer_write(struct pins *pins, const char *bond, const char *slave,
 		const struct option_set *set, struct err *err);
 /*
  * Tells bondd of what is in the pins already. method: "refresh" for settings, "policy". Returns 0
- * if bondd has acted on it; -ENOTCONN or -ECONNRESET: it is away.
+ * if bondd has acted on it; -ENOTCONN or -ECONNRESET: it is not running, or was lost.
  */
 int steer_tell_bondd(const char *run_dir, const struct pins *pins, const char *method,
 		     const char *bond, struct err *err);

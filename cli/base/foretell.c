@@ -95,7 +95,7 @@ static uint64_t aftermath_agreed(const struct lacp_system *system)
 	return agreed;
 }
 
-/* And those that have failed while bondd is away, which LACP does not know. */
+/* And those that have failed without bondd, which LACP does not know. */
 static uint64_t aftermath_leaving(const struct pins *pins, unsigned int failed)
 {
 	return slots_bit(failed) | ~carriers_live(pins, UINT64_MAX);

@@ -96,7 +96,7 @@ static const char *links_advice(const struct doctor_bond *bond, unsigned int slo
 	return "check cable, transceiver and far end";
 }
 
-/* While bondd is away, its pins may still say that such a slave is up. */
+/* Without bondd, its pins may still say that such a slave is up. */
 static bool links_is_set_down(const struct doctor_slave *slave)
 {
 	return slave->device.link && !(slave->device.link->flags & IFF_UP);

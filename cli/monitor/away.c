@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the programs do by themselves while bondd is away, as the pinned maps tell. */
+/* What the programs do by themselves without bondd, as the pinned maps tell. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * monitor: prints events as they happen. They come from bondd; while it is away, from the pinned
+ * monitor: prints events as they happen. They come from bondd; without it, from the pinned
  * maps; and with --since, first from the journal. It goes on when bondd is started again.
  */
 #include <errno.h>
@@ -152,7 +152,7 @@ struct monitor {
 	const struct cli *cli;
 	struct event_print print;
 	struct events_in in;
-	struct away *away; /* while bondd is away */
+	struct away *away; /* without bondd */
 	uint64_t back_us;  /* since then bondd is back, which is told before its first event */
 	uint64_t since_us;
 	bool has_since, follows;

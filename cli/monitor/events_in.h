@@ -76,7 +76,7 @@ bool history_print(struct event_print *print, struct events_in *in, uint64_t sin
 int since_parse(const char *text, uint64_t now_us, uint64_t *ret_us, struct err *err);
 
 /*
- * What the programs do by themselves while bondd is away, as the pinned maps tell: it is looked at
+ * What the programs do by themselves without bondd, as the pinned maps tell: it is looked at
  * now and then. Reads only; the rings are left to the next bondd.
  */
 

@@ -148,8 +148,8 @@ static void bfd_thread_run_link(struct bfd_thread_bond *bond, unsigned int slot,
 }
 
 /*
- * Until the programs notice that the thread is away, they leave packets to it. One that they have
- * heard the session's next one after is history.
+ * Until the programs notice that the thread has stopped, they leave packets to it. A packet is too
+ * old if they have heard a later one of its session.
  */
 static bool bfd_thread_is_history(const struct bfd_thread_bond *bond, unsigned int slot,
 				  uint64_t received_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the LACP thread leaves in the map `hold` for one port, so that the programs
- * (bpf/slow_hold.h) can hold it while bondd is away; and what it learns from there when bondd is
+ * (bpf/slow_hold.h) can hold it without bondd; and what it learns from there when bondd is
  * back. Knows only the LACP core and the ABI. The simulator uses it, too.
  */
 #ifndef XBOND_DAEMON_LACP_THREAD_LACP_THREAD_HOLD_H

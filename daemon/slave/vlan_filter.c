@@ -316,7 +316,7 @@ static void vlan_filter_settle_all(struct bond *bond)
 	*state = (struct vlan_filter_bond){ 0 };
 }
 
-/* No message tells of VLANs while bond0 is away. */
+/* No message tells of VLANs while bond0 is in another namespace. */
 static bool vlan_filter_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	if (slot == PART_BOND && (news & (NEWS_ON_BOND | NEWS_LOST) || bond->device.away))

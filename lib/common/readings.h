@@ -15,7 +15,7 @@
 
 /*
  * Is a bond's datapath attached? Answers from what bondd has found and from the pinned links
- * themselves, so that it works while bondd is away. Filters are visible by netlink only; for these
+ * themselves, so that it works without bondd. Filters are visible by netlink only; for these
  * the answer is bondd's last finding.
  */
 

@@ -18,7 +18,7 @@
 #define LACP_SHORT_TIMEOUT_TIME (3 * LACP_SECOND) /* 6.4.4 */
 #define LACP_LONG_TIMEOUT_TIME (90 * LACP_SECOND)
 #define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
-/* ns between two answers of the kernel while the daemon is away. */
+/* ns between two answers of the kernel while no daemon runs. */
 #define LACP_HOLD_GAP 900000000ULL
 
 /* Bits of lacp_info.state, 6.4.2.3. */

@@ -139,7 +139,7 @@ enum xbond_bfd_end view_bfd_ended(const struct pins *pins, unsigned int slot)
 	return (enum xbond_bfd_end)__atomic_load_n(&pins->bfd->link[slot].ended, __ATOMIC_RELAXED);
 }
 
-/* That the programs have ended its session while bondd is away; NULL: they have not. */
+/* That the programs have ended its session without bondd; NULL: they have not. */
 static json_t *view_why_bfd(const struct pins *pins, unsigned int slot)
 {
 	switch (view_bfd_ended(pins, slot)) {
