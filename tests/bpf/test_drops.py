@@ -104,7 +104,7 @@ def test_received_for_nobody(datapath, dropped):
     assert dropped(receive) == (TC_SHOT, {(1, X.DROP_INACTIVE): 1})
 
 
-# Nobody takes these while bondd is away.
+# Nobody takes these without bondd.
 WRONG = [lacpdu(info(STRANGER, 7, 0x3f), info(STRANGER, 1, 0x3f)), USUAL[:60],
          lacpdu(info(THEIRS, 7, 0x3f), info(THEIRS, 1, 0x3f), lengths=(20, 21, 16)), marker(kind=9)]
 

@@ -1,4 +1,4 @@
-"""LACP while bondd is away: what the program on a slave answers, whom it believes, when it gives a
+"""LACP without bondd: what the program on a slave answers, whom it believes, when it gives a
 port up.
 """
 import contextlib
@@ -322,7 +322,7 @@ def test_as_much_as_the_core_had_told(datapath, port):
 
 @pytest.mark.parametrize("in_masks", [False, True])
 def test_attached_and_idle(datapath, port, in_masks):
-    """The partner comes into sync while bondd is away: nobody here would collect what it sent."""
+    """The partner comes into sync without bondd: nobody here would collect what it sent."""
     port.told = 0
     port.pdu[:] = lacpdu(info(OURS, 3, WORKS & ~CARRIES), THEIR_INFO, OUR_PORT)
     out_of_masks(datapath, not in_masks, not in_masks)

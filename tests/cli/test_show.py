@@ -386,7 +386,7 @@ def test_why_a_slave_in_use_is_null(plain, show, bondctl):
     (X.BFD_SILENT, "the far end is silent on this link", "control detection time expired"),
     (X.BFD_SIGNALED, "the far end has taken it down", "neighbor signaled session down")])
 def test_why_names_the_session_that_the_programs_have_ended(plain, show, ended, what, diag):
-    """bondd is away, so the monitor still says what it said."""
+    """bondd is not running, so the monitor still says what it said."""
     link = plain.mapped("bfd", abi.btf().struct("xbond_bfd")).link[1]
     link.enabled, link.words[0].session.state = 1, 3
     plain.monitors[1].spoken |= 1 << X.MONITOR_BFD

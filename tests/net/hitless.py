@@ -1,4 +1,4 @@
-"""What packets and an LACP partner notice while bondd is away or replaced: nothing. The trials are
+"""What packets and an LACP partner notice when bondd stops or is replaced: nothing. The trials are
 the same with every partner: test_hitless.py has them with Open vSwitch, tests/vm/guest with kernel
 bonding.
 """

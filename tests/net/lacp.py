@@ -118,7 +118,7 @@ def send_slowly(host, dev, frames):
 def wait_away(host):
     """Until the programs take over: the heartbeat of bondd's LACP thread is old enough."""
     wait_for(lambda: time.monotonic_ns() - host.pinned("table")["lacp_heartbeat_ns"] > AWAY_NS,
-             "the programs to see that bondd is away")
+             "the programs to see that no bondd runs")
 
 
 def answers(host, links):

@@ -17,7 +17,7 @@ PACKETS = 2000
 
 READS_IN_PLACE = KERNEL >= (6, 2)
 in_place_only = pytest.mark.skipif(not READS_IN_PLACE, reason="this kernel reads its memory only "
-                                   "by copying, which is done while bondd is away")
+                                   "by copying, which is done without bondd")
 
 
 def wait_unwatched(host):

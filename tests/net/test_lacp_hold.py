@@ -1,4 +1,4 @@
-"""Hold: whom the programs answer while bondd is away, how often, and whom never; and when a link
+"""Hold: whom the programs answer without bondd, how often, and whom never; and when a link
 that was out carries again.
 """
 
@@ -16,7 +16,7 @@ IN_ANY_SECOND = 2  # at most one in 0.9 s
 
 
 class Held:
-    """A pair whose near bondd is away and whose far end is played by the test: it has the words of
+    """A pair without a near bondd, whose far end is played by the test: it has the words of
     both ends.
     """
 

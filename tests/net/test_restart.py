@@ -101,7 +101,7 @@ def test_show_without_bondd(pair):
     made = pair("balance-xor", links=2)
     before = stable(made.near.show())
     made.near.kill_bondd()
-    wait_for(lambda: made.near.show()["bondd"] is False, "bondctl to see that bondd is away")
+    wait_for(lambda: made.near.show()["bondd"] is False, "bondctl to see that bondd is not running")
     assert stable(made.near.show()) == {**before, "bondd": False, "carrier_source": None}
     assert made.near.ctl_json("list") == ["bond0"]
     assert made.near.ctl_json("stats")[0]["name"] == "bond0"

@@ -113,7 +113,7 @@ def port_of(made, link):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_switches_are_told_whichever_slave_sends(switched, mode):
-    """While bondd is away, the active slave fails, and all that is sent leaves by a third one."""
+    """Without bondd, the active slave fails, and all that is sent leaves by a third one."""
     made = switched(mode, xmit_hash_policy="layer3+4", primary="l0", lp_interval=3600)
     near, (mac, macs) = made.near, made.macs()
     near.ctl("set-slave", "bond0", "l1", "prio", 10)  # the next one

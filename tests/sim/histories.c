@@ -171,7 +171,7 @@ static void any_restart(struct history *history)
 		world_away(&history->world, index);
 }
 
-/* Leaves, also while the daemon is away, and returns. */
+/* Leaves, also without the daemon, and returns. */
 static void any_device(struct history *history)
 {
 	struct end end = any_end(history);

@@ -304,7 +304,7 @@ void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 		check_prospect(world, system, &prospect);
 }
 
-/* A device that goes while the daemon is away takes its program with it. */
+/* A device that goes without the daemon takes its program with it. */
 void world_port_remove(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];

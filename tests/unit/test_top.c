@@ -395,7 +395,7 @@ static void a_drain_is_asked_about(void **state)
 	assert_int_equal(top_ui_key(&ui, 'y', 4), TOP_STEER);
 	a.pins.table = &handed_over;
 	top_ui_key(&ui, 'd', 4);
-	assert_true(ui.is_asking); /* bondd is away, so nobody hands it over */
+	assert_true(ui.is_asking); /* without bondd nobody hands it over */
 	top_ui_key(&ui, 'n', 4);
 	handed_over.heartbeat_ns = clock_now_ns();
 	top_ui_key(&ui, 'd', 4);

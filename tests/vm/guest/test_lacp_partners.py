@@ -1,5 +1,5 @@
 """802.3ad with kernel bonding and with team as partners: what both ends say of each other, and
-traffic both ways, in quiet, after cuts, silence, flapping, another partner, while bondd is away,
+traffic both ways, in quiet, after cuts, silence, flapping, another partner, without bondd,
 and beside what others send.
 One setting serves all cases of a partner; each case leaves it as it found it.
 """
@@ -191,7 +191,7 @@ def all_arrived(streams):
 @pytest.mark.full("team")
 @pytest.mark.parametrize("how", [pytest.param("stopped", marks=pytest.mark.full), "killed"])
 def test_hold(made, kind, shows, how):
-    """bondd is away for more than the partner's timeout, and comes back."""
+    """bondd is stopped for more than the partner's timeout, and comes back."""
     with shows(kind, f"LACP hold: bondd {how} for longer than the timeout"):
         before, streams = view(made), both_ways(made)
         if how == "stopped":

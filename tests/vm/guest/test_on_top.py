@@ -24,7 +24,7 @@ def test_ipv6_neighbour_discovery_reaches_the_bond(bonded):
 @pytest.mark.once
 def test_multicast_groups_joined_on_the_bond(bonded):
     made = bonded
-    made.near.stop_bondd()  # a group joined while bondd is away must pass, too
+    made.near.stop_bondd()  # a group joined without bondd must pass, too
     with made.near.inside():
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with made.far.inside():
