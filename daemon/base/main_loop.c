@@ -45,8 +45,8 @@ void latency_start(const char *run_dir)
 {
 	latency.figures = loop_create(run_dir);
 	if (!latency.figures)
-		log_warning("cannot measure the main loop, and goes on without: %s: %s", run_dir,
-			    strerror(errno));
+		log_warning("cannot measure the main loop; bondd continues without: %s: %s",
+			    run_dir, strerror(errno));
 	latency.stat_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 

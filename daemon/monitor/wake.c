@@ -242,7 +242,7 @@ void wake_add(struct bond *bond)
 		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
 	else
 		event_warning(bond_pin(bond)->name, NULL,
-			      "cannot read what packets tell of carriers: %m");
+			      "cannot read what the programs report of carriers: %m");
 }
 
 void wake_remove(struct bond *bond)

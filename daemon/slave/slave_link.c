@@ -90,7 +90,7 @@ static bool ipv6_settle(struct bond *bond, unsigned int slot, uint32_t news)
 		return false;
 	name = bond_slave(bond, slot)->name;
 	if (!ipv6_disabled(name) && !slave_has_addresses(bond, slot) && !ipv6_set_disabled(name, 1))
-		event_notice(bond_pin(bond)->name, name, "IPv6 was on on %s, and is off again",
+		event_notice(bond_pin(bond)->name, name, "IPv6 of %s was on; it is off again",
 			     name);
 	return false;
 }
