@@ -79,17 +79,6 @@ struct member {
 	} poll;			   /* poll.c */
 	struct hooks hooks;
 	struct {
-		/*
-		 * Our classifier is in front of its receive program, unless somebody has removed
-		 * it.
-		 */
-		bool is_there;
-	} backlog_skip; /* slave_rx.c */
-	struct {
-		uint32_t id;	  /* the device's program when ours was last seen; 0: check again */
-		uint64_t gone_ns; /* since when ours has been missing; 0: it is not */
-	} xdp;			  /* xdp_hooks.c */
-	struct {
 		bool excused;	   /* bondd has changed the device since the last look */
 		uint32_t refusing; /* monitors that said no at the last look */
 	} quality;		   /* quality.c */
@@ -258,10 +247,6 @@ struct bond {
 		unsigned int bridged_count, bridged_at;
 		unsigned int bridged_for; /* this slot + 1; 0: to be read */
 	} learning;			  /* learning.c */
-	struct {
-		bool lost; /* as last seen while slaves receive by XDP */
-		bool deaf; /* the port side took no frames, as last seen */
-	} gro;		   /* xdp_nic.c */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */

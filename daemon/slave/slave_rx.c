@@ -74,6 +74,16 @@ static int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err
 	return attach_add(&point, bond->dataplane.rx_fd, err);
 }
 
+/* Of a slave: our classifier is in front of its receive program, unless it was removed. */
+struct backlog {
+	bool is_there;
+};
+
+static struct backlog *backlog_of(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &backlog_part, slot);
+}
+
 int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 {
 	int r;
@@ -82,7 +92,7 @@ int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 	if (slave_rx_hook(bond, slot) != XBOND_HOOK_CLSACT)
 		return 0;
 	r = attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
-	bond->members[slot].backlog_skip.is_there = false;
+	backlog_of(bond, slot)->is_there = false;
 	return r;
 }
 
@@ -196,7 +206,7 @@ static int backlog_add(struct bond *bond, unsigned int slot, struct err *err)
 				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
 				      err);
 	crashpoint("mirred-attached");
-	bond->members[slot].backlog_skip.is_there |= !r;
+	backlog_of(bond, slot)->is_there |= !r;
 	return r;
 }
 
@@ -215,7 +225,7 @@ void slave_rx_skip_backlog(struct bond *bond, unsigned int slot)
 
 static bool backlog_is_missing(struct bond *bond, unsigned int slot)
 {
-	return bond->members[slot].backlog_skip.is_there &&
+	return backlog_of(bond, slot)->is_there &&
 	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
 }
 
@@ -249,7 +259,8 @@ static bool backlog_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part backlog_part = { .restores = XBOND_RESTORED_BACKLOG,
+struct part backlog_part = { .member_size = sizeof(struct backlog),
+			     .restores = XBOND_RESTORED_BACKLOG,
 			     .enslave = backlog_enslave,
 			     .restore = backlog_restore,
 			     .hears = NEWS_FILTER | NEWS_CHECK | NEWS_LOST,

@@ -23,6 +23,17 @@
 /* the time that others may need to remove the pins of programs they take off */
 #define TIDY_NS (1000 * NS_PER_MS)
 
+/* Of a slave. */
+struct xdp_seen {
+	uint32_t id;	  /* the device's program when ours was last seen; 0: check again */
+	uint64_t gone_ns; /* since when ours has been missing; 0: it is not */
+};
+
+static struct xdp_seen *xdp_of(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &xdp_part, slot);
+}
+
 static void xdp_slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
 {
 	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
@@ -350,8 +361,8 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	}
 	r = xdp_keep_attached(bond, slot, &err);
 	if (!r) {
-		bond->members[slot].xdp.id = xdp_program_on(bond, slave);
-		bond->members[slot].xdp.gone_ns = 0;
+		xdp_of(bond, slot)->id = xdp_program_on(bond, slave);
+		xdp_of(bond, slot)->gone_ns = 0;
 		return 0;
 	}
 	if (r != -EALREADY)
@@ -372,22 +383,22 @@ static void xdp_check_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
-	struct member *member = &bond->members[slot];
+	struct xdp_seen *seen = xdp_of(bond, slot);
 	uint64_t now_ns = clock_now_ns();
 	struct link_info link;
 	int attached;
 
 	if (slave->rx_hook != XBOND_RX_XDP ||
 	    link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
-	    (member->xdp.id && member->xdp.id == link.xdp_id))
+	    (seen->id && seen->id == link.xdp_id))
 		return;
 	attached = link.xdp_id ? xdp_is_attached(bond, slot) : 0;
 	if (attached < 0)
 		return;
-	member->xdp.id = attached ? link.xdp_id : 0;
-	if (attached || !member->xdp.gone_ns)
-		member->xdp.gone_ns = attached ? 0 : now_ns;
-	if (attached || now_ns - member->xdp.gone_ns < TIDY_NS)
+	seen->id = attached ? link.xdp_id : 0;
+	if (attached || !seen->gone_ns)
+		seen->gone_ns = attached ? 0 : now_ns;
+	if (attached || now_ns - seen->gone_ns < TIDY_NS)
 		return;
 	attach_check_count(bond, slot);
 	event_warning(pin->name, slave->name,
@@ -483,7 +494,7 @@ static bool xdp_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		     const struct link_info *link, bool gone)
 {
 	(void)gone;
-	return news != NEWS_SLAVE || link->xdp_id != bond->members[slot].xdp.id;
+	return news != NEWS_SLAVE || link->xdp_id != xdp_of(bond, slot)->id;
 }
 
 static bool xdp_settle(struct bond *bond, unsigned int slot, uint32_t news)
@@ -495,6 +506,8 @@ static bool xdp_settle(struct bond *bond, unsigned int slot, uint32_t news)
 }
 
 struct part xdp_part = {
+	.bond_size = sizeof(struct xdp_gro),
+	.member_size = sizeof(struct xdp_seen),
 	.hears = NEWS_SLAVE | NEWS_TIME,
 	.hear = xdp_hear,
 	.settle = xdp_settle,

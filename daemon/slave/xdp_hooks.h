@@ -60,6 +60,12 @@ void xdp_nic_restore(struct bond *bond, unsigned int slot);
  * GRO takes no frames.
  */
 
+/* As last seen while slaves receive by XDP: in the state of xdp_part. */
+struct xdp_gro {
+	bool lost;
+	bool deaf; /* the port side took no frames */
+};
+
 /* Turns it on and records that it was off. */
 int xdp_gro_want(struct bond *bond, struct err *err);
 /* Somebody may have turned it off. */

@@ -8,6 +8,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_parts.h"
 #include "network/driver.h"
 
 int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err *err)
@@ -106,19 +107,21 @@ static void xdp_gro_renew(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	uint64_t features;
+	struct xdp_gro *seen = part_of_bond(bond, &xdp_part);
 	bool deaf = !xdp_features_get((int)pin->port_ifindex, &features) &&
 		    !(features & XDP_FEATURE_NDO_XMIT);
 
-	if (deaf && !bond->gro.deaf) {
+	if (deaf && !seen->deaf) {
 		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
 		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
 	}
-	bond->gro.deaf = deaf;
+	seen->deaf = deaf;
 }
 
 /* Somebody has turned it off. This is kept until no slave needs it any more. */
 void xdp_gro_keep(struct bond *bond)
 {
+	struct xdp_gro *seen = part_of_bond(bond, &xdp_part);
 	const char *name = bond_pin(bond)->name;
 	struct feature gro;
 	struct err err;
@@ -127,13 +130,13 @@ void xdp_gro_keep(struct bond *bond)
 	if (bond->device.away || !xdp_gro_some_receive_by_xdp(bond))
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
-	if (lost && !bond->gro.lost)
+	if (lost && !seen->lost)
 		event_warning(name, NULL,
 			      "generic receive offload is turned on again: its slaves receive "
 			      "through XDP");
-	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
+	if (lost && xdp_gro_want(bond, &err) && !seen->lost)
 		event_warning(name, NULL, "%s", err.text);
-	bond->gro.lost = lost;
+	seen->lost = lost;
 	if (!lost && !bond->device.is_down)
 		xdp_gro_renew(bond);
 }
