@@ -115,6 +115,7 @@ def no_loadbalance():
     loader = pathlib.Path("/proc/sys/kernel/modprobe")
     program = loader.read_text()
     run("modprobe", "-r", "team_mode_loadbalance", check=False)
+    run("modprobe", "team", check=False)  # which may have gone with it
     if pathlib.Path("/sys/module/team_mode_loadbalance").exists():
         pytest.skip("the module is built in, or in use")
     loader.write_text("/bin/false\n")
