@@ -209,7 +209,7 @@ def test_the_settings_of_ip(made, device):
     for host in (made.near, made.far):
         host.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=1")
     try:
-        made.near.ctl("delete", "bond0")
+        made.near.ctl_try("delete", "bond0")
         try:
             made.near.ctl("create", "bond0", "device", device)
         except Refused as refused:
