@@ -518,6 +518,8 @@ def test_a_machine_behind_a_bridge_claims_nothing(shared):
 
     def are_balanced():
         """Who asks before 10.0.0.1 itself is marked becomes no client, and asks again."""
+        for peer in made.peers.values():
+            peer.ip("neigh", "flush", "all")
         made.ask()
         return all(made.clients().values())
     wait_for(are_balanced,
