@@ -25,8 +25,12 @@ def start_announced(made, link, address):
 
 def macs(host):
     """Of the slaves, by name; as the devices have them, which is as `show` says."""
-    shown = {slave["name"]: slave["mac"] for slave in host.show()["slaves"]}
-    wait_for(lambda: shown == {name: mac(host, name) for name in shown}, "show to be right", 1)
+    shown = {}
+
+    def is_right():
+        shown.update({slave["name"]: slave["mac"] for slave in host.show()["slaves"]})
+        return shown == {name: mac(host, name) for name in shown}
+    wait_for(is_right, "show to be right")
     return shown
 
 

@@ -471,7 +471,9 @@ def test_flowlets(rotating):
             for found in (arrivals(near, flows=1) for _ in range(3))}
     assert len(home) == 1 and max(home.values()) < 100, home
     near.ctl("set", "bond0", "flowlet_gap", 1)
-    assert min(arrivals(near, flows=1, send=live_in_turns).values()) > 200
+    # A busy machine sends some frames one right after another.
+    wait_for(lambda: min(arrivals(near, flows=1, send=live_in_turns).values()) > 200,
+             "the flow to take both", 30)
     assert redirected(near, "xb-bond0") - redirects >= 8000, "XDP has not chosen"
 
 
