@@ -275,7 +275,7 @@ static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char
 	}
 	*ret_taken = at;
 	if (status == CLI_DONE && json_array_size(devices) == 0)
-		return cli_usage(verb, "needs a DEV before the options");
+		return cli_usage(verb, "name a slave before the options");
 	return status;
 }
 

@@ -270,7 +270,7 @@ enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int arg
 	enum cli_exit status;
 
 	if (!is_load && strcmp(argv[0], "unload") && strcmp(argv[0], "show"))
-		return cli_usage(verb, "'%s' is none of load, unload and show", argv[0]);
+		return cli_usage(verb, "'%s' is not allowed; allowed: load, unload, show", argv[0]);
 	if (argc != (is_load ? 3 : 2))
 		return cli_usage(verb,
 				 is_load ? "policy load needs BOND and FILE" : "unexpected '%s'",

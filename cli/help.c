@@ -103,9 +103,9 @@ void help_print(const struct cli *cli)
 	}
 	help_print_global_flags();
 	puts("\nA beginning that only one verb has stands for it, as in 'bondctl sh bond0'.\n"
-	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 needs\n"
-	     "bondd, which does not answer; doctor: 4 warnings, 5 something bad; load, apply:\n"
-	     "6 changed.");
+	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 bondd\n"
+	     "is needed and does not answer; doctor: 4 there are warnings, 5 something is bad;\n"
+	     "load, apply: 6 something was changed.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,
@@ -365,7 +365,8 @@ enum cli_exit habits_refuse_verb(const struct cli *cli, int count, char **words)
 				 words[0], count > 1 ? "add-slave" : "show", words[0],
 				 count > 1 ? " ..." : "");
 	if (habits_begin(cli, words[0], text))
-		return cli_usage(NULL, "'%s' may be %s; write more of it", words[0], text);
+		return cli_usage(NULL, "'%s' is the beginning of %s; write more of it", words[0],
+				 text);
 	if (guess)
 		return cli_usage(NULL, "unknown verb '%s'; did you mean '%s'?", words[0], guess);
 	return cli_usage(NULL, "unknown verb '%s'", words[0]);

@@ -32,7 +32,7 @@ static int plugin_need(const char *name, const char *value, bool is_sound, struc
 	if (!value)
 		return err_set(err, CNI_BAD_ENVIRONMENT, "%s is missing in the environment", name);
 	if (!is_sound)
-		return err_set(err, CNI_BAD_ENVIRONMENT, "%s makes no sense: %.64s", name, value);
+		return err_set(err, CNI_BAD_ENVIRONMENT, "%s is not valid: %.64s", name, value);
 	return 0;
 }
 
@@ -67,8 +67,7 @@ static int plugin_run(const struct cni_call *call, json_t **ret_result, struct e
 		r = plugin_check(call, command->needs, err);
 		return r ? r : command->run(call, err);
 	}
-	return err_set(err, CNI_BAD_ENVIRONMENT, "CNI_COMMAND makes no sense: %.32s",
-		       call->command);
+	return err_set(err, CNI_BAD_ENVIRONMENT, "CNI_COMMAND is not known: %.32s", call->command);
 }
 
 static json_t *plugin_versions(void)

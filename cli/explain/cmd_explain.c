@@ -72,7 +72,7 @@ static int explain_complete(struct question *question, const struct pins *pins, 
 		return 0;
 	for (int field = 0; field < FLOW_FIELDS; field++)
 		if (whence[field] && !question->call.text[field] && explain_counts(question, field))
-			return err_set(err, EINVAL, "%s counts here: give '%s', %s",
+			return err_set(err, EINVAL, "the slave depends on %s, too: give '%s', %s",
 				       explain_words[field], explain_words[field], whence[field]);
 	return 0;
 }

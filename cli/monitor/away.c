@@ -204,12 +204,14 @@ static const char *away_end_name(uint32_t ended)
 static const char *away_end_words(uint32_t ended)
 {
 	switch ((enum xbond_hold_end)ended) {
-	case XBOND_HOLD_GOES_ON: return "the programs hold the port again";
-	case XBOND_HOLD_SILENT: return "the hold has ended: the partner is silent";
-	case XBOND_HOLD_OUT_OF_STEP: return "the hold has ended: the partner is not in sync";
-	case XBOND_HOLD_PARTNER_CHANGED: return "the hold has ended: there is another partner";
+	case XBOND_HOLD_GOES_ON: return "the programs answer the LACP partner again";
+	case XBOND_HOLD_SILENT: return "the programs answer no longer: the LACP partner is silent";
+	case XBOND_HOLD_OUT_OF_STEP:
+		return "the programs answer no longer: the LACP partner is not in sync";
+	case XBOND_HOLD_PARTNER_CHANGED:
+		return "the programs answer no longer: there is another LACP partner";
 	}
-	return "the hold has ended";
+	return "the programs answer no longer";
 }
 
 /* The first answer is told; those that follow come every second. */

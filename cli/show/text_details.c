@@ -96,7 +96,7 @@ static void text_lacp_bond(const json_t *lacp)
 	text_lacp_print_field(lacp, "", "rate_effective");
 	puts(text_lacp_same(lacp, "rate", "rate_effective")
 		     ? ""
-		     : "   (asked for by lacp_hold, because the partner does)");
+		     : "   (lacp_hold asks for the partner's rate)");
 }
 
 static void text_lacp_print_port(const json_t *lacp)

@@ -45,7 +45,8 @@ void latency_start(const char *run_dir)
 {
 	latency.figures = loop_create(run_dir);
 	if (!latency.figures)
-		log_warning("cannot measure the main loop; bondd continues without: %s: %s",
+		log_warning("cannot measure the main loop; bondd continues without figures of it: "
+			    "%s: %s",
 			    run_dir, strerror(errno));
 	latency.stat_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }

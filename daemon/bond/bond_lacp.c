@@ -118,12 +118,15 @@ static void bond_lacp_enter(struct bond *bond)
 static void bond_lacp_follow_config(struct bond *bond)
 {
 	struct lacp_config config = bond_lacp_config_of(bond);
+	int r;
 
 	if (!memcmp(&config, &bond->lacp.config, sizeof(config)))
 		return;
 	bond->lacp.config = config;
-	if (lacp_thread_configure(bond->lacp.thread, &config))
-		event_error(bond_pin(bond)->name, NULL, "LACP refuses its options");
+	r = lacp_thread_configure(bond->lacp.thread, &config);
+	if (r)
+		event_error(bond_pin(bond)->name, NULL,
+			    "the LACP thread does not take the new options: %s", strerror(-r));
 }
 
 static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
@@ -283,12 +286,13 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 		break;
 	case LACP_EVENT_LOOP:
 		bond_lacp_tell(LOG_WARNING, "loop", "on",
-			       "%s: hears our own port %u: the cable is looped; the port is not "
-			       "used",
+			       "%s: receives the LACPDUs of our own port %u: the cable is looped; "
+			       "the port is not used",
 			       port, event->detail);
 		break;
 	case LACP_EVENT_LOOP_ENDED:
-		bond_lacp_tell(LOG_NOTICE, "loop", "off", "%s: is no longer looped", port);
+		bond_lacp_tell(LOG_NOTICE, "loop", "off", "%s: the cable is no longer looped",
+			       port);
 		break;
 	case LACP_EVENT_FALLBACK:
 		bond_lacp_tell(
@@ -313,11 +317,12 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 	case LACP_EVENT_BEHIND:
 		bond_lacp_tell(LOG_NOTICE, "behind", bond_lacp_on_off(event->detail), "%s: %s",
 			       port,
-			       event->detail ? "does not get in sync; other ports go first"
+			       event->detail ? "does not get in sync, so other ports are preferred"
 					     : "may be used again");
 		break;
 	case LACP_EVENT_RESTLESS:
-		event_error(name, NULL, "LACP machines do not settle; please report this");
+		event_error(name, NULL,
+			    "the state machines of LACP change without end; please report this");
 		break;
 	}
 }

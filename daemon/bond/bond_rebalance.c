@@ -437,7 +437,8 @@ static void bond_rebalance_start(struct bond *bond)
 
 	if (sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
 			      REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond) < 0) {
-		event_error(bond_pin(bond)->name, NULL, "no memory to move flows by load");
+		event_error(bond_pin(bond)->name, NULL,
+			    "out of memory: flows are not moved by load");
 		free(rebalance);
 		return;
 	}

@@ -333,13 +333,14 @@ static int control_socket_inherited(const char *path)
 			found = fd;
 			continue;
 		}
-		log_warning("a socket that bondd was given is not %s; it is not used", path);
+		log_warning("systemd has passed a socket that is not %s; bondd does not use it",
+			    path);
 		close(fd);
 	}
 	if (found < 0 || !access(path, F_OK))
 		return found;
-	log_warning("%s was removed, so nobody reaches the socket that bondd was given; it makes "
-		    "one of its own",
+	log_warning("%s was removed, so nobody can reach the socket that systemd has passed; bondd "
+		    "makes its own",
 		    path);
 	close(found);
 	return -1;
@@ -429,7 +430,7 @@ static int control_socket_open_again(struct daemon *daemon, const char *path, st
 	if (!r) {
 		daemon->socket_is_inherited = false;
 		control_listener.has_records_due = true;
-		log_notice("%s was removed by somebody, and is back", path);
+		log_notice("somebody has removed %s; it is there again", path);
 	}
 	return r;
 }
@@ -453,7 +454,8 @@ void control_keep(struct daemon *daemon)
 	if (!r)
 		latency_keep(run_dir);
 	else if (!control_listener.is_lost)
-		log_error("%s is lost, and nobody reaches bondd: %s", path, err.text);
+		log_error("%s is gone, so nobody can reach bondd, and it cannot be made again: %s",
+			  path, err.text);
 	control_listener.is_lost = r;
 }
 

@@ -149,8 +149,8 @@ static int objects_check_shape(const struct bpf_map *map, int fd, const char *pa
 	    info.value_size == bpf_map__value_size(map) &&
 	    info.max_entries == bpf_map__max_entries(map))
 		return 0;
-	return err_set(err, EBADMSG, "%s does not have the shape that this build's programs need",
-		       path);
+	return err_set(err, EBADMSG,
+		       "%s is not of the type and size that this build's programs need", path);
 }
 
 int objects_reuse(const struct object *object, const char *dir, struct err *err)

@@ -115,7 +115,7 @@ static void run_finish(struct handover *plan)
 
 	handover_passed("handover-ending", NULL);
 	if (handover_end(plan, &why)) {
-		event_error(handover_name(plan), NULL, "the old bond %s is still there: %s",
+		event_error(handover_name(plan), NULL, "the old bond %s cannot be removed: %s",
 			    plan->devices[0].old_name, why.text);
 		return;
 	}
@@ -197,7 +197,8 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 	else
 		r = run_go_back(plan, err);
 	if (!r && !plan->is_ending)
-		event_notice(name, NULL, "a %s that was not finished is undone", plan->words->name);
+		event_notice(name, NULL, "bondd ended during a %s, which is undone",
+			     plan->words->name);
 	handover_free(plan);
 	return r;
 }
@@ -339,7 +340,9 @@ static void handover_recover_one(const char *name, void *daemon)
 	struct err err;
 
 	if (handover_settle(daemon, name, &err))
-		event_error(name, NULL, "not handed over, and not undone: %s", err.text);
+		event_error(name, NULL,
+			    "bondd ended while %s changed over, which cannot be undone: %s", name,
+			    err.text);
 }
 
 void handover_recover(struct daemon *daemon)

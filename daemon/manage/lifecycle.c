@@ -382,7 +382,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		lifecycle_drop_slave(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		event_notice(bond_pin(bond)->name, slave->name,
-			     "%s was only partly enslaved or released; it is restored",
+			     "bondd ended while it added or released %s, which is restored",
 			     slave->name);
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
@@ -472,18 +472,19 @@ static void lifecycle_adopt_ready(struct bond *bond)
 static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	const char *done = pin->state == XBOND_BOND_CREATING ? "created" : "deleted";
+	const char *done = pin->state == XBOND_BOND_CREATING ? "made" : "deleted";
 	int r = device_remove(&bond->daemon->nl, pin);
 
 	if (r) {
 		event_error(pin->name, NULL,
-			    "was only partly %s, but its device cannot be removed (%s); the next "
-			    "start of bondd tries it again",
+			    "bondd ended while it %s this bond, whose device cannot be removed "
+			    "(%s); bondd tries again at its next start",
 			    done, strerror(-r));
 		lifecycle_free_bond(bond, false);
 		return;
 	}
-	event_notice(pin->name, NULL, "was only partly %s; it is removed", done);
+	event_notice(pin->name, NULL,
+		     "bondd ended while it %s this bond; the rest of it is removed", done);
 	slave_multicast_open(bond);
 	lifecycle_enlist(bond);
 	lifecycle_end(bond, NULL);

@@ -40,8 +40,8 @@ static const struct {
 	[PLAN_SET_SLAVE] = { "set-slave", "set-slave %s" },
 	[PLAN_ADD_SLAVE] = { "add-slave", "add-slave %s" },
 	[PLAN_DEL_SLAVE] = { "del-slave", "del-slave %s" },
-	[PLAN_AWAIT] = { "await", "await, for %s," },
-	[PLAN_FORGET] = { "forget", "no longer await, for %s," },
+	[PLAN_AWAIT] = { "await", "add to %s when it appears:" },
+	[PLAN_FORGET] = { "forget", "no longer add to %s when it appears:" },
 };
 
 static void plan_step_say(FILE *text, const struct plan_step *step, const char *bond)

@@ -211,7 +211,7 @@ static int request_write_options(struct xbond_bond *pin, const struct option_set
 			continue;
 		if (option_at(id)->home != OPTION_IN_BOND)
 			return err_set(err, EINVAL,
-				       "%s is written into the settings map, not by bondd",
+				       "bondctl sets %s in the settings map; bondd does not",
 				       option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}

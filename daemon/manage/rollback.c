@@ -455,10 +455,11 @@ static void rollback_undo_unfinished(struct daemon *daemon, const char *bond,
 	struct err why;
 
 	if (snapshot_restore(daemon, bond, snapshot, &why))
-		event_error(bond, NULL, "an 'apply' that was not finished is undone in part: %s",
+		event_error(bond, NULL,
+			    "bondd ended during 'apply', which is undone only in part: %s",
 			    why.text);
 	else
-		event_notice(bond, NULL, "an 'apply' that was not finished is undone");
+		event_notice(bond, NULL, "bondd ended during 'apply', which is undone");
 }
 
 static void rollback_resume_waiting(struct daemon *daemon, const char *bond,

@@ -193,7 +193,7 @@ static int pins_check_shape(const struct pins *pins, const struct map_shape *sha
 	if (r)
 		return r;
 	if (info.type != shape->type || info.key_size != sizeof(uint32_t))
-		return pins_damaged(pins, shape->pin, "is another kind of object", err);
+		return pins_damaged(pins, shape->pin, "is not of the right type", err);
 	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
 		return pins_damaged(pins, shape->pin, "has another size", err);
 	if (shape->type == BPF_MAP_TYPE_ARRAY && !(info.map_flags & BPF_F_MMAPABLE))
@@ -216,7 +216,7 @@ static int pins_read_abi(const struct pins *pins, int fd, uint32_t *ret_abi, str
 		return r;
 	if (info.type != BPF_MAP_TYPE_ARRAY || info.key_size != sizeof(key) ||
 	    info.value_size < 2 * sizeof(uint32_t))
-		return pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
+		return pins_damaged(pins, XBOND_PIN_BOND, "is not of the right type", err);
 	bond = memory_need(
 		calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond)));
 	r = bpf_map_lookup_elem(fd, &key, bond);
@@ -354,17 +354,16 @@ int pins_open_added(struct pins *pins, struct err *err)
 int pins_check(const struct pins *pins, const char *name, struct err *err)
 {
 	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
-		return pins_damaged(pins, XBOND_PIN_BOND,
-				    "holds a state or mode that does not exist", err);
+		return pins_damaged(pins, XBOND_PIN_BOND, "has a state or mode that does not exist",
+				    err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
 		return pins_damaged(pins, XBOND_PIN_BOND, "holds no name", err);
 	if (pins->lacp->current > 1)
-		return pins_damaged(pins, XBOND_PIN_LACP, "names a copy that does not exist", err);
+		return pins_damaged(pins, XBOND_PIN_LACP, "has a wrong index", err);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins->slaves[slot].state > XBOND_SLOT_RELEASING ||
 		    !memchr(pins->slaves[slot].name, '\0', XBOND_NAME_SIZE))
-			return pins_damaged(pins, XBOND_PIN_SLAVES,
-					    "holds a slot that makes no sense", err);
+			return pins_damaged(pins, XBOND_PIN_SLAVES, "has a wrong slot number", err);
 	return 0;
 }
 

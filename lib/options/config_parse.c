@@ -103,11 +103,10 @@ int config_mistakes_first(const struct config_mistakes *mistakes, int code, stru
 	for (size_t i = 0; i < mistakes->count; i++)
 		if (!mistakes->list[i].is_warning)
 			return err_set(err, code, "%s", mistakes->list[i].text);
-	return err_set(
-		err, code,
-		"there are mistakes behind %zu warnings, and no more are listed; mend what the "
-		"warnings name first",
-		mistakes->count);
+	return err_set(err, code,
+		       "there are more mistakes than can be listed, after %zu warnings; mend what "
+		       "these name first",
+		       mistakes->count);
 }
 
 void config_mistakes_free(struct config_mistakes *mistakes)

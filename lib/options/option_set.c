@@ -76,7 +76,7 @@ static int option_address_add_one(const struct option_spec *option, const char *
 			       text, option_address_values(option));
 	why = option_address_why_not(option_address_family(option), address);
 	if (why)
-		return err_set(err, EINVAL, "%s: %s is %s, which nobody answers for; allowed: %s",
+		return err_set(err, EINVAL, "%s: %s is %s, from which nobody answers; allowed: %s",
 			       option->name, text, why, option_address_values(option));
 	for (unsigned int i = 0; i < count; i++)
 		if (!memcmp(value->address[i], address, sizeof(address)))

@@ -192,23 +192,24 @@ static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_
 	char before[LACP_WHY_SIZE];
 
 	static const char *const ended[] = {
-		[XBOND_HOLD_SILENT] = "silent",
-		[XBOND_HOLD_OUT_OF_STEP] = "partner's state changed",
-		[XBOND_HOLD_PARTNER_CHANGED] = "partner changed",
+		[XBOND_HOLD_SILENT] = "partner is silent",
+		[XBOND_HOLD_OUT_OF_STEP] = "partner's state has changed",
+		[XBOND_HOLD_PARTNER_CHANGED] = "partner is another one",
 	};
 
 	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
-		snprintf(ret_text, LACP_TEXT_SIZE, "%s without bondd: %s",
-			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
+		snprintf(ret_text, LACP_TEXT_SIZE, "%s without bondd: the %s",
+			 pins->bond->lacp_hold ? "no longer kept up" : "no longer used",
+			 ended[hold->ended]);
 	} else if (held) {
 		snprintf(ret_text, LACP_TEXT_SIZE,
-			 "held by the kernel without bondd%s: %u answer%s",
+			 "kept up by the programs without bondd%s: %u answer%s",
 			 hold->withheld ? ", collecting only, as the partner does not" : "",
 			 hold->answers, hold->answers == 1 ? "" : "s");
 	} else {
 		lacp_why(sys, slot, view_lacp_last_known_ns(pins, &sys->port[slot]),
 			 view_lacp_slave_name, pins, before);
-		snprintf(ret_text, LACP_TEXT_SIZE, "not held without bondd; before: %s", before);
+		snprintf(ret_text, LACP_TEXT_SIZE, "not kept up without bondd; before: %s", before);
 	}
 }
 
@@ -219,7 +220,7 @@ json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, un
 	char text[LACP_TEXT_SIZE];
 
 	if (!slots_have(sys->used, slot))
-		return json_string("no port yet: bondd has not taken it up");
+		return json_string("bondd has not begun to speak LACP on it");
 	if (view_lacp_is_bondd_away(pins, now_ns))
 		view_lacp_why_while_away(pins, sys, slot, text);
 	else

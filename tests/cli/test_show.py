@@ -125,7 +125,7 @@ def test_nothing_published_yet(bpf_dir, show):
     lacp = bond["slaves"][0]["lacp"]
     assert set(lacp) == SLAVE_KEYS
     assert (lacp["port_number"], lacp["actor_state"], lacp["selected"]) == (None, [], "unselected")
-    assert lacp["why"] == "no port yet: bondd has not taken it up"
+    assert lacp["why"] == "bondd has not begun to speak LACP on it"
 
 
 def test_no_partner(pins, show):
@@ -194,19 +194,20 @@ def test_hold(pins, show, bondctl):
     for slot, answers in ((0, 12), (1, 1)):
         pins.hold[slot].in_force, pins.hold[slot].answers = 1, answers
         pins.hold[slot].words[1].holding, pins.hold[slot].words[1].told = 1, CARRIES
-    held = ["held by the kernel without bondd: 12 answers",
-            "held by the kernel without bondd: 1 answer"]
+    held = ["kept up by the programs without bondd: 12 answers",
+            "kept up by the programs without bondd: 1 answer"]
     assert whys(show()) == held
     text = bondctl("show", "-d", "bond0").stdout
     assert all(line in text for line in held)
     pins.hold[0].ended, pins.hold[1].ended = X.HOLD_SILENT, X.HOLD_PARTNER_CHANGED
-    assert whys(show()) == ["hold ended without bondd: silent",
-                            "hold ended without bondd: partner changed"]
+    assert whys(show()) == ["no longer kept up without bondd: the partner is silent",
+                            "no longer kept up without bondd: the partner is another one"]
     pins.hold[0].ended = X.HOLD_OUT_OF_STEP
-    assert whys(show())[0] == "hold ended without bondd: partner's state changed"
+    assert whys(show())[0] == "no longer kept up without bondd: the partner's state has changed"
     pins.hold[0].ended, pins.hold[0].withheld = X.HOLD_GOES_ON, CARRIES & ~COLLECTS
     assert whys(show())[0] == (
-        "held by the kernel without bondd, collecting only, as the partner does not: 12 answers")
+        "kept up by the programs without bondd, collecting only, as the partner does not: "
+        "12 answers")
     pins.beat()
     assert whys(show()) == ["collecting and distributing"] * 2
 
@@ -215,13 +216,13 @@ def test_a_port_that_was_idle_is_not_held(pins, show):
     """Its partner is answered, but there is nothing to hold."""
     pins.table.lacp_heartbeat_ns = 0
     pins.hold[0].words[0].holding = 1
-    assert whys(show())[0].startswith("not held without bondd")
+    assert whys(show())[0].startswith("not kept up without bondd")
 
 
 def test_not_held(pins, show):
     pins.table.lacp_heartbeat_ns = 0
     assert whys(show()) == [
-        "not held without bondd; before: collecting and distributing"] * 2
+        "not kept up without bondd; before: collecting and distributing"] * 2
 
 
 def test_text(pins, bondctl):
@@ -246,7 +247,7 @@ def test_damaged_pin_is_named(pins, bpf_dir, bondctl):
 @pytest.mark.parametrize("mode", [7, 77])
 def test_a_mode_that_does_not_exist_is_damage(pins, bondctl, mode):
     pins.bond.mode = mode
-    assert "holds a state or mode that does not exist" in bondctl("show", "bond0", status=1).stderr
+    assert "has a state or mode that does not exist" in bondctl("show", "bond0", status=1).stderr
 
 
 def test_set_slave_goes_to_bondd(pins, bondctl, tmp_path):

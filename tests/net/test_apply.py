@@ -97,7 +97,7 @@ def test_fewest_steps_in_their_order(bonds):
     assert bonds.apply("--dry-run", verb="load")[0].startswith("create bond0 mode 802.3ad")
     assert host.ctl("list") == ""
     done = host.ctl_try("load", "--changed-status", "bond0")
-    assert done.returncode == CHANGED and done.stdout.endswith("await, for bond0, away "
+    assert done.returncode == CHANGED and done.stdout.endswith("add to bond0 when it appears: away "
                                                                "actor_port_prio 4\n")
     for verb in ("load", "apply"):
         done = host.ctl_try(verb, "--changed-status")
@@ -112,7 +112,7 @@ def test_fewest_steps_in_their_order(bonds):
              "hash_seed 8",
              "set-slave bond0 l1 drain on queue_id 0",
              "add-slave bond0 l2 queue_id 1 prio 3", "set bond0 min_links 2",
-             "del-slave bond0 l0", "no longer await, for bond0, away"]
+             "del-slave bond0 l0", "no longer add to bond0 when it appears: away"]
     assert [sorted(step.split()) for step in bonds.apply("--dry-run")] == \
         [sorted(step.split()) for step in steps]
     assert bonds.awaited() == ["away"]
@@ -181,7 +181,7 @@ def test_what_is_refused(bonds):
     bonds.write("[bond]\n[slave l2]\n[slave l3]\n", bond="bond2")
     done = host.ctl_try("apply", "bond2")
     assert done.returncode == 0 and "192.0.2.1" in done.stderr and "tried again" in done.stderr
-    assert "add-slave bond2 l2\nawait, for bond2, l3\n" in done.stdout
+    assert "add-slave bond2 l2\nadd to bond2 when it appears: l3\n" in done.stdout
     host.ctl("delete", "bond2")
     (host.config_dir / "bond2.conf").unlink()
     done = host.ctl_try("--config-dir", "/nonexistent", "apply")
@@ -638,7 +638,7 @@ def test_slaves_by_mac(bonds):
     assert bonds.apply() == [] and bonds.awaited() == []
     host.ctl("del-slave", "bond0", "new2")
     host.ip("link", "del", "new2")
-    assert bonds.apply() == ["await, for bond0, 02:00:5e:00:00:77 prio 6"]
+    assert bonds.apply() == ["add to bond0 when it appears: 02:00:5e:00:00:77 prio 6"]
     host.ctl("del-slave", "bond0", "02:00:5e:00:00:77")
     assert bonds.awaited() == []
 

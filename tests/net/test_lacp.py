@@ -187,7 +187,7 @@ def test_loop_is_found_and_named(lab):
     host.ip("link", "set", "bond0", "up")
     wait_for(lambda: "looped: connected to p1 of this bond" in why(host, "p0") and
              "looped: connected to p0 of this bond" in why(host, "p1"), "the loop to be named", 3)
-    assert "hears our own port" in host.log()
+    assert "receives the LACPDUs of our own port" in host.log()
     for _ in moments(1):  # twice what fallback waits for
         assert not host.show()["carrier"] and not tx_slots(host)
 
