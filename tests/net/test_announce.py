@@ -292,12 +292,18 @@ def flags_of(host, address):
     return set(words)
 
 
+def link_local(host):
+    return wait_for(lambda: next((word.split("/")[0] for word in flags_of(host, "fe80::/10")
+                                  if word.startswith("fe80::")), None), "a link-local address")
+
+
 def test_addresses_that_may_be_anothers_are_not_announced(pair):
     """Tentative and failed ones, which would be stolen; link-local and deprecated
     ones are in use.
     """
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     near, mac = made.near, made.near.show()["mac"]
+    own = link_local(near)
     near.run("sysctl", "-qw", "net.ipv6.conf.bond0.accept_dad=1")
     near.ip("addr", "add", "fd00::2/64", "dev", "bond0")
     wait_for(lambda: "dadfailed" in flags_of(near, "fd00::2"), "fd00::2 to be the far side's")
@@ -305,8 +311,6 @@ def test_addresses_that_may_be_anothers_are_not_announced(pair):
     near.ip("addr", "add", "fd00::3/64", "dev", "bond0")
     near.ip("addr", "add", "fd00::4/64", "dev", "bond0", "nodad", "preferred_lft", "0")
     assert "tentative" in flags_of(near, "fd00::3") and "deprecated" in flags_of(near, "fd00::4")
-    own = next(word.split("/")[0] for word in flags_of(near, "fe80::/10")
-               if word.startswith("fe80::"))
     wanted = {own, "fd00::1", "fd00::4"}
     seen = announced(made, lambda seen: wanted <= set(advertised(seen, mac)), f"{wanted}")
     assert advertised(seen, mac) == dict.fromkeys(wanted, OVERRIDE)
@@ -341,8 +345,7 @@ def test_groups_are_reported_from_a_link_local_address(pair):
     """Routers heed no other (RFC 2710, 5)."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     mac, index = made.near.show()["mac"], made.near.link("bond0")["ifindex"]
-    own = next(word.split("/")[0] for word in flags_of(made.near, "fe80::/10")
-               if word.startswith("fe80::"))
+    own = link_local(made.near)
     with made.near.inside():
         six = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     with six:
