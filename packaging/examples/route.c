@@ -121,14 +121,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: route BOND DEVICE...\n");
 		return 2;
 	}
+	signal(SIGINT, end);
+	signal(SIGTERM, end);
 	object = load(bond);
 	if (!object)
 		return 1;
 	write_macs(object, argv + 2, argc - 2);
 	if (attach(object, argv + 2, argc - 2, links))
 		return 1;
-	signal(SIGINT, end);
-	signal(SIGTERM, end);
 	while (!ended) {
 		sleep(1);
 		if (!ended && !xbond_is_current(object, bond))
