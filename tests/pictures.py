@@ -17,6 +17,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/net")]
 from tests.bench.bed import lab, make_bond  # noqa: E402
 from screen import Screen  # noqa: E402
 from traffic import Stream  # noqa: E402
+from waiting import wait_for  # noqa: E402
 
 TO = ROOT / "docs/pictures"
 LIGHT = {"ground": "#ffffff", "edge": "#d1d9e0", "text": "#1f2328", "faint": "#59636e",
@@ -161,9 +162,10 @@ def demo():
     """Plays as it was recorded, line by line, and stands still for so many seconds at the end."""
     began, moments = time.monotonic(), {}
     with Screen(ROOT / "tests/demo.sh", columns=COLUMNS, lines=200) as screen:
-        while screen.process.poll() is None:
+        def ended():
             moments.setdefault(len(screen.text().rstrip().splitlines()), time.monotonic() - began)
-            time.sleep(0.1)
+            return screen.process.poll() is not None
+        wait_for(ended, "the demo to end", 300, interval=0.1)
         assert screen.process.returncode == 0, screen.text()
         lines = ['<tspan class="faint"># make demo</tspan>', *screen_lines(screen)]
     length = time.monotonic() - began + PAUSE

@@ -14,6 +14,7 @@ import time
 from .bed import bring_up, lab, make_bond, wait_for  # first: it sets the path for traffic
 
 from traffic import Stream  # pylint: disable=wrong-import-order
+from waiting import moments  # pylint: disable=wrong-import-order
 
 from .rows import Row
 
@@ -72,11 +73,12 @@ class Loss:
 def noticed(masks, since):
     """{end: seconds until it stops sending by slot 0, or None}."""
     found = dict.fromkeys(masks)
-    while None in found.values() and time.monotonic() < since + LIMIT:
+    for _ in moments(since + LIMIT - time.monotonic(), 0.001):
         for end, mask in masks.items():
             if found[end] is None and not mask.has(0):
                 found[end] = time.monotonic() - since
-        time.sleep(0.001)
+        if None not in found.values():
+            break
     return found
 
 
@@ -168,15 +170,14 @@ class Connection:
         self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.receiver = listener.accept()[0]
         listener.close()
-        self.arrived, self.stop = time.monotonic(), False
+        self.arrived, self.stop = time.monotonic(), threading.Event()
         self.thread = threading.Thread(target=self._send)
         self.thread.start()
 
     def _send(self):
-        while not self.stop:
+        while not self.stop.wait(1 / RATE):
             if select.select([], [self.sender], [], 0.1)[1]:
                 self.sender.send(bytes(CHUNK))
-            time.sleep(1 / RATE)
 
     def stall(self, since):
         """Seconds until data arrives that was not on its way already; None: not within LIMIT. The
@@ -196,7 +197,7 @@ class Connection:
         return None
 
     def close(self):
-        self.stop = True
+        self.stop.set()
         self.thread.join()
         self.sender.close()
         self.receiver.close()

@@ -346,7 +346,7 @@ def test_frames_that_a_switch_floods(pair):
                 "while True:\n"
                 "    for frame in frames:\n"
                 "        for each in made: each.send(frame)\n"
-                "        time.sleep(0.02)\n")
+                "        time.sleep(0.02)  # the pace\n")
         return made.far.spawn("python3", "-c", code, " ".join(devices),
                               *[frame.hex() for frame in frames])
     sender = sending(active, backup)

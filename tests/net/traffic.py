@@ -273,7 +273,7 @@ import itertools, socket, struct, sys, time
 made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
 for number in itertools.count():
     made.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, number & 0xffff), (sys.argv[1], 0))
-    time.sleep(0.02)
+    time.sleep(0.02)  # the pace
 """
 
 
@@ -303,7 +303,7 @@ while True:
     if answers > count:
         print(answers, flush=True)
         answers = -10**12
-    time.sleep(0.02)
+    time.sleep(0.02)  # the pace
 """
 
 

@@ -7,7 +7,8 @@ import ctypes
 import os
 import pathlib
 import signal
-import time
+
+from ..waiting import moments
 
 PR_SET_CHILD_SUBREAPER = 36
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -38,13 +39,14 @@ def reap():
 
 
 def end_all():
-    until = time.monotonic() + PATIENCE_S
-    while (left := descendants()) and time.monotonic() < until:
+    for _ in moments(PATIENCE_S, 0.01):
+        left = descendants()
         for child in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         reap()
-        time.sleep(0.01)
+        if not left:
+            break
 
 
 def leave(number, _):

@@ -13,6 +13,7 @@ import time
 
 from lacp import wait_distributing  # pylint: disable=wrong-import-order
 from namespace import end  # pylint: disable=wrong-import-order
+from waiting import moments  # pylint: disable=wrong-import-order
 
 from . import parse, plot, published
 from .figures import Figure, Listing
@@ -59,19 +60,17 @@ def rate_of(sizes):
 
 def growth(child, path, what, limit=120):
     """MB/s of a file that a program writes."""
-    began, sizes = time.monotonic(), []
-    while True:
+    sizes = []
+    for _ in moments(limit, 0.005):
         is_over = child.poll() is not None
         size = path.stat().st_size if path.exists() else 0
-        now = time.monotonic()
         if size and (not sizes or size != sizes[-1][1]):
-            sizes.append((now, size))
+            sizes.append((time.monotonic(), size))
         if is_over:
             break
-        if now > began + limit:
-            end(child)
-            raise parse.ToolError(f"{what}: no end after {limit} s")
-        time.sleep(0.005)
+    else:
+        end(child)
+        raise parse.ToolError(f"{what}: no end after {limit} s")
     rate = rate_of(sizes)
     if child.returncode or not rate:
         raise parse.ToolError(f"{what}: exit {child.returncode}, "
