@@ -178,27 +178,24 @@ static __always_inline int rx_is_internet(const struct __sk_buff *skb)
 }
 
 /*
- * Frames to groups that bridges do not forward. Pause, slow protocols and EAPOL stay on the slave,
- * the latter two unless they belong to a VLAN. The others (LLDP, PTP, STP) are for sockets on the
- * slave and for a bridge above the bond.
+ * Frames to groups that bridges do not forward. Pause and slow protocols stay on the slave, the
+ * latter unless they belong to a VLAN. The others (LLDP, PTP, STP, EAPOL) are for sockets on the
+ * slave, for sockets on bond0 and for a bridge above it.
  */
 static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *skb, __u8 group)
 {
-	int untagged = !(skb->vlan_tci & VLAN_VID_MASK);
-
 	if (group == 0x01)
 		return RX_STAY;
-	if (untagged && group == 0x02 && skb->protocol == bpf_htons(ETH_P_SLOW))
+	if (group == 0x02 && skb->protocol == bpf_htons(ETH_P_SLOW) &&
+	    !(skb->vlan_tci & VLAN_VID_MASK))
 		return RX_SLOW;
-	if (untagged && group == 0x03 && skb->protocol == bpf_htons(ETH_P_EAPOL))
-		return RX_STAY;
 	return rx_is_internet(skb) ? RX_TO_BOND : RX_TO_BOTH;
 }
 
 /*
  * A protocol belongs to the slave only with these groups: with any other address its frames come
  * from anywhere in the network. EAPOL to the slave's address also belongs to it, because an
- * authenticator answers to that.
+ * authenticator answers to that. Whether the supplicant is on the slave or on bond0 is not known.
  */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
@@ -208,7 +205,7 @@ static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 		return rx_classify_link_local(skb, eth->h_dest[5]);
 	if (skb->protocol == bpf_htons(ETH_P_EAPOL) && skb->pkt_type == PACKET_HOST &&
 	    !(skb->vlan_tci & VLAN_VID_MASK))
-		return RX_STAY;
+		return RX_TO_BOTH;
 	return RX_TO_BOND;
 }
 

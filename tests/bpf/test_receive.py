@@ -7,13 +7,12 @@ from datapath import SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
 PLAIN = packets.packet("udp4")
 UNICAST = "02:00:00:00:00:01"
 SLOW, EAPOL = 0x8809, 0x888e
-STAY = [packets.frame("01:80:c2:00:00:02", SLOW), packets.frame("01:80:c2:00:00:03", EAPOL),
-        packets.frame("01:80:c2:00:00:01", 0x8808), packets.frame("01:80:c2:00:00:01", 0x1234),
-        packets.frame("01:80:c2:00:00:01", SLOW)]
+STAY = [packets.frame("01:80:c2:00:00:02", SLOW), packets.frame("01:80:c2:00:00:01", 0x8808),
+        packets.frame("01:80:c2:00:00:01", 0x1234), packets.frame("01:80:c2:00:00:01", SLOW)]
 LINK_LOCAL = [packets.frame(f"01:80:c2:00:00:{last:02x}", 0x88cc if last == 0xe else 0x0069)
               for last in range(16) if last != 1]
 LINK_LOCAL += [packets.frame(f"01:80:c2:00:00:{last:02x}", kind) for last, kind in (
-    (0, SLOW), (3, SLOW), (0xe, SLOW), (0, EAPOL), (2, EAPOL), (0xe, EAPOL))]
+    (0, SLOW), (3, SLOW), (0xe, SLOW), (0, EAPOL), (2, EAPOL), (3, EAPOL), (0xe, EAPOL))]
 # A switch forwards these: whoever sends them is somewhere in the network, not at the other end of
 # the cable.
 FROM_ANYWHERE = [packets.frame(to, kind, payload=payload) for kind, payload in
@@ -61,11 +60,14 @@ def own(datapath, slot, kind=EAPOL):
 
 @pytest.mark.parametrize("collecting", [True, False])
 def test_eapol_for_the_slaves_address_stays(datapath, path, collecting):
-    """So an authenticator answers. That of another slave is an ordinary frame, and so is a slow
-    protocol.
+    """So an authenticator answers, on the slave or on the bond. That of another slave is an
+    ordinary frame, and so is a slow protocol.
     """
     datapath.table.rx_mask = 0xf if collecting else 0
-    assert datapath.receive(own(datapath, 1), slot=1) == (TC_UNSPEC, {}, {})
+    with datapath.listen(path) as bond:
+        frame = own(datapath, 1)
+        assert datapath.receive(frame, slot=1) == (TC_UNSPEC, {1: 1} if collecting else {}, {})
+        assert not collecting or bond.recv(2048) == frame
     verdict = (TC_REDIRECT, {0: 1}, {}) if collecting else (TC_SHOT, {}, {0: 1})
     assert datapath.receive(own(datapath, 1), slot=0) == verdict
     assert datapath.receive(own(datapath, 0, SLOW), slot=0) == verdict

@@ -11,6 +11,7 @@ import pytest
 
 from lab import is_team
 from lacp import wait_distributing
+from namespace import mac_bytes
 from test_stacking import moved_away, path  # noqa: F401 (a fixture)
 from traffic import SOL_PACKET, Capture, send_frames
 from waiting import wait_for
@@ -18,7 +19,7 @@ from waiting import wait_for
 PACKET_ADD_MEMBERSHIP, PACKET_MR_ALLMULTI = 1, 2
 SOURCE = bytes.fromhex("020000000099")
 NEAREST, PEER = bytes.fromhex("0180c200000e"), bytes.fromhex("0180c2000000")
-LLDP, PTP, FIP, IPV4 = 0x88cc, 0x88f7, 0x8914, 0x0800
+LLDP, PTP, FIP, IPV4, EAPOL = 0x88cc, 0x88f7, 0x8914, 0x0800, 0x888e
 PTP_FORWARDED, FIP_ALL = bytes.fromhex("011b19000000"), bytes.fromhex("011018010002")
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 
@@ -138,13 +139,22 @@ def test_a_slave_of_a_bond_in_another_namespace(pair, path):  # noqa: F811
         assert sorted(heard) == sorted(sent)
 
 
-def test_slow_protocols_eapol_and_pause_stay_on_the_slave(pair):
+def test_slow_protocols_and_pause_stay_on_the_slave(pair):
     made = pair("balance-xor", links=2)
-    group = [bytes.fromhex(f"0180c200000{last}") for last in (2, 3, 1)]
-    own = [frame(group[0], 0x8809, b"\x0a"), frame(group[1], 0x888e), frame(group[2], 0x8808)]
-    with Ears(made.far, ["l0", "bond0"], (0x8809, 0x888e, 0x8808, LLDP)) as ears:
+    group = [bytes.fromhex(f"0180c200000{last}") for last in (2, 1)]
+    own = [frame(group[0], 0x8809, b"\x0a"), frame(group[1], 0x8808)]
+    with Ears(made.far, ["l0", "bond0"], (0x8809, 0x8808, LLDP)) as ears:
         # A team that can send keeps slow protocols on the port itself.
         check(ears, made.near, "l0", own, {"l0": own, "bond0": own[1:] if is_team() else []})
+
+
+def test_a_supplicant_may_be_on_the_slave_or_on_the_bond(pair, path):  # noqa: F811
+    made = pair("active-backup", links=2, path=path)
+    address = mac_bytes(made.far.show()["mac"])
+    sent = [frame(bytes.fromhex("0180c2000003"), EAPOL), frame(address, EAPOL)]
+    active = made.far.show()["active_slave"]
+    with Ears(made.far, [active, "bond0"], (EAPOL, LLDP)) as ears:
+        check(ears, made.near, active, sent, {active: sent, "bond0": sent})
 
 
 def test_ip_to_a_group_of_the_link_is_answered_once(pair):
