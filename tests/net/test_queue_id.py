@@ -1,7 +1,9 @@
 """queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is
 refused.
 """
+import collections
 import os
+import re
 import socket
 
 import pytest
@@ -63,11 +65,16 @@ def links_used(made, mark, priority=0):
             flow.setsockopt(socket.SOL_SOCKET, SO_MARK, mark)
             flow.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
             flow.sendto(f"flow {number}".encode(), ("10.0.0.2", PORT))
-    found = {link: sum(b"flow " in frame.data for frame in wire.frames(0.1))
-             for link, wire in wires.items()}
+    found = []
+
+    def arrived():
+        found.extend((link, flow[0]) for link, wire in wires.items() for frame in wire.frames(0.1)
+                     if (flow := re.search(rb"flow \d+", frame.data)))
+        return len({flow for _, flow in found}) == FLOWS
+    wait_for(arrived, "all flows at the far end")
     for wire in wires.values():
         wire.close()
-    return {link: count for link, count in found.items() if count}
+    return collections.Counter(link for link, _ in found)
 
 
 @both_hooks
