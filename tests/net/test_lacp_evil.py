@@ -29,9 +29,11 @@ def made(pair):
 
 
 def others_state(host):
-    """What must not move on l1 and l2: all but the counters of PDUs."""
+    """What must not move on l1 and l2: all but the counters of PDUs, and why: that also says that
+    the programs hold a port while bondd is late.
+    """
     return {name: {key: value for key, value in port.items()
-                   if key not in ("lacpdu_rx", "lacpdu_tx")}
+                   if key not in ("lacpdu_rx", "lacpdu_tx", "why")}
             for name, port in ports(host).items() if name != "l0"}
 
 
