@@ -336,7 +336,7 @@ def test_hold_downs_end_by_themselves(pair, silent):
     for host in (both.near, both.far):
         speak(host, "l0")
     for host in (both.near, both.far):
-        wait_used(host, "l0", "l1", deadline=14)
+        wait_used(host, "l0", "l1", deadline=45)  # tried again after 10, 20, 40 s
         assert [slave["why"] for slave in host.show()["slaves"]] == [None] * 3
     for stream in streams:
         stream.finish()
