@@ -412,28 +412,22 @@ static enum cli_exit set_apply(const struct cli *cli, struct change *change)
 	return CLI_DONE;
 }
 
-/* Another device: bondd moves everything to it, and sets the other options on the way. */
-static bool set_converts(const struct change *change)
-{
-	const struct option_value *device = pairs_find(&change->pairs, OPT_DEVICE);
-
-	return device && (!option_device_is(device->number, change->pins.bond->device_kind) ||
-			  getenv("XBOND_TEST_CONVERT"));
-}
-
 static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, struct change *change,
 			     int argc, char **argv)
 {
-	enum cli_exit status;
+	enum cli_exit status = pairs_parse(verb, argc, argv, &change->pairs);
 
-	status = pairs_parse(verb, argc, argv, &change->pairs);
 	if (status != CLI_DONE)
 		return status;
 	if (cli_open(cli, change->bond, &change->pins))
 		return CLI_REFUSED;
-	status = set_converts(change) ? cli_request_long(cli, verb->name, change->bond,
-							 pairs_json(&change->pairs))
-				      : set_apply(cli, change);
+	/* bondd moves everything to another device, and sets the other options on the way. */
+	if (option_device_converts(pairs_find(&change->pairs, OPT_DEVICE),
+				   change->pins.bond->device_kind))
+		status =
+			cli_request_long(cli, verb->name, change->bond, pairs_json(&change->pairs));
+	else
+		status = set_apply(cli, change);
 	pins_close(&change->pins);
 	return status;
 }

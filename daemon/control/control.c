@@ -135,23 +135,14 @@ static int control_do_handback(struct request *request, struct err *err)
 	return control_handover(request, HANDOVER_HANDBACK, err);
 }
 
-/* Another kind of device is another bond, to which everything moves. */
-static bool control_converts(const struct request *request, const struct option_set *options)
-{
-	const struct bond *bond = daemon_find_bond(request->daemon, request->bond);
-
-	return bond && options->given[OPT_DEVICE] &&
-	       (!option_device_is(options->value[OPT_DEVICE].number,
-				  bond->dataplane.pins.bond->device_kind) ||
-		getenv("XBOND_TEST_CONVERT"));
-}
-
 static int control_do_set(struct request *request, struct err *err)
 {
+	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
 	struct option_set options;
 	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
 
-	if (!r && control_converts(request, &options))
+	if (!r && bond && options.given[OPT_DEVICE] &&
+	    option_device_converts(&options.value[OPT_DEVICE], bond_pin(bond)->device_kind))
 		return control_handover(request, HANDOVER_CONVERSION, err);
 	return r ? r : request_set(request->daemon, request->bond, &options, err);
 }

@@ -261,6 +261,11 @@ bool option_device_is(uint32_t wanted, uint32_t kind)
 	       (wanted == XBOND_DEVICE_PAIR && kind != XBOND_DEVICE_TEAM);
 }
 
+bool option_device_converts(const struct option_value *device, uint32_t kind)
+{
+	return device && (!option_device_is(device->number, kind) || getenv("XBOND_TEST_CONVERT"));
+}
+
 static int option_together_team(const struct xbond_bond *bond, struct err *err)
 {
 	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)

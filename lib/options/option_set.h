@@ -83,6 +83,9 @@ const struct option_together *option_together_at(unsigned int i);
 const char *option_against_team(const struct xbond_bond *bond);
 /* Is a device of this kind what the option device, with this value, wants? */
 bool option_device_is(uint32_t wanted, uint32_t kind);
+/* Is a bond of this kind made anew when it gets this option, and all moved to it? NULL: not given.
+ */
+bool option_device_converts(const struct option_value *device, uint32_t kind);
 /* All of them; the first that refuses. */
 int option_together_check(const struct xbond_bond *bond, struct err *err);
 
