@@ -6,13 +6,28 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
+
+int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(ret_thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
 
 /* For slow work. */
 
@@ -60,19 +75,6 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-/* A thread has the signal mask of who starts it. */
-static int worker_start_thread(struct worker *worker)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&worker->thread, NULL, worker_run, worker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
-}
-
 static void worker_init_wake(struct worker *worker)
 {
 	pthread_condattr_t attributes;
@@ -94,7 +96,7 @@ int worker_start(struct worker *worker, const struct worker_kind *kind, void *co
 	pthread_mutex_init(&worker->lock, NULL);
 	worker_init_wake(worker);
 	pulse_add(&worker->pulse, kind->name);
-	r = worker_start_thread(worker);
+	r = thread_start(&worker->thread, worker_run, worker);
 	if (!r)
 		return 0;
 	pulse_remove(&worker->pulse);
@@ -146,6 +148,109 @@ bool worker_has_ended_turn(struct worker *worker)
 	uint64_t count;
 
 	return read(worker->fd, &count, sizeof(count)) == sizeof(count);
+}
+
+/* For questions. */
+
+static bool asker_begin(void *context)
+{
+	struct asker *asker = context;
+
+	return asker->asked;
+}
+
+static void asker_work(void *context)
+{
+	struct asker *asker = context;
+	char *at = asker->questions;
+
+	for (size_t i = 0; i < asker->count && !worker_is_stopping(&asker->worker); i++)
+		asker->kind->ask(asker, at + i * asker->kind->size);
+}
+
+static void asker_end(void *context)
+{
+	struct asker *asker = context;
+
+	asker->asked = false;
+}
+
+static int asker_start(struct asker *asker)
+{
+	int r = nl_init(&asker->nl);
+
+	if (!r)
+		r = ethtool_init(&asker->ethtool);
+	return r ? r : worker_start(&asker->worker, &asker->worker_kind, asker);
+}
+
+static void asker_free_stopped(struct asker *asker)
+{
+	ethtool_done(&asker->ethtool);
+	nl_done(&asker->nl);
+	free(asker->questions);
+	free(asker);
+}
+
+int asker_new(const struct asker_kind *kind, struct asker **ret_asker)
+{
+	struct asker *asker = memory_need(calloc(1, sizeof(*asker)));
+	int r;
+
+	*asker = (struct asker){ .kind = kind,
+				 .worker_kind = { .name = kind->name,
+						  .begin = asker_begin,
+						  .work = asker_work,
+						  .end = asker_end },
+				 .ethtool.fd = -1 };
+	r = asker_start(asker);
+	if (!r)
+		*ret_asker = asker;
+	else
+		asker_free_stopped(asker);
+	return r;
+}
+
+void asker_free(struct asker *asker)
+{
+	if (!asker)
+		return;
+	worker_stop(&asker->worker);
+	asker_free_stopped(asker);
+}
+
+bool asker_is_busy(const struct asker *asker)
+{
+	return asker->busy;
+}
+
+void asker_ask(struct asker *asker, const void *questions, size_t count)
+{
+	if (asker->busy || !count)
+		return;
+	asker->questions = memory_need(reallocarray(asker->questions, count, asker->kind->size));
+	memcpy(asker->questions, questions, count * asker->kind->size);
+	asker->count = count;
+	asker->asked_ns = clock_now_ns();
+	asker->busy = true;
+	worker_lock(&asker->worker);
+	asker->asked = true;
+	worker_unlock_and_wake(&asker->worker);
+}
+
+int asker_fd(const struct asker *asker)
+{
+	return worker_fd(&asker->worker);
+}
+
+const void *asker_answers(struct asker *asker, size_t *ret_count)
+{
+	*ret_count = 0;
+	if (!worker_has_ended_turn(&asker->worker))
+		return NULL;
+	asker->busy = false;
+	*ret_count = asker->count;
+	return asker->questions;
 }
 
 /* For what must be in time. */
@@ -226,19 +331,6 @@ static void *realtime_run(void *arg)
 	return NULL;
 }
 
-/* A thread has the signal mask of who starts it. */
-static int realtime_start_thread(struct realtime *realtime)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&realtime->thread, NULL, realtime_run, realtime);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
-}
-
 int realtime_start(struct realtime *realtime)
 {
 	struct sched_param priority = { .sched_priority = 1 };
@@ -247,7 +339,7 @@ int realtime_start(struct realtime *realtime)
 	if (realtime->running)
 		return 0;
 	pulse_add(&realtime->pulse, realtime->kind->name);
-	r = realtime_start_thread(realtime);
+	r = thread_start(&realtime->thread, realtime_run, realtime);
 	if (r) {
 		pulse_remove(&realtime->pulse);
 		return r;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads: for slow work, for what must be in time, and what they may do. */
+/*
+ * Threads: for slow work, for questions to the kernel, for what must be in time; and what they may
+ * do.
+ */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
 
@@ -8,11 +11,15 @@
 #include <stdint.h>
 
 #include "daemon/base/main_loop.h"
+#include "network/driver.h"
+#include "network/nl.h"
+
+/* Starts a thread that gets no signals. Returns 0 or -errno. */
+int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg);
 
 /*
  * A thread for work that would keep the main loop waiting. It does one turn after another, each
- * when the main loop has asked for it. Used by the poller, the settler and the announcer. Does not
- * know what they do.
+ * when the main loop has asked for it. Does not know what that is.
  */
 
 /* The three steps of a turn. All get the context of worker_start(). */
@@ -42,7 +49,7 @@ struct worker {
 	int fd;
 };
 
-/* 0 or -errno. The thread gets no signals. */
+/* 0 or -errno. */
 int worker_start(struct worker *worker, const struct worker_kind *kind, void *context);
 /* Waits until the turn that is going on has ended. */
 void worker_stop(struct worker *worker);
@@ -57,6 +64,45 @@ void worker_unlock_and_wake(struct worker *worker);
 /* Readable when a turn has ended since worker_has_ended_turn(). */
 int worker_fd(const struct worker *worker);
 bool worker_has_ended_turn(struct worker *worker);
+
+/*
+ * A worker that asks the kernel, which may answer under the RTNL lock or wait for a driver. It gets
+ * an array of questions at once, and knows no bonds.
+ */
+
+struct asker {
+	const struct asker_kind *kind;
+	/* For kind->ask(): */
+	struct nl nl;
+	struct ethtool ethtool;
+	/* worker.c: */
+	struct worker_kind worker_kind;
+	struct worker worker;
+	bool asked; /* the worker's lock protects it */
+	bool busy;  /* for the main loop: true until it has the answers */
+	void *questions;
+	size_t count;
+	uint64_t asked_ns; /* when they were asked */
+};
+
+struct asker_kind {
+	const char *name; /* of the thread */
+	size_t size;	  /* of a question, in which there is room for its answer */
+	void (*ask)(struct asker *asker, void *question);
+};
+
+/* 0 or -errno. */
+int asker_new(const struct asker_kind *kind, struct asker **ret_asker);
+void asker_free(struct asker *asker);
+
+/* Is there a question whose answers have not been taken yet? Then it takes no others. */
+bool asker_is_busy(const struct asker *asker);
+/* Copies the questions. */
+void asker_ask(struct asker *asker, const void *questions, size_t count);
+/* Readable when there are answers. */
+int asker_fd(const struct asker *asker);
+/* Returns the questions with their answers, valid until the next ones; *ret_count 0: none. */
+const void *asker_answers(struct asker *asker, size_t *ret_count);
 
 /*
  * A thread with real-time priority that runs whenever its deadline has come, a descriptor that it

@@ -31,13 +31,13 @@ struct daemon {
 	struct bfd_thread *bfd_thread;
 	struct announcer *announcer;
 	struct settler *settler; /* evaluate.c */
-	struct poller *poller;	 /* poll.c */
+	struct asker *poller;	 /* poll.c */
 	struct wake *wake;	 /* wake.c */
 	sd_event_source *poll;
 	sd_event_source *arp; /* arp.c, as the next two */
-	struct arp_paths *arp_paths;
+	struct asker *arp_paths;
 	struct arp_sender *arp_sender;
-	struct sampler *sampler; /* quality.c */
+	struct asker *sampler; /* quality.c */
 	sd_event_source *quality;
 	sd_event_source *sync;	  /* for bonds whose due.sync is set */
 	sd_event_source *settle;  /* for bonds of which parts are due */

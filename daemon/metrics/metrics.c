@@ -103,17 +103,12 @@ static void *metrics_run(void *arg)
 	return NULL;
 }
 
-/* A thread has the signal mask of who starts it. */
 static int metrics_start_thread(struct metrics *metrics)
 {
-	sigset_t all, before;
 	int r;
 
 	pulse_add(&metrics->pulse, "metrics");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = -pthread_create(&metrics->thread, NULL, metrics_run, metrics);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	r = thread_start(&metrics->thread, metrics_run, metrics);
 	if (r)
 		pulse_remove(&metrics->pulse);
 	return r;

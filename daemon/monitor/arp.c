@@ -329,7 +329,7 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 	struct arp_query *queries = NULL, *grown;
 	size_t count = 0;
 
-	if (arp_paths_is_busy(daemon->arp_paths))
+	if (asker_is_busy(daemon->arp_paths))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!arp_asks_now(bond, now_ns))
@@ -339,8 +339,7 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 		arp_fill_query(bond, &queries[count++]);
 		bond->arp->asked_ns = now_ns;
 	}
-	if (count)
-		arp_paths_ask(daemon->arp_paths, queries, count);
+	asker_ask(daemon->arp_paths, queries, count);
 	free(queries);
 }
 
@@ -387,8 +386,8 @@ static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
 
 static void arp_take_answers(struct daemon *daemon)
 {
-	const struct arp_query *answers;
-	size_t count = arp_paths_answers(daemon->arp_paths, &answers);
+	size_t count;
+	const struct arp_query *answers = asker_answers(daemon->arp_paths, &count);
 
 	for (size_t i = 0; i < count; i++)
 		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
@@ -520,10 +519,11 @@ int arp_init(struct daemon *daemon, struct err *err)
 	daemon->arp_sender = arp_sender_new(err);
 	if (!daemon->arp_sender)
 		return -ENOMEM;
-	daemon->arp_paths = arp_paths_new(err);
-	if (!daemon->arp_paths)
-		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, arp_paths_fd(daemon->arp_paths), EPOLLIN,
+	r = asker_new(&arp_paths_kind, &daemon->arp_paths);
+	if (r)
+		return err_set(err, -r, "cannot start the thread that asks for routes: %s",
+			       strerror(-r));
+	r = sd_event_add_io(daemon->event, &io, asker_fd(daemon->arp_paths), EPOLLIN,
 			    arp_on_answers, daemon);
 	if (r < 0)
 		return err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r));
@@ -539,7 +539,7 @@ int arp_init(struct daemon *daemon, struct err *err)
 void arp_done(struct daemon *daemon)
 {
 	daemon->arp = sd_event_source_disable_unref(daemon->arp);
-	arp_paths_free(daemon->arp_paths);
+	asker_free(daemon->arp_paths);
 	daemon->arp_paths = NULL;
 	arp_sender_free(daemon->arp_sender);
 	daemon->arp_sender = NULL;

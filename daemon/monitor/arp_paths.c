@@ -59,15 +59,6 @@ bool arp_tags_to_bond(const struct link_list *links, int ifindex, int bond,
 	return arp_tags_go_down(&descent, ifindex, 0);
 }
 
-struct arp_paths {
-	struct worker worker;
-	bool asked; /* the worker's lock protects it */
-	bool busy;  /* for the main loop: true until it has the answers */
-	struct arp_query *queries;
-	size_t count;
-	struct nl nl;
-};
-
 /* What one query needs of the namespace that it is about. */
 struct arp_survey {
 	struct nl *nl;
@@ -128,99 +119,16 @@ static int arp_paths_survey(struct nl *nl, const void *arg)
 	return 0;
 }
 
-static bool arp_paths_begin(void *context)
+static void arp_paths_ask(struct asker *asker, void *question)
 {
-	struct arp_paths *paths = context;
+	struct arp_query *query = question;
 
-	return paths->asked;
+	query->is_dear = query->nsid >= 0;
+	query->result = netns_call_in_thread(&asker->nl, query->nsid, arp_paths_survey, &query);
 }
 
-static void arp_paths_work(void *context)
-{
-	struct arp_paths *paths = context;
-
-	for (size_t i = 0; i < paths->count && !worker_is_stopping(&paths->worker); i++) {
-		struct arp_query *query = &paths->queries[i];
-
-		query->is_dear = query->nsid >= 0;
-		query->result =
-			netns_call_in_thread(&paths->nl, query->nsid, arp_paths_survey, &query);
-	}
-}
-
-static void arp_paths_end(void *context)
-{
-	struct arp_paths *paths = context;
-
-	paths->asked = false;
-}
-
-static const struct worker_kind arp_paths_kind = {
+const struct asker_kind arp_paths_kind = {
 	.name = "arp",
-	.begin = arp_paths_begin,
-	.work = arp_paths_work,
-	.end = arp_paths_end,
+	.size = sizeof(struct arp_query),
+	.ask = arp_paths_ask,
 };
-
-struct arp_paths *arp_paths_new(struct err *err)
-{
-	struct arp_paths *paths = memory_need(calloc(1, sizeof(*paths)));
-	int r = nl_init(&paths->nl);
-
-	if (!r) {
-		r = worker_start(&paths->worker, &arp_paths_kind, paths);
-		if (r)
-			nl_done(&paths->nl);
-	}
-	if (!r)
-		return paths;
-	free(paths);
-	err_set(err, -r, "cannot start the thread that asks for routes: %s", strerror(-r));
-	return NULL;
-}
-
-void arp_paths_free(struct arp_paths *paths)
-{
-	if (!paths)
-		return;
-	worker_stop(&paths->worker);
-	nl_done(&paths->nl);
-	free(paths->queries);
-	free(paths);
-}
-
-bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, size_t count)
-{
-	struct arp_query *copy;
-
-	if (paths->busy)
-		return false;
-	copy = memory_need(reallocarray(paths->queries, count, sizeof(*copy)));
-	memcpy(copy, queries, count * sizeof(*copy));
-	paths->queries = copy;
-	paths->count = count;
-	paths->busy = true;
-	worker_lock(&paths->worker);
-	paths->asked = true;
-	worker_unlock_and_wake(&paths->worker);
-	return true;
-}
-
-bool arp_paths_is_busy(const struct arp_paths *paths)
-{
-	return paths->busy;
-}
-
-int arp_paths_fd(const struct arp_paths *paths)
-{
-	return worker_fd(&paths->worker);
-}
-
-size_t arp_paths_answers(struct arp_paths *paths, const struct arp_query **ret_queries)
-{
-	if (!worker_has_ended_turn(&paths->worker))
-		return 0;
-	paths->busy = false;
-	*ret_queries = paths->queries;
-	return paths->count;
-}

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "daemon/base/worker.h"
 #include "daemon/monitor/arp_sender.h"
 #include "network/link.h"
 
@@ -50,18 +51,7 @@ struct arp_query {
 	bool is_dear; /* another namespace was looked for, or all devices were read */
 };
 
-struct arp_paths;
-
-/* Signals must be blocked. Returns NULL on failure, with a line in err. */
-struct arp_paths *arp_paths_new(struct err *err);
-void arp_paths_free(struct arp_paths *paths);
-
-/* Returns false if it is busy. */
-bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, size_t count);
-bool arp_paths_is_busy(const struct arp_paths *paths);
-/* Readable when there are answers. */
-int arp_paths_fd(const struct arp_paths *paths);
-/* The answers, valid until the next question; 0: there are none. */
-size_t arp_paths_answers(struct arp_paths *paths, const struct arp_query **ret_queries);
+/* Asks for a struct arp_query. */
+extern const struct asker_kind arp_paths_kind;
 
 #endif

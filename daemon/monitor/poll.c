@@ -28,127 +28,25 @@ struct poller_query {
 	uint32_t speed_mbps, duplex; /* from ethtool_speed(), if requested */
 };
 
-struct poller {
-	struct worker worker;
-	bool asked; /* the worker's lock protects it */
-	bool busy;  /* for the main loop: true until it has the answers */
-	struct poller_query *queries;
-	size_t count;
-	uint64_t asked_ns;
-	struct ethtool ethtool;
-};
-
-static void poller_serve(struct poller *poller, struct poller_query *query)
+static void poller_ask(struct asker *asker, void *question)
 {
+	struct poller_query *query = question;
+
 	query->carrier =
-		query->wants_carrier ? ethtool_carrier(&poller->ethtool, query->name) : -ENODATA;
+		query->wants_carrier ? ethtool_carrier(&asker->ethtool, query->name) : -ENODATA;
 	if (query->wants_speed)
-		ethtool_speed(&poller->ethtool, query->name, &query->speed_mbps, &query->duplex);
+		ethtool_speed(&asker->ethtool, query->name, &query->speed_mbps, &query->duplex);
 }
 
-static bool poller_begin(void *context)
-{
-	struct poller *poller = context;
-
-	return poller->asked;
-}
-
-static void poller_work(void *context)
-{
-	struct poller *poller = context;
-
-	for (size_t i = 0; i < poller->count && !worker_is_stopping(&poller->worker); i++)
-		poller_serve(poller, &poller->queries[i]);
-}
-
-static void poller_end(void *context)
-{
-	struct poller *poller = context;
-
-	poller->asked = false;
-}
-
-static const struct worker_kind poller_kind = {
+static const struct asker_kind poller_kind = {
 	.name = "poll",
-	.begin = poller_begin,
-	.work = poller_work,
-	.end = poller_end,
+	.size = sizeof(struct poller_query),
+	.ask = poller_ask,
 };
-
-static int poller_start(struct poller *poller)
-{
-	int r = ethtool_init(&poller->ethtool);
-
-	if (r)
-		return r;
-	r = worker_start(&poller->worker, &poller_kind, poller);
-	if (r)
-		ethtool_done(&poller->ethtool);
-	return r;
-}
-
-static struct poller *poller_new(struct err *err)
-{
-	struct poller *poller = memory_need(calloc(1, sizeof(*poller)));
-	int r = poller_start(poller);
-
-	if (!r)
-		return poller;
-	free(poller);
-	err_set(err, -r, "cannot start the thread that asks drivers: %s", strerror(-r));
-	return NULL;
-}
-
-static void poller_free(struct poller *poller)
-{
-	if (!poller)
-		return;
-	worker_stop(&poller->worker);
-	ethtool_done(&poller->ethtool);
-	free(poller->queries);
-	free(poller);
-}
-
-/* Returns false if it is busy. */
-static bool poller_ask(struct poller *poller, const struct poller_query *queries, size_t count)
-{
-	struct poller_query *copy;
-
-	if (poller->busy)
-		return false;
-	copy = memory_need(reallocarray(poller->queries, count, sizeof(*copy)));
-	memcpy(copy, queries, count * sizeof(*copy));
-	poller->queries = copy;
-	poller->count = count;
-	poller->asked_ns = clock_now_ns();
-	poller->busy = true;
-	worker_lock(&poller->worker);
-	poller->asked = true;
-	worker_unlock_and_wake(&poller->worker);
-	return true;
-}
-
-/* Is there a question whose answers have not been taken yet? */
-static bool poll_is_busy(const struct daemon *daemon)
-{
-	return daemon->poller->busy;
-}
 
 int poll_fd(const struct daemon *daemon)
 {
-	return worker_fd(&daemon->poller->worker);
-}
-
-/* Valid until the next question; 0: there are none. ret_asked_ns: the time of the question. */
-static size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
-			     uint64_t *ret_asked_ns)
-{
-	if (!worker_has_ended_turn(&poller->worker))
-		return 0;
-	poller->busy = false;
-	*ret_queries = poller->queries;
-	*ret_asked_ns = poller->asked_ns;
-	return poller->count;
+	return asker_fd(daemon->poller);
 }
 
 #define ACCURACY_US 5000
@@ -170,7 +68,8 @@ static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (struct bond *bond = daemon->bonds; bond && !poll_is_busy(daemon); bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->poller);
+	     bond = bond->next)
 		if (bond->poll.next_ns < next_ns)
 			next_ns = bond->poll.next_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
@@ -215,7 +114,7 @@ void poll_ask(struct daemon *daemon)
 	struct poll_batch batch = { 0 };
 	bool direct = false;
 
-	if (poll_is_busy(daemon))
+	if (asker_is_busy(daemon->poller))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
@@ -231,8 +130,7 @@ void poll_ask(struct daemon *daemon)
 	}
 	if (direct)
 		bypass_follow_captures(daemon);
-	if (batch.count)
-		poller_ask(daemon->poller, batch.queries, batch.count);
+	asker_ask(daemon->poller, batch.queries, batch.count);
 	free(batch.queries);
 	poll_arm(daemon);
 }
@@ -285,9 +183,9 @@ static void poll_take_speed(struct bond *bond, const struct poller_query *answer
 
 void poll_answer(struct daemon *daemon)
 {
-	const struct poller_query *answers;
-	uint64_t asked_ns;
-	size_t count = poller_answers(daemon->poller, &answers, &asked_ns);
+	size_t count;
+	const struct poller_query *answers = asker_answers(daemon->poller, &count);
+	uint64_t asked_ns = daemon->poller->asked_ns;
 	struct bond *bond = NULL;
 	bool changed = false;
 
@@ -335,11 +233,10 @@ static int poll_on_answers(sd_event_source *source, int fd, uint32_t events, voi
 int poll_init(struct daemon *daemon)
 {
 	sd_event_source *io = NULL;
-	int r;
+	int r = asker_new(&poller_kind, &daemon->poller);
 
-	daemon->poller = poller_new(NULL);
-	if (!daemon->poller)
-		return -ENOMEM;
+	if (r)
+		return r;
 	r = sd_event_add_io(daemon->event, &io, poll_fd(daemon), EPOLLIN, poll_on_answers, daemon);
 	if (r < 0)
 		return r;
@@ -353,7 +250,7 @@ int poll_init(struct daemon *daemon)
 void poll_done(struct daemon *daemon)
 {
 	daemon->poll = sd_event_source_disable_unref(daemon->poll);
-	poller_free(daemon->poller);
+	asker_free(daemon->poller);
 	daemon->poller = NULL;
 }
 

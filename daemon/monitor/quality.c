@@ -192,127 +192,19 @@ struct sampler_query {
 	struct link_stats stats;
 };
 
-/*
- * A thread that reads the counters of devices, which may have to wait for the RTNL lock or for a
- * driver. Knows no bonds.
- */
-
-struct sampler {
-	struct worker worker;
-	bool asked; /* the worker's lock protects it */
-	bool busy;  /* for the main loop: true until it has the answers */
-	struct sampler_query *queries;
-	size_t count;
-	struct nl nl;
-};
-
-static bool sampler_begin(void *context)
+static void sampler_ask(struct asker *asker, void *question)
 {
-	struct sampler *sampler = context;
+	struct sampler_query *query = question;
 
-	return sampler->asked;
+	query->result = link_stats_get(&asker->nl, (int)query->ifindex, &query->stats);
+	query->read_ns = clock_now_ns();
 }
 
-static void sampler_work(void *context)
-{
-	struct sampler *sampler = context;
-
-	for (size_t i = 0; i < sampler->count && !worker_is_stopping(&sampler->worker); i++) {
-		struct sampler_query *query = &sampler->queries[i];
-
-		query->result = link_stats_get(&sampler->nl, (int)query->ifindex, &query->stats);
-		query->read_ns = clock_now_ns();
-	}
-}
-
-static void sampler_end(void *context)
-{
-	struct sampler *sampler = context;
-
-	sampler->asked = false;
-}
-
-static const struct worker_kind sampler_kind = {
+static const struct asker_kind sampler_kind = {
 	.name = "sample",
-	.begin = sampler_begin,
-	.work = sampler_work,
-	.end = sampler_end,
+	.size = sizeof(struct sampler_query),
+	.ask = sampler_ask,
 };
-
-static int sampler_start(struct sampler *sampler)
-{
-	int r = nl_init(&sampler->nl);
-
-	if (r)
-		return r;
-	r = worker_start(&sampler->worker, &sampler_kind, sampler);
-	if (r)
-		nl_done(&sampler->nl);
-	return r;
-}
-
-/* Signals must be blocked. Returns NULL on failure, with a line in err. */
-static struct sampler *sampler_new(struct err *err)
-{
-	struct sampler *sampler = memory_need(calloc(1, sizeof(*sampler)));
-	int r = sampler_start(sampler);
-
-	if (!r)
-		return sampler;
-	free(sampler);
-	err_set(err, -r, "cannot start the thread that reads counters: %s", strerror(-r));
-	return NULL;
-}
-
-static void sampler_free(struct sampler *sampler)
-{
-	if (!sampler)
-		return;
-	worker_stop(&sampler->worker);
-	nl_done(&sampler->nl);
-	free(sampler->queries);
-	free(sampler);
-}
-
-/* Returns false if it is busy. */
-static bool sampler_ask(struct sampler *sampler, const struct sampler_query *queries, size_t count)
-{
-	struct sampler_query *copy;
-
-	if (sampler->busy)
-		return false;
-	copy = memory_need(reallocarray(sampler->queries, count, sizeof(*copy)));
-	memcpy(copy, queries, count * sizeof(*copy));
-	sampler->queries = copy;
-	sampler->count = count;
-	sampler->busy = true;
-	worker_lock(&sampler->worker);
-	sampler->asked = true;
-	worker_unlock_and_wake(&sampler->worker);
-	return true;
-}
-
-/* Is there a question whose answers have not been taken yet? */
-static bool sampler_is_busy(const struct sampler *sampler)
-{
-	return sampler->busy;
-}
-
-/* Readable when there are answers. */
-static int sampler_fd(const struct sampler *sampler)
-{
-	return worker_fd(&sampler->worker);
-}
-
-/* The answers, valid until the next question; 0: there are none. */
-static size_t sampler_answers(struct sampler *sampler, const struct sampler_query **ret_queries)
-{
-	if (!worker_has_ended_turn(&sampler->worker))
-		return 0;
-	sampler->busy = false;
-	*ret_queries = sampler->queries;
-	return sampler->count;
-}
 
 static uint64_t quality_period_ns(const struct xbond_bond *pin)
 {
@@ -330,7 +222,7 @@ static void quality_arm(struct daemon *daemon)
 
 	if (!daemon->quality)
 		return;
-	for (struct bond *bond = daemon->bonds; bond && !sampler_is_busy(daemon->sampler);
+	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->sampler);
 	     bond = bond->next)
 		if (quality_is_wanted(bond) && bond->quality.next_ns < next_ns)
 			next_ns = bond->quality.next_ns;
@@ -394,8 +286,7 @@ static void quality_ask(struct daemon *daemon)
 		if (bond_is_ready(bond))
 			count += quality_add(queries + count, bond);
 	}
-	if (count)
-		sampler_ask(daemon->sampler, queries, count);
+	asker_ask(daemon->sampler, queries, count);
 	free(queries);
 	quality_arm(daemon);
 }
@@ -414,8 +305,8 @@ static struct bond *quality_find(struct daemon *daemon, const struct sampler_que
 
 static void quality_take_answers(struct daemon *daemon)
 {
-	const struct sampler_query *answers;
-	size_t count = sampler_answers(daemon->sampler, &answers);
+	size_t count;
+	const struct sampler_query *answers = asker_answers(daemon->sampler, &count);
 	struct bond *changed = NULL;
 
 	for (size_t i = 0; i < count; i++) {
@@ -458,12 +349,11 @@ static int quality_on_answers(sd_event_source *source, int fd, uint32_t events, 
 int quality_init(struct daemon *daemon)
 {
 	sd_event_source *io = NULL;
-	int r;
+	int r = asker_new(&sampler_kind, &daemon->sampler);
 
-	daemon->sampler = sampler_new(NULL);
-	if (!daemon->sampler)
-		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, sampler_fd(daemon->sampler), EPOLLIN,
+	if (r)
+		return r;
+	r = sd_event_add_io(daemon->event, &io, asker_fd(daemon->sampler), EPOLLIN,
 			    quality_on_answers, daemon);
 	if (r < 0)
 		return r;
@@ -477,6 +367,6 @@ int quality_init(struct daemon *daemon)
 void quality_done(struct daemon *daemon)
 {
 	daemon->quality = sd_event_source_disable_unref(daemon->quality);
-	sampler_free(daemon->sampler);
+	asker_free(daemon->sampler);
 	daemon->sampler = NULL;
 }
