@@ -186,7 +186,7 @@ static __always_inline int micro_bfd_hear(struct __sk_buff *skb, __u32 slot,
 	__u32 state = packet[BFD_AT_STATE] >> 6;
 
 	if (away && (words->holding || state == BFD_ADMIN_DOWN))
-		micro_bfd_follow(slot, link, state);
+		micro_bfd_hear_state(slot, link, state);
 	if (state >= BFD_INIT)
 		micro_bfd_note_heard(slot, link, words, packet, now_ns);
 	if (state >= BFD_INIT ? READ_ONCE(link->ended) : !away || !micro_bfd_has_failed(link))

@@ -216,7 +216,8 @@ __noinline int micro_bfd_restart_silence(__u32 slot, __u64 detection_ns)
  * The far end's state, from a packet of the session. A link that has failed comes back when the
  * session is up at the far end again. micro_bfd_hear() answers so that it gets there.
  */
-static __always_inline void micro_bfd_follow(__u32 slot, struct xbond_bfd_link *link, __u32 state)
+static __always_inline void micro_bfd_hear_state(__u32 slot, struct xbond_bfd_link *link,
+						 __u32 state)
 {
 	if (state == BFD_ADMIN_DOWN) {
 		micro_bfd_end_failure(slot, link, XBOND_BFD_TURNED_OFF);

@@ -250,7 +250,7 @@ static size_t save_dir_length(const char *path)
 }
 
 /* Follows one link, which may lead to nothing. Returns 0 if path is no link. */
-static int save_follow_link(char path[PATH_MAX])
+static int save_resolve_link(char path[PATH_MAX])
 {
 	char target[PATH_MAX];
 	ssize_t length = readlink(path, target, sizeof(target));
@@ -267,12 +267,12 @@ static int save_follow_link(char path[PATH_MAX])
 	return 1;
 }
 
-static int save_follow_links(char path[PATH_MAX])
+static int save_resolve_links(char path[PATH_MAX])
 {
 	int r = 1;
 
 	for (int i = 0; i < SAVE_MAX_LINKS && r == 1; i++)
-		r = save_follow_link(path);
+		r = save_resolve_link(path);
 	return r == 1 ? -ELOOP : r;
 }
 
@@ -298,7 +298,7 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 	if (snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, dir, name) >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
-	r = save_follow_links(path);
+	r = save_resolve_links(path);
 	if (r)
 		return r;
 	/*

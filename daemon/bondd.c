@@ -87,7 +87,7 @@ static void meanwhile_serve_bonds(struct daemon *daemon)
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
 		if (!bond->device.away)
-			fail_over_mac_follow(bond);
+			fail_over_mac_settle(bond);
 	}
 }
 

@@ -210,10 +210,10 @@ static void watch_read_messages(struct daemon *daemon)
 	burst_begin(daemon);
 	rtnl_listener_read(&daemon->listener);
 	burst_end(daemon);
-	bypass_follow_filters(daemon);
+	bypass_read_filters(daemon);
 	/* A capture usually makes a device promiscuous, which causes a message. */
 	if (watch_some_want_direct(daemon))
-		bypass_follow_captures(daemon);
+		bypass_read_captures(daemon);
 }
 
 static int watch_on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -321,13 +321,13 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		dataplane_beat(&bond->dataplane);
 		slave_undo_left(bond);
 		rx_turn_step(bond);
-		learning_follow(bond);
+		learning_settle(bond);
 		parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
-		client_rounds_follow(bond);
+		client_rounds_settle(bond);
 	}
-	wake_follow(daemon);
+	wake_settle(daemon);
 	burst_settle(daemon);
-	bypass_follow_captures(daemon);
+	bypass_read_captures(daemon);
 	sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0) {
@@ -369,7 +369,7 @@ static int watch_on_groups(sd_event_source *source, void *arg)
 {
 	(void)source;
 	latency_note("groups");
-	slave_multicast_follow(arg);
+	slave_multicast_settle(arg);
 	return 0;
 }
 

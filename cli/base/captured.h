@@ -139,7 +139,7 @@ struct tap {
 	uint8_t *ring;
 	size_t ring_size;
 	uint32_t block_size, blocks, next; /* next: the block to be read */
-	uint64_t seen, dropped;		   /* by the kernel; see tap_follow_statistics() */
+	uint64_t seen, dropped;		   /* by the kernel; see tap_read_statistics() */
 };
 
 struct tap_options {
@@ -176,6 +176,6 @@ void tap_stop(const struct tap *tap);
 void tap_read(struct tap *tap, void (*take)(void *context, const struct tap_packet *packet),
 	      void *context);
 /* Brings the counts up to date. dropped: no room in the ring; they are among those seen. */
-void tap_follow_statistics(struct tap *tap);
+void tap_read_statistics(struct tap *tap);
 
 #endif

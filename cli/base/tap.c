@@ -211,7 +211,7 @@ void tap_read(struct tap *tap, void (*take)(void *context, const struct tap_pack
 	}
 }
 
-void tap_follow_statistics(struct tap *tap)
+void tap_read_statistics(struct tap *tap)
 {
 	struct tpacket_stats_v3 statistics = { 0 };
 	socklen_t size = sizeof(statistics);

@@ -316,7 +316,7 @@ static void watch_stop(struct watch_bond *watched, struct watch_slave *slave)
 
 static bool watch_close_tap(struct tap *tap)
 {
-	tap_follow_statistics(tap);
+	tap_read_statistics(tap);
 	tap_close(tap);
 	return !tap->dropped;
 }

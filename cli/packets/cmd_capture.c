@@ -116,7 +116,7 @@ static int capture_open_slave(struct capture *capture, const struct xbond_slave 
 
 static void capture_close_source(struct capture *capture, struct capture_source *source)
 {
-	tap_follow_statistics(&source->tap);
+	tap_read_statistics(&source->tap);
 	capture_out_statistics(capture, source);
 	tap_close(&source->tap);
 	source->open = false;
@@ -178,7 +178,7 @@ static void capture_read(struct capture *capture, uint64_t now_ns)
 }
 
 /* Opens what is missing, closes what has left. */
-static int capture_follow_slaves(struct capture *capture, struct err *err)
+static int capture_settle_slaves(struct capture *capture, struct err *err)
 {
 	struct err later;
 	int r = 0, started;
@@ -361,7 +361,7 @@ static void capture_look(struct capture *capture)
 	if (!capture_bond_is_there(capture)) {
 		cli_say("%s has been deleted", capture->bond);
 		capture_is_over = 1;
-	} else if (capture_follow_slaves(capture, &err) &&
+	} else if (capture_settle_slaves(capture, &err) &&
 		   strcmp(err.text, capture->trouble.text)) {
 		cli_say("%s", err.text);
 		capture->trouble = err;
@@ -438,7 +438,7 @@ static enum cli_exit capture_begin(struct capture *capture, const char *file)
 		r = capture_compile(capture, first, &err);
 	capture_out_begin(&capture->out, file, capture->bond);
 	if (!r)
-		r = capture_follow_slaves(capture, &err);
+		r = capture_settle_slaves(capture, &err);
 	if (!r)
 		r = capture_out_open(&capture->out, &err);
 	if (!r)

@@ -348,7 +348,7 @@ static void flows_begin_slave(struct flows *flows, unsigned int slot)
 }
 
 /* What its device sends after it has left is not the bond's. */
-static void flows_follow_slave(struct flows *flows, unsigned int slot)
+static void flows_configure_slave(struct flows *flows, unsigned int slot)
 {
 	struct flows_slave *slave = &flows->slave[slot];
 
@@ -370,7 +370,7 @@ static void flows_end_slave(struct flows *flows, unsigned int slot)
 
 	tap_stop(&slave->tap);
 	flows_count(flows, slot, &packets, &bytes);
-	flows_follow_slave(flows, slot);
+	flows_configure_slave(flows, slot);
 	slave->has_left |= packets < slave->packets || bytes < slave->bytes;
 	slave->packets = packets - slave->packets;
 	slave->bytes = bytes - slave->bytes;
@@ -451,7 +451,7 @@ static void flows_each(struct flows *flows, void (*call)(struct flows *flows, un
 
 static void flows_close_slave(struct flows *flows, unsigned int slot)
 {
-	tap_follow_statistics(&flows->slave[slot].tap);
+	tap_read_statistics(&flows->slave[slot].tap);
 	tap_close(&flows->slave[slot].tap);
 }
 
@@ -483,7 +483,7 @@ static void flows_look(struct flows *flows, double seconds)
 	while (!flows_is_over && !flows_is_deleted(flows) && clock_now_ns() - begin < length) {
 		flows_wait(flows);
 		flows_read(flows);
-		flows_each(flows, flows_follow_slave);
+		flows_each(flows, flows_configure_slave);
 	}
 	flows_each(flows, flows_end_slave);
 	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;

@@ -333,7 +333,7 @@ enum top_action top_ui_key(struct top_ui *ui, int key, size_t page);
 /* After a reading. error: why it failed; NULL: it did not. */
 void top_ui_end_reading(struct top_ui *ui, const char *error);
 /* Makes the rows anew. The picked row stays the same bond or slave. */
-void top_ui_follow(struct top_ui *ui, const struct top *top);
+void top_ui_settle(struct top_ui *ui, const struct top *top);
 /* Moves the rows that are shown so that the picked one is among them. */
 void top_ui_scroll(struct top_ui *ui, size_t page);
 /* The picked row; NULL if there are none. */

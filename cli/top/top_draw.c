@@ -45,7 +45,7 @@ static bool top_ui_is_picked(const struct top_ui *ui, const struct top_row *row)
 	       !strcmp(ui->slave, row->slave ? row->slave->name : "");
 }
 
-void top_ui_follow(struct top_ui *ui, const struct top *top)
+void top_ui_settle(struct top_ui *ui, const struct top *top)
 {
 	top_rows_make(&ui->rows, top, ui->order, ui->only[0] ? ui->only : NULL);
 	for (size_t i = 0; i < ui->rows.count; i++)

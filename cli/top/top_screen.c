@@ -137,7 +137,7 @@ static void top_terminal_end(void)
 }
 
 /* Terminals differ in what they keep of the screen, so it will be drawn anew. */
-static void top_terminal_follow_size(void)
+static void top_terminal_read_size(void)
 {
 	struct winsize size;
 
@@ -162,7 +162,7 @@ static bool top_terminal_wait(unsigned int timeout_ms)
 	if (!caught && !resized)
 		ppoll(&input, 1, &timeout, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	top_terminal_follow_size();
+	top_terminal_read_size();
 	return !caught && !(input.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
@@ -274,7 +274,7 @@ static void top_screen_read(struct top_run *run)
 	int r = top_read(run->top, &err);
 
 	/* The old rows point into what was read before, and keys come before the next drawing. */
-	top_ui_follow(ui, run->top);
+	top_ui_settle(ui, run->top);
 	top_ui_end_reading(ui, r ? err.text : NULL);
 	run->next_ns = clock_now_ns() + run->ui.interval_ms * NS_PER_MS;
 }
@@ -325,7 +325,7 @@ static void top_screen_loop(struct top_run *run)
 	unsigned int silent_wakes = 0;
 
 	for (;;) {
-		top_ui_follow(&run->ui, run->top);
+		top_ui_settle(&run->ui, run->top);
 		top_draw(&run->draw, &run->ui, run->top);
 		if (!top_terminal_wait(top_screen_patience_ms(run)))
 			break;

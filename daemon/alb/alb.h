@@ -15,7 +15,7 @@
 extern struct part clients_part;
 
 /* Does what is due. Called at each tick, and when addresses have changed. */
-void client_rounds_follow(struct bond *bond);
+void client_rounds_settle(struct bond *bond);
 /* A link has changed: bond0 may have become a port of a bridge, or may be none any more. */
 void client_rounds_note_link(struct bond *bond, const struct link_info *link);
 /*
@@ -32,7 +32,7 @@ void client_rounds_note_address(struct bond *bond, const struct address *address
  */
 
 /* Sends them if they are due. Called at each tick. */
-void learning_follow(struct bond *bond);
+void learning_settle(struct bond *bond);
 /* Addresses have moved to other slaves: begins at once. */
 void learning_now(struct bond *bond);
 /*

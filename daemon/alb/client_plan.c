@@ -103,7 +103,7 @@ static int marks_tidy(int fd, uint64_t now_ns)
 	return count < 0 ? count : 0;
 }
 
-int client_marks_follow(struct bond *bond, uint64_t now_ns)
+int client_marks_settle(struct bond *bond, uint64_t now_ns)
 {
 	struct marks_writing writing = { .fd = bond->dataplane.pins.clients_fd,
 					 .value = { .used_ns = now_ns } };

@@ -50,6 +50,6 @@ void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_
  * Brings the marks up to date and removes the clients that must not be. Returns 1 if only marked
  * addresses may have clients, 0 if all may, or -errno.
  */
-int client_marks_follow(struct bond *bond, uint64_t now_ns);
+int client_marks_settle(struct bond *bond, uint64_t now_ns);
 
 #endif

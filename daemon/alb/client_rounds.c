@@ -195,7 +195,7 @@ static bool rounds_forget_gone(struct bond *bond, struct client_rounds *rounds)
 /* Returns false if this host's devices, its addresses or the map could not be read. */
 static bool rounds_look_at_host(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
-	int marked = client_marks_follow(bond, now_ns);
+	int marked = client_marks_settle(bond, now_ns);
 
 	rounds->are_marked = marked != 0;
 	return marked >= 0 && rounds_forget_gone(bond, rounds);
@@ -336,7 +336,7 @@ static void rounds_forget(struct bond *bond)
  * While addresses are about to change, clients would be told of one that is another slave's. Of a
  * bond that is administratively down nobody is told: it would not receive what they send.
  */
-void client_rounds_follow(struct bond *bond)
+void client_rounds_settle(struct bond *bond)
 {
 	struct client_rounds *rounds;
 	uint64_t now_ns = clock_now_ns();
@@ -438,8 +438,8 @@ static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *a
 	(void)source;
 	(void)usec;
 	latency_note("clients");
-	learning_follow(arg);
-	client_rounds_follow(arg);
+	learning_settle(arg);
+	client_rounds_settle(arg);
 	return 0;
 }
 

@@ -416,7 +416,7 @@ static bool learning_is_due(struct bond *bond)
  * A round that would not end before the next one is due ends first, unless a slave has lost its
  * link or has it again: the switches are to find its address elsewhere.
  */
-void learning_follow(struct bond *bond)
+void learning_settle(struct bond *bond)
 {
 	if (!learning_goes_on(bond))
 		return;

@@ -401,7 +401,7 @@ void attach_check_renew_pair(struct bond *bond)
 	attach_check_egress(bond, true);
 }
 
-int attach_check_follow_path(struct bond *bond, struct err *err)
+int attach_check_settle_path(struct bond *bond, struct err *err)
 {
 	int r;
 
@@ -429,7 +429,7 @@ static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	if (slot != PART_BOND)
 		return false;
 	/* bondctl makes no request if bondd is so busy that it seems to be away. */
-	attach_check_follow_path(bond, NULL);
+	attach_check_settle_path(bond, NULL);
 	attach_check_pair(bond, false);
 	return false;
 }

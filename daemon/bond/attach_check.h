@@ -38,7 +38,7 @@ void attach_check_renew_pair(struct bond *bond);
  * The user has set path or xdp_tx. Only if packets may leave bond0 directly, its program can choose
  * slaves. If this fails, the bond can go on with the programs that it has.
  */
-int attach_check_follow_path(struct bond *bond, struct err *err);
+int attach_check_settle_path(struct bond *bond, struct err *err);
 /*
  * Counts a loss of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and
  * put right.

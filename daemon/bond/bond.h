@@ -103,7 +103,7 @@ struct bond_evaluation {
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: evaluate.c */
-	bool macs_due; /* fail_over_mac_follow() has something to do */
+	bool macs_due; /* fail_over_mac_settle() has something to do */
 	/* balance-rr: the slot, as a bit, whose failure makes the multicast groups be reported. */
 	uint64_t leader;
 	/* By requests, since the last decision; see rules/active.h. */
@@ -128,7 +128,7 @@ struct bond_bypass {
 	bool captured; /* somebody captures on bond0 */
 	/* Filters after our program on bond0's egress, which direct would skip. */
 	bool has_filters;
-	bool filters_due; /* a message reported filters: bypass_follow_filters() */
+	bool filters_due; /* a message reported filters: bypass_read_filters() */
 };
 
 /* What of the bond was last told as events. */

@@ -41,7 +41,7 @@ static void bond_bfd_end_orphans(struct bond *bond)
 			bfd_thread_set_port(bond->bfd.thread, slot, &none);
 }
 
-static void bond_bfd_follow_config(struct bond *bond)
+static void bond_bfd_configure_all(struct bond *bond)
 {
 	struct bfd_thread_config config = bond_bfd_config_of(bond);
 	bool begins = !bond->bfd.thread;
@@ -61,7 +61,7 @@ static void bond_bfd_follow_config(struct bond *bond)
 	bond->bfd.config = config;
 }
 
-static void bond_bfd_follow_port(struct bond *bond, unsigned int slot)
+static void bond_bfd_configure_port(struct bond *bond, unsigned int slot)
 {
 	struct bfd_thread_port port = { 0 };
 
@@ -86,15 +86,15 @@ static void bond_bfd_end(struct bond *bond)
 		memset(left, 0, sizeof(*left));
 }
 
-void bond_bfd_follow(struct bond *bond)
+void bond_bfd_configure(struct bond *bond)
 {
 	if (!bond->dataplane.pins.bfd || !bond_bfd_is_wanted(bond_pin(bond))) {
 		bond_bfd_end(bond);
 		return;
 	}
-	bond_bfd_follow_config(bond);
+	bond_bfd_configure_all(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && bond->bfd.thread; slot++)
-		bond_bfd_follow_port(bond, slot);
+		bond_bfd_configure_port(bond, slot);
 }
 
 void bond_bfd_stop(struct bond *bond, bool forget)

@@ -115,7 +115,7 @@ static void bond_lacp_enter(struct bond *bond)
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
-static void bond_lacp_follow_config(struct bond *bond)
+static void bond_lacp_configure_all(struct bond *bond)
 {
 	struct lacp_config config = bond_lacp_config_of(bond);
 	int r;
@@ -129,7 +129,7 @@ static void bond_lacp_follow_config(struct bond *bond)
 			    "the LACP thread does not take the new options: %s", strerror(-r));
 }
 
-static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
+static void bond_lacp_configure_port(struct bond *bond, unsigned int slot)
 {
 	struct lacp_port_config config = { 0 };
 	int r;
@@ -159,7 +159,7 @@ static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 			    "LACP refuses %s: %s", bond_slave(bond, slot)->name, strerror(-r));
 }
 
-void bond_lacp_follow(struct bond *bond)
+void bond_lacp_configure(struct bond *bond)
 {
 	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP) &&
 		      bond_pin(bond)->state != XBOND_BOND_DELETING;
@@ -172,11 +172,11 @@ void bond_lacp_follow(struct bond *bond)
 		bond_lacp_enter(bond);
 	if (!bond->lacp.thread)
 		return;
-	bond_lacp_follow_config(bond);
+	bond_lacp_configure_all(bond);
 	/* A slave that leaves for a while still receives what is on its way from its partner. */
 	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		bond_lacp_follow_port(bond, slot);
+		bond_lacp_configure_port(bond, slot);
 }
 
 void bond_lacp_note_flap(struct bond *bond, unsigned int slot)
@@ -205,7 +205,7 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
 }
 
-void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving)
+void bond_lacp_settle_standby(struct bond *bond, uint64_t leaving)
 {
 	struct lacp_prospect prospect;
 	struct standby_input input;

@@ -447,7 +447,7 @@ static void bond_rebalance_start(struct bond *bond)
 	bond->rebalance = rebalance;
 }
 
-void bond_rebalance_follow(struct bond *bond)
+void bond_rebalance_settle(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns(), next_ns;
 

@@ -368,7 +368,8 @@ void bond_announce_failover(struct bond *bond)
  * is another one, the groups are reported, but no address is announced. What a bondd finds when it
  * adopts the bond has been reported.
  */
-static void evaluate_follow_leader(struct bond *bond, const struct decision *decision, bool adopts)
+static void evaluate_announce_leader(struct bond *bond, const struct decision *decision,
+				     bool adopts)
 {
 	uint64_t leader = bond->evaluation.leader & decision->usable;
 
@@ -381,7 +382,7 @@ static void evaluate_follow_leader(struct bond *bond, const struct decision *dec
 }
 
 /* With fail_over_mac the addresses come first, and are announced then. */
-static void evaluate_follow_active(struct bond *bond, bool has_new_active)
+static void evaluate_announce_active(struct bond *bond, bool has_new_active)
 {
 	if (has_new_active)
 		crashpoint("failover-published");
@@ -397,19 +398,19 @@ void bond_evaluate(struct bond *bond)
 	struct decision decision = { 0 };
 
 	bond->evaluation.seen = *bond->dataplane.pins.settings;
-	bond_lacp_follow_standby(bond, bond_soft_noes(bond));
+	bond_lacp_settle_standby(bond, bond_soft_noes(bond));
 	decide_links(bond, &decision);
-	bond_bfd_follow(bond);
-	bond_lacp_follow(bond);
+	bond_bfd_configure(bond);
+	bond_lacp_configure(bond);
 	decide(bond, &decision);
 	bond_pin(bond)->announce_due |= evaluate_has_failed_over(bond_pin(bond), &decision);
-	bond_rebalance_follow(bond);
+	bond_rebalance_settle(bond);
 	publish_decision(bond, &decision);
 	bond_tell(bond, &decision);
 	bond_lacp_log(bond);
 	has_new_active = decision.plan.active_slot != decision.active_before;
-	evaluate_follow_active(bond, has_new_active);
-	evaluate_follow_leader(bond, &decision, adopts);
+	evaluate_announce_active(bond, has_new_active);
+	evaluate_announce_leader(bond, &decision, adopts);
 	parts_decided(bond, has_new_active);
 	bond_arm_delay(bond);
 }

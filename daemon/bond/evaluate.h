@@ -82,7 +82,7 @@ void burst_settled(struct daemon *daemon);
 /* Are buckets moved by load, as the options are? */
 bool bond_rebalance_is_wanted(const struct bond *bond);
 /* Begins, goes on or ends, as the options say. Call it before the flags are published. */
-void bond_rebalance_follow(struct bond *bond);
+void bond_rebalance_settle(struct bond *bond);
 /* When the bond is let go of, what moves is left to the programs and to the next bondd. */
 extern struct part rebalance_part;
 
@@ -94,7 +94,7 @@ extern struct part rebalance_part;
 
 /* Does the bond have the monitor? */
 bool bond_bfd_is_wanted(const struct xbond_bond *pin);
-void bond_bfd_follow(struct bond *bond);
+void bond_bfd_configure(struct bond *bond);
 /* forget: as bfd_thread_remove(). */
 void bond_bfd_stop(struct bond *bond, bool forget);
 extern struct part bfd_part;
@@ -108,7 +108,7 @@ extern struct part bfd_part;
  * Tells the LACP thread of changed options, members and link states; enters and leaves the mode.
  * Does nothing if nothing has changed.
  */
-void bond_lacp_follow(struct bond *bond);
+void bond_lacp_configure(struct bond *bond);
 /* The bond ends or is handed over. forget: nothing is left for a next bondd. */
 void bond_lacp_stop(struct bond *bond, bool forget);
 extern struct part lacp_part;
@@ -120,7 +120,7 @@ void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
 uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
 /* Sets `prospect`; call it before links are judged. leaving: bond_soft_noes(). */
-void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving);
+void bond_lacp_settle_standby(struct bond *bond, uint64_t leaving);
 /*
  * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
  * waits for its response; then the bond is evaluated again. The wait is 3 s at most, even if the

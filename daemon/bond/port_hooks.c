@@ -105,7 +105,7 @@ static bool port_hooks_have_egress(const struct attach_point *egress)
 						 : !access(egress->pin, F_OK);
 }
 
-void port_hooks_follow(struct bond *bond)
+void port_hooks_settle(struct bond *bond)
 {
 	struct attach_point egress = port_hooks_point(bond, true);
 	bool wanted = port_hooks_need_egress(bond);
@@ -137,7 +137,7 @@ static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t c
 	return false;
 }
 
-void bypass_follow_captures(struct daemon *daemon)
+void bypass_read_captures(struct daemon *daemon)
 {
 	int ifindexes[MAX_CAPTURES];
 	size_t count;
@@ -175,7 +175,7 @@ void bypass_note_filter(struct bond *bond, bool gone)
 		bond->bypass.filters_due = true;
 }
 
-void bypass_follow_filters(struct daemon *daemon)
+void bypass_read_filters(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!bond->bypass.filters_due)

@@ -22,7 +22,7 @@ bool port_hooks_need_egress(struct bond *bond);
  * A netkit has a program at bond0's TC egress only for `path direct` and while a slave has a
  * queue_id.
  */
-void port_hooks_follow(struct bond *bond);
+void port_hooks_settle(struct bond *bond);
 
 /*
  * What `direct` must not go past on bond0: captures, a root qdisc, filters, an XDP program. Finds
@@ -31,7 +31,7 @@ void port_hooks_follow(struct bond *bond);
  */
 
 /* Finds out on which bonds somebody captures; evaluates the bonds where that has changed. */
-void bypass_follow_captures(struct daemon *daemon);
+void bypass_read_captures(struct daemon *daemon);
 /*
  * Asks the kernel whether others have filters at bond0's egress, and logs a change. While bond0 is
  * away, the last answer counts. Returns true if it has changed; does not evaluate.
@@ -40,6 +40,6 @@ bool bypass_look_for_filters(struct bond *bond);
 /* A message told of a filter on bond0, or of one that may be there. */
 void bypass_note_filter(struct bond *bond, bool gone);
 /* Checks the bonds that such messages reported; evaluates those that have changed. */
-void bypass_follow_filters(struct daemon *daemon);
+void bypass_read_filters(struct daemon *daemon);
 
 #endif

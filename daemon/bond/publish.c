@@ -227,7 +227,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;
-	return flags | (now & XBOND_F_POLICY); /* policy_follow.c has it */
+	return flags | (now & XBOND_F_POLICY); /* policy_settle.c has it */
 }
 
 /* Of a pair, the admin state of the port side is bond0's carrier. */
@@ -383,7 +383,7 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 	publish_queue_ids(bond);
 	if (publish_has_flowlets(bond))
 		dataplane_set_flowlet_gap(&bond->dataplane, bond_pin(bond)->flowlet_gap_us);
-	port_hooks_follow(bond);
+	port_hooks_settle(bond);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	if (!bond->evaluation.plan_due)
 		__atomic_store_n(&table->active_request, decision->active_request,

@@ -286,7 +286,7 @@ bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int p
 		place.handle = FILTER_HANDLE;
 		place.priority = ATTACH_FILTER_PRIORITY;
 	}
-	return filters_follow(nl, &place) ||
+	return filters_are_behind(nl, &place) ||
 	       (egress->hook != XBOND_HOOK_CLSACT &&
 		attach_has_program_behind(egress->ifindex, attach_program_id(program_fd)));
 }

@@ -330,7 +330,7 @@ static int device_sync_move_pins(struct bond *bond, const char *name, struct err
 	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
 }
 
-static void device_sync_follow_name(struct bond *bond, const char *name)
+static void device_hear_name(struct bond *bond, const char *name)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	char port_name[XBOND_NAME_SIZE], alias[64];
@@ -360,13 +360,13 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
 }
 
-static void device_sync_follow_promisc(struct bond *bond, bool promisc)
+static void device_hear_promisc(struct bond *bond, bool promisc)
 {
 	if (bond->device.promisc == promisc)
 		return;
 	bond->device.promisc = promisc;
 	parts_hear(bond, PART_BOND, NEWS_PROMISC, NULL, false);
-	slave_multicast_follow_soon(bond);
+	slave_multicast_settle_soon(bond);
 }
 
 /* Another device may have got its number, and people may have changed its alias or its name. */
@@ -378,7 +378,7 @@ static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct l
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything else. */
-static void device_sync_follow_place(struct bond *bond, const struct link_info *port)
+static void device_hear_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	bool away = port->lower_nsid >= 0, changed = away != bond->device.away;
@@ -400,7 +400,7 @@ static void device_sync_follow_place(struct bond *bond, const struct link_info *
 		bond_evaluate(bond);
 }
 
-static void device_sync_follow_carrier(struct bond *bond, bool carrier)
+static void device_hear_carrier(struct bond *bond, bool carrier)
 {
 	if (bond->device.port_up == carrier)
 		return;
@@ -420,8 +420,8 @@ static int device_sync_pair(struct bond *bond, struct link_info *ret_device)
 		return -ENODEV;
 	if (r)
 		return -EAGAIN;
-	device_sync_follow_place(bond, &port);
-	device_sync_follow_carrier(bond, port.flags & IFF_UP);
+	device_hear_place(bond, &port);
+	device_hear_carrier(bond, port.flags & IFF_UP);
 	return link_get(nl, port.lower_nsid, port.lower, ret_device) ? -EAGAIN : 0;
 }
 
@@ -445,18 +445,18 @@ static int device_sync_team(struct bond *bond, struct link_info *ret_device)
 		return r == -ENODEV ? r : -EAGAIN;
 	attach_check_pair(bond, false);
 	if (ret_device->flags & IFF_UP)
-		device_sync_follow_carrier(bond, ret_device->carrier);
+		device_hear_carrier(bond, ret_device->carrier);
 	return 0;
 }
 
-static void device_sync_follow(struct bond *bond, const struct link_info *device)
+static void device_hear(struct bond *bond, const struct link_info *device)
 {
 	bool has_qdisc, has_xdp, is_down, has_changed;
 
-	device_sync_follow_name(bond, device->name);
-	device_follow_mac(bond, device->mac);
-	device_follow_mtu(bond, device->mtu);
-	device_sync_follow_promisc(bond, device->promiscuity > 0);
+	device_hear_name(bond, device->name);
+	device_hear_mac(bond, device->mac);
+	device_hear_mtu(bond, device->mtu);
+	device_hear_promisc(bond, device->promiscuity > 0);
 	has_qdisc = strcmp(device->qdisc, "noqueue") && strcmp(device->qdisc, "noop");
 	is_down = !(device->flags & IFF_UP);
 	has_xdp = device->xdp_id;
@@ -481,7 +481,7 @@ int device_sync(struct bond *bond)
 	 * between namespaces, and the next message tells.
 	 */
 	if (!r)
-		device_sync_follow(bond, &device);
+		device_hear(bond, &device);
 	return r == -ENODEV ? r : 0;
 }
 

@@ -39,13 +39,13 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
  * values of bond0.
  */
 
-void device_follow_mac(struct bond *bond, const uint8_t *mac);
+void device_hear_mac(struct bond *bond, const uint8_t *mac);
 /*
  * For a bond that is adopted: its members get its MAC address. A bondd that died may have taken a
  * new address from bond0, but may not have come to the slave that refuses it.
  */
 void device_adopt_mac(struct bond *bond);
-void device_follow_mtu(struct bond *bond, uint32_t mtu);
+void device_hear_mtu(struct bond *bond, uint32_t mtu);
 
 /*
  * fail_over_mac: the MAC addresses of bond0 and of the slaves follow the active slave, and then the
@@ -54,7 +54,7 @@ void device_follow_mtu(struct bond *bond, uint32_t mtu);
 
 extern struct part fail_over_mac_part;
 /* Does what bond_evaluate() has asked for. */
-void fail_over_mac_follow(struct bond *bond);
+void fail_over_mac_settle(struct bond *bond);
 /* The bond is being adopted: what an earlier bondd has begun is due, before it is announced. */
 void fail_over_mac_recall(struct bond *bond);
 

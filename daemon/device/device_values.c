@@ -66,7 +66,7 @@ static void values_put_back_mac(struct bond *bond)
 		event_warning(pin->name, NULL, "%s", err.text);
 }
 
-void device_follow_mac(struct bond *bond, const uint8_t *mac)
+void device_hear_mac(struct bond *bond, const uint8_t *mac)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	uint8_t old[XBOND_MAC_SIZE];
@@ -181,7 +181,7 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 		event_warning(pin->name, NULL, "cannot restore its MTU: %s", err.text);
 }
 
-void device_follow_mtu(struct bond *bond, uint32_t mtu)
+void device_hear_mtu(struct bond *bond, uint32_t mtu)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	uint32_t old = pin->mtu;
@@ -218,7 +218,7 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 			event_warning(pin->name, NULL, "%s", err.text);
 }
 
-static void fail_over_mac_settle(struct bond *bond)
+static void fail_over_mac_change(struct bond *bond)
 {
 	unsigned int active = bond_pin(bond)->active_slot;
 	enum xbond_fail_over_mac policy = bond_fail_over_mac(bond_pin(bond));
@@ -234,12 +234,12 @@ static void fail_over_mac_settle(struct bond *bond)
 	slave_rx_skip_backlog_all(bond);
 }
 
-void fail_over_mac_follow(struct bond *bond)
+void fail_over_mac_settle(struct bond *bond)
 {
 	if (!bond->evaluation.macs_due || bond->evaluation.plan_due)
 		return;
 	bond->evaluation.macs_due = false;
-	fail_over_mac_settle(bond);
+	fail_over_mac_change(bond);
 	bond_announce_failover(bond);
 }
 
@@ -257,7 +257,7 @@ static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 {
 	(void)source;
 	latency_note("fail_over_mac");
-	fail_over_mac_follow(arg);
+	fail_over_mac_settle(arg);
 	return 0;
 }
 

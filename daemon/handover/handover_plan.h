@@ -108,7 +108,7 @@ struct handover_side {
 	/* The bond has all its slaves. */
 	int (*complete)(struct handover *plan, int ifindex, struct err *err);
 	/* Its name, MTU, address or state was changed. */
-	void (*follow)(struct handover *plan, int ifindex);
+	void (*hear)(struct handover *plan, int ifindex);
 	/* Frees all slaves and removes the bond with what is on it. */
 	int (*remove)(struct handover *plan, int ifindex, struct err *err);
 };

@@ -84,7 +84,7 @@ static int kernel_side_complete(struct handover *plan, int ifindex, struct err *
 	return 0;
 }
 
-static void kernel_side_follow(struct handover *plan, int ifindex)
+static void kernel_side_hear(struct handover *plan, int ifindex)
 {
 	(void)plan;
 	(void)ifindex;
@@ -102,7 +102,7 @@ const struct handover_side handover_side_kernel = {
 	.has = kernel_side_has,
 	.uses = kernel_side_uses,
 	.complete = kernel_side_complete,
-	.follow = kernel_side_follow,
+	.hear = kernel_side_hear,
 	.remove = kernel_side_remove,
 };
 
@@ -299,7 +299,7 @@ static bool xbond_side_uses(struct handover *plan, int ifindex, const struct han
 	       bond->device.port_up && xbond_side_is_heard(bond, (unsigned int)slot);
 }
 
-static void xbond_side_follow(struct handover *plan, int ifindex)
+static void xbond_side_hear(struct handover *plan, int ifindex)
 {
 	struct bond *bond = xbond_side_find(plan, ifindex);
 
@@ -322,6 +322,6 @@ const struct handover_side handover_side_xbond = {
 	.has = xbond_side_has,
 	.uses = xbond_side_uses,
 	.complete = xbond_side_complete,
-	.follow = xbond_side_follow,
+	.hear = xbond_side_hear,
 	.remove = xbond_side_remove,
 };

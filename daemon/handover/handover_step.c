@@ -104,7 +104,7 @@ static int step_put_away(struct handover *plan, struct err *err)
 		if (!r)
 			r = link_set_name(nl, device->old, device->old_name, err);
 	}
-	plan->old_side->follow(plan, plan->devices[0].old);
+	plan->old_side->hear(plan, plan->devices[0].old);
 	return r;
 }
 
@@ -122,7 +122,7 @@ static int step_put_forward(struct handover *plan, struct err *err)
 			r = link_set_flags(nl, device->new, device->is_up ? IFF_UP : 0, IFF_UP,
 					   err);
 	}
-	plan->new_side->follow(plan, plan->devices[0].new);
+	plan->new_side->hear(plan, plan->devices[0].new);
 	return r;
 }
 
@@ -135,7 +135,7 @@ static bool step_rename_old(struct handover *plan)
 		all = !link_set_name(&plan->daemon->nl, plan->devices[i].old,
 				     plan->devices[i].old_name, NULL);
 	if (all)
-		plan->old_side->follow(plan, plan->devices[0].old);
+		plan->old_side->hear(plan, plan->devices[0].old);
 	return all;
 }
 
@@ -223,7 +223,7 @@ int handover_switch(struct handover *plan, struct err *err)
 	step_configure(plan);
 	if (!plan->devices[0].is_up) {
 		link_set_flags(&plan->daemon->nl, plan->devices[0].new, 0, IFF_UP, NULL);
-		plan->new_side->follow(plan, plan->devices[0].new);
+		plan->new_side->hear(plan, plan->devices[0].new);
 	}
 	step_announce(plan);
 	return handover_passed("handover-configured", err);
@@ -382,6 +382,6 @@ int handover_undo(struct handover *plan, struct err *err)
 		undo_keep(&r, err, undo_slave(plan, &plan->slaves[i], &why), &why);
 	undo_keep(&r, err, undo_mac(plan, &why), &why);
 	undo_keep(&r, err, undo_configure(plan, &why), &why);
-	plan->old_side->follow(plan, plan->devices[0].old);
+	plan->old_side->hear(plan, plan->devices[0].old);
 	return r;
 }

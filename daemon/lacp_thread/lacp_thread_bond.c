@@ -248,11 +248,11 @@ static void lacp_thread_bond_end_holds(struct lacp_thread_bond *bond)
 		lacp_thread_hold_end(&bond->hold[slot], &bond->sys, slot);
 }
 
-static void lacp_thread_bond_follow_holds(struct lacp_thread_bond *bond)
+static void lacp_thread_bond_settle_holds(struct lacp_thread_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond->sys.used & slots_bit(slot))
-			lacp_thread_hold_follow(&bond->hold[slot], &bond->sys, slot,
+			lacp_thread_hold_settle(&bond->hold[slot], &bond->sys, slot,
 						&bond->sent[slot]);
 }
 
@@ -271,7 +271,7 @@ void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
 		bond->changed = false;
 		bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
-		lacp_thread_bond_follow_holds(bond);
+		lacp_thread_bond_settle_holds(bond);
 		lacp_thread_bond_save(bond);
 	}
 }
@@ -349,7 +349,7 @@ void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 	lacp_thread_bond_end_holds(bond);
 	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
-	lacp_thread_bond_follow_holds(bond);
+	lacp_thread_bond_settle_holds(bond);
 }
 
 void lacp_thread_bond_free(struct lacp_thread_bond *bond)
@@ -371,7 +371,7 @@ static int lacp_thread_bond_configure_port(struct lacp_thread_bond *bond, unsign
 
 	if (!r && config->link != LACP_LINK_UP) {
 		bond->deadline_ns = lacp_run(&bond->sys, now_ns);
-		lacp_thread_bond_follow_holds(bond);
+		lacp_thread_bond_settle_holds(bond);
 	}
 	return r;
 }

@@ -61,7 +61,7 @@ static void lacp_thread_hold_words_of(const struct lacp_system *sys, unsigned in
 	memcpy(ret_words->believed, sys->state.config.believed, sizeof(ret_words->believed));
 }
 
-void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys,
+void lacp_thread_hold_settle(struct xbond_hold *hold, const struct lacp_system *sys,
 			     unsigned int slot, const struct lacp_thread_sent *sent)
 {
 	uint32_t in_force = hold->in_force & 1;

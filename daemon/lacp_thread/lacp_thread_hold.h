@@ -30,7 +30,7 @@ void lacp_thread_hold_sent(struct lacp_thread_sent *sent, const uint8_t *frame, 
 /*
  * Called after the machines have run: puts their decisions in force for the programs, all at once.
  */
-void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys,
+void lacp_thread_hold_settle(struct xbond_hold *hold, const struct lacp_system *sys,
 			     unsigned int slot, const struct lacp_thread_sent *sent);
 /*
  * A PDU waited in the ring, and no later one was kept, so it is not known what the partner says

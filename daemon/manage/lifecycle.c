@@ -175,7 +175,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (!r)
 		r = port_hooks_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
-		r = xdp_follow_tx(bond, err);
+		r = xdp_settle_tx(bond, err);
 	if (!r)
 		r = lifecycle_start(bond, err);
 	if (r) {
@@ -187,7 +187,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	lifecycle_enlist(bond);
-	arp_follow(bond);
+	arp_configure(bond);
 	bond_evaluate(bond);
 	dataplane_offer(&bond->dataplane);
 	dataplane_beat(&bond->dataplane);
@@ -428,11 +428,11 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	lifecycle_enlist(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		lifecycle_adopt_slave(bond, slot);
-	arp_follow(bond);
+	arp_configure(bond);
 	bond_for_each_member (bond, slot)
 		slave_rx_check(bond, slot);
 	slave_team_keep(bond);
-	bypass_follow_captures(bond->daemon);
+	bypass_read_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);
 		return;
@@ -440,17 +440,17 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
 		members |= slots_bit(slot);
-		slave_hooks_follow(bond, slot, true);
+		slave_hooks_settle(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 		slave_rx_skip_backlog(bond, slot);
 	}
 	slave_multicast_join(bond, members);
-	if (xdp_follow_tx(bond, &err))
+	if (xdp_settle_tx(bond, &err))
 		event_error(pin->name, NULL, "%s", err.text);
 	xdp_upgrade_tx(bond);
 	slave_lost_look(bond);
 	monitor_bfd_adopt(bond);
-	policy_follow_adopted(bond);
+	policy_settle_adopted(bond);
 	bond_evaluate(bond);
 	dataplane_offer(&bond->dataplane);
 	rx_turn_start(bond, NULL);
@@ -460,7 +460,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	monitor_bfd_take_news(bond->daemon);
 	if (bond->lacp.thread)
 		bond_evaluate(bond);
-	fail_over_mac_follow(bond);
+	fail_over_mac_settle(bond);
 	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);
 	pins_keep(bond);
 	event_config("adopt", pin->name, NULL, "adopted with %u slaves", bond_slave_count(bond));

@@ -37,12 +37,12 @@ void lifecycle_let_go(struct daemon *daemon);
  */
 
 /* At adoption: do the programs that are attached ask the bond's policy? */
-void policy_follow_adopted(struct bond *bond);
+void policy_settle_adopted(struct bond *bond);
 /*
  * A policy has come or gone. If this fails, the bond goes on with the programs that it has, and
  * what shows a policy says that it does not decide.
  */
-int policy_follow(struct bond *bond, struct err *err);
+int policy_settle(struct bond *bond, struct err *err);
 
 /*
  * Ports that somebody else gives to bonds that are teams, as by `ip link set DEV master bond0`:

@@ -169,10 +169,10 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
 	if (request_changes_arp(options))
-		arp_follow(bond);
-	quality_follow(bond, options);
+		arp_configure(bond);
+	quality_configure(bond, options);
 	bond_evaluate(bond);
-	xdp_follow_tx(bond, NULL);
+	xdp_settle_tx(bond, NULL);
 }
 
 /*
@@ -223,10 +223,10 @@ static int request_change_devices(struct bond *bond, const struct xbond_bond *be
 				  const struct option_set *options, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	int r = pin->xdp_tx ? attach_check_follow_path(bond, err) : 0;
+	int r = pin->xdp_tx ? attach_check_settle_path(bond, err) : 0;
 
 	if (!r && pin->xdp_tx)
-		r = xdp_follow_tx(bond, err);
+		r = xdp_settle_tx(bond, err);
 	if (!r)
 		r = request_apply_macs(bond, before, err);
 	if (r || !options->given[OPT_RX_HOOK])
@@ -275,7 +275,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	*pin = before;
 	bond_evaluate(bond);
 	if (!pin->xdp_tx)
-		xdp_follow_tx(bond, NULL);
+		xdp_settle_tx(bond, NULL);
 	return r;
 }
 
@@ -287,9 +287,9 @@ int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 
 	if (r)
 		return r;
-	bypass_follow_captures(daemon);
+	bypass_read_captures(daemon);
 	device_sync(bond); /* if bond0 has gone, the message about that ends the bond */
-	if (attach_check_follow_path(bond, &why))
+	if (attach_check_settle_path(bond, &why))
 		event_error(name, NULL, "%s", why.text);
 	bond_evaluate(bond);
 	return 0;
@@ -300,5 +300,5 @@ int request_policy(struct daemon *daemon, const char *name, struct err *err)
 	struct bond *bond;
 	int r = request_find(daemon, name, &bond, err);
 
-	return r ? r : policy_follow(bond, err);
+	return r ? r : policy_settle(bond, err);
 }

@@ -470,7 +470,7 @@ static void arp_stop(struct bond *bond)
 }
 
 /* If the monitor goes on, the verdicts stay until it has new ones. */
-void arp_follow(struct bond *bond)
+void arp_configure(struct bond *bond)
 {
 	bool wanted = bond_pin(bond)->arp_interval_ms && arp_can_watch(bond);
 

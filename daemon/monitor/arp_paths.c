@@ -70,7 +70,7 @@ struct arp_survey {
 static const uint8_t no_address[16];
 
 /* The route leads over another device than bond0: is that one on bond0? */
-static void arp_paths_follow(struct arp_survey *survey, int ifindex, struct arp_path *path)
+static void arp_paths_go_down(struct arp_survey *survey, int ifindex, struct arp_path *path)
 {
 	const struct link_info *link;
 
@@ -106,7 +106,7 @@ static void arp_paths_find(struct arp_survey *survey, unsigned int i)
 		return;
 	memcpy(path->source, route.source, sizeof(path->source));
 	if (route.ifindex != query->ifindex)
-		arp_paths_follow(survey, route.ifindex, path);
+		arp_paths_go_down(survey, route.ifindex, path);
 }
 
 static int arp_paths_survey(struct nl *nl, const void *arg)

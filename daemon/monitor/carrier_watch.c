@@ -39,7 +39,7 @@ static bool carrier_watch_may(const char *without)
 	return !most || (strcmp(most, "poll") && strcmp(most, without));
 }
 
-static void carrier_watch_follow_linkwatch(struct carrier_watch *watch, enum watch_what what)
+static void carrier_watch_hear(struct carrier_watch *watch, enum watch_what what)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -63,7 +63,7 @@ static int carrier_watch_on_record(void *arg, void *data, size_t size)
 	if (record->what == WATCH_LOST || record->what == WATCH_RETURNED)
 		watch->on_change(watch->arg, record);
 	else
-		carrier_watch_follow_linkwatch(watch, (enum watch_what)record->what);
+		carrier_watch_hear(watch, (enum watch_what)record->what);
 	return 0;
 }
 

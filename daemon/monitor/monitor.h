@@ -90,7 +90,7 @@ int wake_fd(const struct daemon *daemon);
 /* Reads what there is. Evaluates. */
 void wake_read(struct daemon *daemon);
 /* Watches the slaves that there are now. Called twice a second. */
-void wake_follow(struct daemon *daemon);
+void wake_settle(struct daemon *daemon);
 
 /*
  * The ARP monitor: probes hosts by ARP requests and IPv6 neighbour solicitations, and takes out
@@ -107,7 +107,7 @@ void arp_done(struct daemon *daemon);
  * The bond is new, or its options have changed: begins, begins again, or ends. The caller
  * evaluates.
  */
-void arp_follow(struct bond *bond);
+void arp_configure(struct bond *bond);
 extern struct part arp_part;
 
 /* Whatever is due. Evaluates. For those who wait outside the event loop. */
@@ -138,7 +138,7 @@ void quality_done(struct daemon *daemon);
 /* The bond is new or adopted: its counters are read soon, if an option asks for that. */
 void quality_schedule(struct bond *bond);
 /* Options of the bond were set. What was counted for those is forgotten; hold-downs end. */
-void quality_follow(struct bond *bond, const struct option_set *options);
+void quality_configure(struct bond *bond, const struct option_set *options);
 
 /* The slave is new. */
 void quality_begin(struct bond *bond, unsigned int slot);

@@ -129,7 +129,7 @@ void poll_ask(struct daemon *daemon)
 		direct |= bond_wants_direct(bond);
 	}
 	if (direct)
-		bypass_follow_captures(daemon);
+		bypass_read_captures(daemon);
 	asker_ask(daemon->poller, batch.queries, batch.count);
 	free(batch.queries);
 	poll_arm(daemon);

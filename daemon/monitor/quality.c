@@ -236,7 +236,7 @@ void quality_schedule(struct bond *bond)
 	quality_arm(bond->daemon);
 }
 
-void quality_follow(struct bond *bond, const struct option_set *options)
+void quality_configure(struct bond *bond, const struct option_set *options)
 {
 	static const struct {
 		enum option_id option;

@@ -198,7 +198,7 @@ static bool monitor_bfd_take(struct bond *bond)
 
 void monitor_bfd_adopt(struct bond *bond)
 {
-	bond_bfd_follow(bond);
+	bond_bfd_configure(bond);
 	monitor_bfd_take(bond);
 }
 

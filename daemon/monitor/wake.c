@@ -266,7 +266,7 @@ static unsigned int wake_collect(struct wake *wake, struct bond *bond, unsigned 
 	return count;
 }
 
-void wake_follow(struct daemon *daemon)
+void wake_settle(struct daemon *daemon)
 {
 	struct wake *wake = daemon->wake;
 	unsigned int count = 0;

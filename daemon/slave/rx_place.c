@@ -190,7 +190,7 @@ static int rx_place_put(struct bond *bond, unsigned int slot, enum rx_place plac
 }
 
 /* Call it after rx_place_look(): moves the program to its right place. */
-static int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
+static int rx_place_settle(struct bond *bond, unsigned int slot, struct err *err)
 {
 	/* Somebody has written a hook that does not exist into the pins: nothing is moved. */
 	if (!rx_place_is_tcx(bond) && bond_pin(bond)->hook != XBOND_HOOK_CLSACT)
@@ -303,7 +303,7 @@ static void hooks_move(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct err err;
-	int r = rx_place_follow(bond, slot, &err);
+	int r = rx_place_settle(bond, slot, &err);
 
 	if (r && !hooks->refused)
 		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
@@ -375,7 +375,7 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 static void slave_hooks_end(struct bond *bond, unsigned int slot);
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
-static void hooks_follow_strays(struct bond *bond, unsigned int slot)
+static void hooks_settle_strays(struct bond *bond, unsigned int slot)
 {
 	struct stray_frames **strays = &bond->members[slot].hooks.strays;
 	bool wanted = rx_place_has_others(bond, slot) &&
@@ -391,7 +391,7 @@ static void hooks_follow_strays(struct bond *bond, unsigned int slot)
 		stray_frames_reset(*strays);
 }
 
-static void hooks_follow_users(struct bond *bond, unsigned int slot)
+static void hooks_settle_users(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
 	bool others = rx_place_has_others(bond, slot),
@@ -409,7 +409,7 @@ static void hooks_follow_users(struct bond *bond, unsigned int slot)
  * An action must be removed before the receive program leaves clsact, and cannot be added before
  * the program is there.
  */
-void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
+void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
 
@@ -422,11 +422,11 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 		hooks->changed = false;
 		return;
 	}
-	hooks_follow_users(bond, slot);
+	hooks_settle_users(bond, slot);
 	hooks_tell_unmet(bond, slot);
 	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
 		hooks_look_for_chains(bond, slot);
-	hooks_follow_strays(bond, slot);
+	hooks_settle_strays(bond, slot);
 	hooks->known = true;
 	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
 		hooks->changed = false;
@@ -441,7 +441,7 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	slave_hooks_follow(bond, slot, true);
+	slave_hooks_settle(bond, slot, true);
 	if (hooks->moved || !hooks->strays || !rx_place_is_attached(bond, slot)) {
 		if (hooks->strays)
 			stray_frames_reset(hooks->strays);
@@ -453,7 +453,7 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	hooks->retry_ns = clock_now_ns() + hooks->wait_ns;
 	if (hooks->wait_ns < LONGEST_WAIT_NS)
 		hooks->wait_ns *= 2;
-	slave_hooks_follow(bond, slot, false);
+	slave_hooks_settle(bond, slot, false);
 	event_warning(bond_pin(bond)->name, slave->name,
 		      "a filter or TCX program on the ingress of slave %s accepts frames before "
 		      "xbond's program sees them, so the bond would lose them: xbond's program now "
@@ -478,7 +478,7 @@ static void slave_hooks_end(struct bond *bond, unsigned int slot)
 static int hooks_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	(void)err;
-	slave_hooks_follow(bond, slot, false);
+	slave_hooks_settle(bond, slot, false);
 	return 0;
 }
 
@@ -491,7 +491,7 @@ static void hooks_free(struct bond *bond)
 static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	if (slot != PART_BOND)
-		slave_hooks_follow(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
+		slave_hooks_settle(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
 	return false;
 }
 

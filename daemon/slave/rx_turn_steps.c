@@ -51,7 +51,7 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 
 	/* The loss may be noticed before this returns. */
 	bond->rx_turn.reset |= slots_bit(slot);
-	*ret_r = xdp_follow_slave(bond, slot, ret_why);
+	*ret_r = xdp_settle_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
 		verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
@@ -89,7 +89,7 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 	if (!bond_is_member(bond, slot))
 		return;
 	if (xdp_is_settled(bond, slot) || xdp_is_gentle(bond, slot)) {
-		*ret_r = xdp_follow_slave(bond, slot, ret_why);
+		*ret_r = xdp_settle_slave(bond, slot, ret_why);
 		return;
 	}
 	working = rx_turn_working(bond);
@@ -199,7 +199,7 @@ int rx_turn_start(struct bond *bond, struct err *ret_why)
 void rx_turn_ask(struct bond *bond, unsigned int slot)
 {
 	if (!bond_is_member(bond, slot)) {
-		xdp_follow_slave(bond, slot, NULL);
+		xdp_settle_slave(bond, slot, NULL);
 		return;
 	}
 	bond->rx_turn.due |= slots_bit(slot);

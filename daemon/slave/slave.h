@@ -145,9 +145,9 @@ void slave_multicast_open(struct bond *bond);
  * Called twice a second for all bonds, because the kernel does not report changes. A bond that is
  * away keeps what it had.
  */
-void slave_multicast_follow(struct daemon *daemon);
+void slave_multicast_settle(struct daemon *daemon);
 /* The next check is due now. */
-void slave_multicast_follow_soon(struct bond *bond);
+void slave_multicast_settle_soon(struct bond *bond);
 /* Joins at once on these slots; leaves no group. */
 void slave_multicast_join(struct bond *bond, uint64_t slots);
 

@@ -108,7 +108,7 @@ void mac_swap_tell(struct bond *bond)
 	publish_alb(bond);
 	learning_now(bond);
 	parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 }
 
 void mac_swap_settle(struct bond *bond)

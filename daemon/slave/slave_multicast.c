@@ -363,7 +363,7 @@ static int slave_multicast_leave_group(struct bond *bond, struct multicast_group
  * A group of bond0 is left after it was missed twice: while devices come and go, the kernel's list
  * may skip some.
  */
-static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
+static void slave_multicast_settle_group(struct bond *bond, struct multicast_group *group,
 					 uint64_t slots, bool may_leave)
 {
 	uint64_t wanted = bond->device.away && group->joined ? UINT64_MAX : group->wanted;
@@ -382,7 +382,7 @@ static bool slave_multicast_is_read(const struct slave_multicast *groups,
 	return groups->unicast_read || group->mac[0] & 1;
 }
 
-static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
+static void slave_multicast_settle_bond(struct bond *bond, uint64_t slots, bool may_leave)
 {
 	uint64_t until_ns = clock_now_ns() + TURN_NS;
 	struct slave_multicast *groups = &bond->multicast;
@@ -395,14 +395,14 @@ static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool 
 
 		if (slave_multicast_is_read(groups, group) &&
 		    (i < TURN_LEAST || clock_now_ns() < until_ns))
-			slave_multicast_follow_group(bond, group, slots, may_leave);
+			slave_multicast_settle_group(bond, group, slots, may_leave);
 		if (group->joined)
 			groups->group[kept++] = *group;
 	}
 	groups->count = kept;
 }
 
-void slave_multicast_follow(struct daemon *daemon)
+void slave_multicast_settle(struct daemon *daemon)
 {
 	size_t count = 0;
 
@@ -411,17 +411,17 @@ void slave_multicast_follow(struct daemon *daemon)
 	if (!count || slave_multicast_look_at(daemon->bonds, count))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		slave_multicast_follow_bond(bond, slave_multicast_members(bond), true);
+		slave_multicast_settle_bond(bond, slave_multicast_members(bond), true);
 }
 
 void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
 	bond->multicast.unicast_ns = 0;
 	if (slots && !slave_multicast_look_at(bond, 1))
-		slave_multicast_follow_bond(bond, slots, false);
+		slave_multicast_settle_bond(bond, slots, false);
 }
 
-void slave_multicast_follow_soon(struct bond *bond)
+void slave_multicast_settle_soon(struct bond *bond)
 {
 	bond->multicast.unicast_ns = 0;
 	sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);

@@ -65,7 +65,7 @@ void rx_place_tidy(struct bond *bond, unsigned int slot);
  * For a member: looks, moves, and goes on watching. all: also things that the kernel reports by
  * messages.
  */
-void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all);
+void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all);
 /* A message reported filters of others on the slave; they are looked at when parts settle. */
 void slave_hooks_note(struct bond *bond, unsigned int slot);
 

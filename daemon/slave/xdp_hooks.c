@@ -344,7 +344,7 @@ bool xdp_ask_again(struct bond *bond, unsigned int slot)
 	return was_refused;
 }
 
-int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
+int xdp_settle_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t wanted = xdp_wanted_hook(bond, slot);
@@ -408,7 +408,7 @@ static void xdp_check_slave(struct bond *bond, unsigned int slot)
 	xdp_release_slave(bond, slot);
 }
 
-int xdp_follow_tx(struct bond *bond, struct err *err)
+int xdp_settle_tx(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	char path[PIN_PATH_SIZE];
@@ -443,7 +443,7 @@ static void xdp_check_tx(struct bond *bond)
 	struct err err;
 
 	xdp_tx_pin(path, bond);
-	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_follow_tx(bond, &err))
+	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_settle_tx(bond, &err))
 		return;
 	attach_check_count(bond, XBOND_MAX_SLAVES);
 	event_attached(pin->name, NULL,
@@ -455,7 +455,7 @@ static int xdp_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	(void)err; /* it receives by TC then */
 	crashpoint("enslave-attached");
-	xdp_follow_slave(bond, slot, NULL);
+	xdp_settle_slave(bond, slot, NULL);
 	return 0;
 }
 

@@ -14,13 +14,13 @@
  * The log says so, unless rx_hook is auto and the driver has refused. -EMSGSIZE: refused at this
  * MTU. -EALREADY: the driver has refused before; it is not asked again until xdp_ask_again().
  */
-int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why);
+int xdp_settle_slave(struct bond *bond, unsigned int slot, struct err *ret_why);
 /* Returns true if it had been refused. */
 bool xdp_ask_again(struct bond *bond, unsigned int slot);
-/* Would xdp_follow_slave() neither attach nor detach? */
+/* Would xdp_settle_slave() neither attach nor detach? */
 bool xdp_is_settled(struct bond *bond, unsigned int slot);
 /*
- * Is it certain that its driver does not reset for xdp_follow_slave()? True for a veth, and for a
+ * Is it certain that its driver does not reset for xdp_settle_slave()? True for a veth, and for a
  * driver that is known to have no XDP.
  */
 bool xdp_is_gentle(struct bond *bond, unsigned int slot);
@@ -30,7 +30,7 @@ void xdp_yield(struct bond *bond, unsigned int slot);
  * xdp_tx: attaches to the port side, or detaches. The programs choose only when bond_evaluate()
  * says so.
  */
-int xdp_follow_tx(struct bond *bond, struct err *err);
+int xdp_settle_tx(struct bond *bond, struct err *err);
 
 /*
  * What XDP needs of a NIC apart from the program, and what a driver changes for XDP. Recorded in

@@ -79,7 +79,7 @@ static void bfd_session_set_intervals(struct bfd_session *session, uint32_t tx_u
 	bfd_session_hasten(session);
 }
 
-static void bfd_session_follow_state(struct bfd_session *session)
+static void bfd_session_settle_intervals(struct bfd_session *session)
 {
 	uint32_t tx_us = session->interval_us;
 
@@ -99,7 +99,7 @@ static void bfd_session_set_state(struct bfd_session *session, enum bfd_state st
 	session->hurries = 1;
 	if (state == BFD_UP)
 		session->excuse = BFD_EXCUSE_NONE;
-	bfd_session_follow_state(session);
+	bfd_session_settle_intervals(session);
 }
 
 void bfd_session_init(struct bfd_session *session, uint32_t discr, uint32_t seed, uint64_t now_ns)
@@ -131,7 +131,7 @@ void bfd_session_configure(struct bfd_session *session, uint32_t interval_us, ui
 		session->hurries = 1;
 	session->multiplier = multiplier;
 	session->interval_us = interval_us;
-	bfd_session_follow_state(session);
+	bfd_session_settle_intervals(session);
 	if (first) /* nobody knows of other values */
 		session->polls = session->polls_again = 0;
 }

@@ -74,8 +74,8 @@ uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
  * asks for.
  */
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
-void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
-		       uint64_t now_ns);
+void lacp_actor_hear(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		     uint64_t now_ns);
 
 /* receive.c */
 int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns);
@@ -88,7 +88,7 @@ void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_p
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE]);
 void lacp_stranger_forget(struct lacp_port_state *port);
 /* Forgets it when its time is over or the link is down. */
-void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
+void lacp_stranger_settle(struct lacp_port_state *port, uint64_t now_ns);
 
 /* transmit.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
@@ -99,8 +99,8 @@ void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state 
  * gets a PDU now. The PDU waits a moment after the previous one, which may still be on its way. An
  * expired partner gets more PDUs, at shorter intervals than usual, until it has heard one.
  */
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
-			  uint64_t now_ns);
+void lacp_periodic_hear(struct lacp_port_state *port, bool was_expired, bool stale,
+			uint64_t now_ns);
 /*
  * A PDU may have been lost. So one is sent every second, for a while, as long as the partner has
  * not confirmed what we do now, or does not yet collect what we are ready to send.
@@ -159,7 +159,7 @@ bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator);
  * Notes since when the port has been in its present condition. Returns true if its rank has
  * changed.
  */
-bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+bool lacp_rank_note_times(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 /* Called when the machines have come to rest. Returns true if they must run again. */
 bool lacp_rank_settle(struct lacp_system *sys);
 /* The time when a rank, or a right to take over, may change by itself; 0: never. */

@@ -168,8 +168,8 @@ void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal
  * never return to the long one. Therefore a partner that still believes that we ask for the short
  * one proves nothing, and the timeout is kept.
  */
-void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
-		       uint64_t now_ns)
+void lacp_actor_hear(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		     uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = pdu->partner.state & port->actor.state & LACP_TIMEOUT;

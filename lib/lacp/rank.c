@@ -3,7 +3,8 @@
  * The order of the ports of a LAG for max_links, and when one takes another's place. The priorities
  * of the better system decide (6.7.1). But a port that does not get in sync goes behind the others,
  * and a port that works keeps its place until a better one is ready to take over. Called by
- * selection.c, mux.c and view/lacp_why.c; system.c lets lacp_rank_follow() note the times it needs.
+ * selection.c, mux.c and view/lacp_why.c; system.c lets lacp_rank_note_times() note the times it
+ * needs.
  */
 #include "lacp/machines.h"
 
@@ -196,7 +197,7 @@ static void rank_forgive(struct lacp_system *sys, unsigned int slot)
  * A port that is in sync, or whose link was lost, starts again. The refusals of a port that works
  * are forgotten.
  */
-bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+bool lacp_rank_note_times(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	bool attached = port->actor.state & LACP_SYNCHRONIZATION, live = lacp_is_live(port);

@@ -34,7 +34,7 @@ void lacp_stranger_forget(struct lacp_port_state *port)
 	memset(port->stranger, 0, LACP_MAC_SIZE);
 }
 
-void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns)
+void lacp_stranger_settle(struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (!port->stranger_ns || (port->config.link && !lacp_due(port->stranger_ns, now_ns)))
 		return;
@@ -303,8 +303,8 @@ static void receive_enter_current(struct lacp_system *sys, unsigned int slot,
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	receive_confirm(port, pdu);
 	receive_record_pdu(port, pdu, now_ns);
-	lacp_actor_follow(sys, slot, pdu, now_ns);
-	lacp_periodic_follow(port, was_expired, receive_is_stale(port, pdu), now_ns);
+	lacp_actor_hear(sys, slot, pdu, now_ns);
+	lacp_periodic_hear(port, was_expired, receive_is_stale(port, pdu), now_ns);
 	receive_deny_activity(port, pdu);
 	port->current_while_ns = now_ns + receive_timeout_ns(sys, port, pdu);
 }

@@ -29,7 +29,7 @@ static bool system_step_rx(struct lacp_system *sys, unsigned int slot, uint64_t 
 	struct lacp_port_state *port = &sys->port[slot];
 	int next = lacp_rx_next(port, false, now_ns);
 
-	lacp_stranger_follow(port, now_ns);
+	lacp_stranger_settle(port, now_ns);
 	if (port->loop_port && (!port->config.link || lacp_due(port->loop_ns, now_ns)))
 		lacp_loop_enter(sys, slot, 0, now_ns);
 	if (next == LACP_STAY)
@@ -126,7 +126,7 @@ static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= system_step_rx(sys, slot, now_ns);
-		moved |= lacp_rank_follow(sys, slot, now_ns);
+		moved |= lacp_rank_note_times(sys, slot, now_ns);
 		moved |= system_step_periodic(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used) {

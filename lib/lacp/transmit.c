@@ -82,8 +82,7 @@ static void periodic_resume(struct lacp_port_state *port)
 		port->periodic_ns = periodic_last_sent_ns(port) + usual_ns;
 }
 
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
-			  uint64_t now_ns)
+void lacp_periodic_hear(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns)
 {
 	bool is_expired = port->partner.state & LACP_EXPIRED;
 

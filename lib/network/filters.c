@@ -102,36 +102,36 @@ int filters_has_clsact(struct nl *nl, int ifindex)
 	return filters_search_ingress(nl, ifindex, NULL);
 }
 
-struct follower {
+struct behind {
 	const struct filter_place *place;
 	bool found;
 };
 
-static void filters_find_follower(struct nlmsghdr *message, void *arg)
+static void filters_find_behind(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	struct nlattr *chain = nlmsg_find_attr(message, sizeof(*tc), TCA_CHAIN);
-	struct follower *follower = arg;
+	struct behind *behind = arg;
 	unsigned int priority;
 
 	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
 	    !tc->tcm_handle || nl_attr_u32(chain, 0))
 		return;
 	priority = TC_H_MAJ(tc->tcm_info) >> 16;
-	if (priority > follower->place->priority ||
-	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
-		follower->found = true;
+	if (priority > behind->place->priority ||
+	    (priority == behind->place->priority && tc->tcm_handle != behind->place->handle))
+		behind->found = true;
 }
 
-bool filters_follow(struct nl *nl, const struct filter_place *place)
+bool filters_are_behind(struct nl *nl, const struct filter_place *place)
 {
-	struct follower follower = { .place = place };
+	struct behind behind = { .place = place };
 	int r = nl_call(nl,
 			filters_request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
 					TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
-			filters_find_follower, &follower, NULL);
+			filters_find_behind, &behind, NULL);
 
-	return (r || follower.found) && filters_has_ingress(nl, place->ifindex) <= 0;
+	return (r || behind.found) && filters_has_ingress(nl, place->ifindex) <= 0;
 }
 
 struct look {

@@ -31,7 +31,7 @@ int filters_has_clsact(struct nl *nl, int ifindex);
  * Do filters at clsact's egress come after this one, or share its preference? (Only chain 0 counts:
  * its first filter chooses the chain.) True also if that cannot be found out.
  */
-bool filters_follow(struct nl *nl, const struct filter_place *place);
+bool filters_are_behind(struct nl *nl, const struct filter_place *place);
 struct filters_others {
 	bool any;
 	/* Is it in a block that devices share? There, a filter cannot be for one device alone. */

@@ -36,12 +36,12 @@ int __wrap_enslave_check(struct bond *master, const char *name, bool force,
 void __wrap_slave_release(struct bond *master, uint64_t slots);
 int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err);
 void __wrap_bond_evaluate(struct bond *evaluated);
-int __wrap_xdp_follow_tx(struct bond *followed, struct err *err);
+int __wrap_xdp_settle_tx(struct bond *followed, struct err *err);
 void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot);
 int __wrap_rx_turn_start(struct bond *turned, struct err *err);
 void __wrap_poll_schedule(struct bond *polled);
 void __wrap_slave_rx_skip_backlog_all(struct bond *followed);
-void __wrap_bypass_follow_captures(struct daemon *daemon);
+void __wrap_bypass_read_captures(struct daemon *daemon);
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
 			  struct err *err);
@@ -120,7 +120,7 @@ void __wrap_bond_evaluate(struct bond *evaluated)
 	control_check_bond(bond_pin(evaluated));
 }
 
-int __wrap_xdp_follow_tx(struct bond *followed, struct err *err)
+int __wrap_xdp_settle_tx(struct bond *followed, struct err *err)
 {
 	(void)followed;
 	return kernel_answers(err);
@@ -148,7 +148,7 @@ void __wrap_slave_rx_skip_backlog_all(struct bond *followed)
 	(void)followed;
 }
 
-void __wrap_bypass_follow_captures(struct daemon *daemon)
+void __wrap_bypass_read_captures(struct daemon *daemon)
 {
 	(void)daemon;
 }

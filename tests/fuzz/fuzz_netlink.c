@@ -277,7 +277,7 @@ static void read_filters(struct nl *nl)
 	case 0: filters_count(nl, 5); return;
 	case 1: filters_has_ingress(nl, 5); return;
 	case 2: filters_has_clsact(nl, 5); return;
-	case 3: filters_follow(nl, &place); return;
+	case 3: filters_are_behind(nl, &place); return;
 	default: filters_look(nl, 5, is_ours, &others);
 	}
 }

@@ -315,7 +315,7 @@ static void pins_adopt(struct pins *pins)
 	for (int turns = 0; turns < 4; turns++)
 		now_ns = lacp_run(&sys, now_ns);
 	for (unsigned int slot = 0; slot < MEMBERS; slot++)
-		lacp_thread_hold_follow(&pins->hold[slot], &sys, slot, &sent);
+		lacp_thread_hold_settle(&pins->hold[slot], &sys, slot, &sent);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -193,7 +193,7 @@ static void run_after(struct system *system, bool configured)
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
 	check_run(system->world, system, before, configured);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		lacp_thread_hold_follow(&system->port[slot].hold, &system->lacp, slot,
+		lacp_thread_hold_settle(&system->port[slot].hold, &system->lacp, slot,
 					&system->port[slot].sent);
 }
 

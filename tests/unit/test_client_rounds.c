@@ -106,13 +106,13 @@ static void a_map_that_cannot_be_read_is_read_again(void **state)
 
 	(void)state;
 	error = -ENOMEM;
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	assert_int_equal(receivers->levelled, 0);
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	assert_int_equal(reads, 1);
 	error = 0;
 	now_s += 2;
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	assert_int_equal(reads, 2);
 	assert_int_equal(receivers->levelled, BOTH);
 }
@@ -128,14 +128,14 @@ static void clients_of_another_mode_are_not_given_up(void **state)
 {
 	(void)state;
 	error = 0;
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	bond->dataplane.pins.bond->mode = XBOND_MODE_BALANCE_RR;
 	error = -ENOMEM;
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	assert_non_null(rounds());
 	error = 0;
 	now_s += 2;
-	client_rounds_follow(bond);
+	client_rounds_settle(bond);
 	assert_int_equal(reads, 3);
 	assert_non_null(rounds());
 }

@@ -80,23 +80,23 @@ static void an_expired_partner_is_answered_soon(void **state)
 					.partner.state = LACP_EXPIRED };
 
 	(void)state;
-	lacp_periodic_follow(&port, false, false, T0);
+	lacp_periodic_hear(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.sent_ns[LACP_TX_LIMIT - 1] = T0 - 5;
-	lacp_periodic_follow(&port, false, false, T0);
+	lacp_periodic_hear(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME;
-	lacp_periodic_follow(&port, false, false, T0);
+	lacp_periodic_hear(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
-	lacp_periodic_follow(&port, true, false, T0);
+	lacp_periodic_hear(&port, true, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
 	lacp_periodic_enter(&port, LACP_PERIODIC_TX, T0);
-	lacp_periodic_follow(&port, false, false, T0);
+	lacp_periodic_hear(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, 0);
 	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
 	assert_int_equal(port.periodic_ns, T0 + LACP_RETRY_TIME);
 	port.partner.state = 0;
-	lacp_periodic_follow(&port, true, false, T0);
+	lacp_periodic_hear(&port, true, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_FAST_PERIODIC_TIME);
 }
 

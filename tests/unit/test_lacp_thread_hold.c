@@ -17,7 +17,7 @@ static const struct xbond_hold_words *words(void)
 
 static void follow(void)
 {
-	lacp_thread_hold_follow(&hold, &lacp.sys, 0, &sent);
+	lacp_thread_hold_settle(&hold, &lacp.sys, 0, &sent);
 }
 
 static int set_up(void **state)

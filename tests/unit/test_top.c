@@ -317,7 +317,7 @@ static struct top_ui following(void)
 {
 	struct top_ui ui = { .interval_ms = 1000 };
 
-	top_ui_follow(&ui, &top);
+	top_ui_settle(&ui, &top);
 	return ui;
 }
 
@@ -331,13 +331,13 @@ static void the_picked_row_stays_the_same_slave(void **state)
 	assert_string_equal(top_ui_picked(&ui)->slave->name, "eth1");
 	assert_ptr_equal(top_ui_picked(&ui)->bond, &b);
 	top_ui_key(&ui, 'r', 4);
-	top_ui_follow(&ui, &top);
+	top_ui_settle(&ui, &top);
 	assert_string_equal(top_ui_picked(&ui)->slave->name, "eth1");
 	b.slave_count = 1;
-	top_ui_follow(&ui, &top);
+	top_ui_settle(&ui, &top);
 	assert_non_null(top_ui_picked(&ui));
 	top.bond_count = 0;
-	top_ui_follow(&ui, &top);
+	top_ui_settle(&ui, &top);
 	assert_null(top_ui_picked(&ui));
 	assert_int_equal(top_ui_key(&ui, TOP_KEY_DOWN, 0), TOP_DRAW);
 	top_ui_scroll(&ui, 0);

@@ -14,23 +14,23 @@
 
 #define PROGRAM_TRIES 2
 
-static bool policy_follow_loaded(const struct bond *bond)
+static bool policy_settle_loaded(const struct bond *bond)
 {
 	return policy_is_loaded(bond->dataplane.pins.dir);
 }
 
-static bool policy_follow_flag(const struct bond *bond)
+static bool policy_settle_flag(const struct bond *bond)
 {
 	return bond->dataplane.pins.table->flags & XBOND_F_POLICY;
 }
 
 /* Where nothing is attached, the pinned program will come, which asks if the bond's programs do. */
-static bool policy_follow_asks(const struct bond *bond, uint32_t program_id)
+static bool policy_settle_asks(const struct bond *bond, uint32_t program_id)
 {
-	return program_id ? policy_is_asked_by(program_id) : policy_follow_flag(bond);
+	return program_id ? policy_is_asked_by(program_id) : policy_settle_flag(bond);
 }
 
-static uint32_t policy_follow_xdp_program(struct bond *bond)
+static uint32_t policy_settle_xdp_program(struct bond *bond)
 {
 	struct attach_point xdp = { 0 };
 
@@ -42,39 +42,39 @@ static uint32_t policy_follow_xdp_program(struct bond *bond)
  * The device whose program chooses slaves without asking a policy; NULL: there is none. Packets
  * that meet no program at bond0's egress reach the port. In another namespace all do.
  */
-static const char *policy_follow_unasked(struct bond *bond)
+static const char *policy_settle_unasked(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct attach_point port = port_hooks_point(bond, false),
 			    egress = port_hooks_point(bond, true);
 	uint32_t at_egress = pin->netnsid < 0 ? attach_program(&egress) : 0,
-		 by_xdp = policy_follow_xdp_program(bond);
+		 by_xdp = policy_settle_xdp_program(bond);
 
 	if (bond_is_team(pin))
-		return policy_follow_asks(bond, at_egress) ? NULL : pin->name;
+		return policy_settle_asks(bond, at_egress) ? NULL : pin->name;
 	if (at_egress && !policy_is_asked_by(at_egress))
 		return pin->name;
 	if (by_xdp && !policy_is_asked_by(by_xdp))
 		return pin->port_name;
-	return policy_follow_asks(bond, attach_program(&port)) ? NULL : pin->port_name;
+	return policy_settle_asks(bond, attach_program(&port)) ? NULL : pin->port_name;
 }
 
-void policy_follow_adopted(struct bond *bond)
+void policy_settle_adopted(struct bond *bond)
 {
-	bool asks = policy_follow_loaded(bond) && !policy_follow_unasked(bond);
+	bool asks = policy_settle_loaded(bond) && !policy_settle_unasked(bond);
 
 	dataplane_set_flags(&bond->dataplane, XBOND_F_POLICY, asks ? XBOND_F_POLICY : 0);
 }
 
 /* What attach_check.c and xdp_upgrade.c do at adoption, for the programs that transmit. */
-static void policy_follow_attach(struct bond *bond)
+static void policy_settle_attach(struct bond *bond)
 {
 	attach_check_renew_pair(bond);
 	xdp_upgrade_tx(bond);
 }
 
 /* The bond gets the programs again that ask nobody. bondctl takes the policy back. */
-static void policy_follow_undo(struct bond *bond)
+static void policy_settle_undo(struct bond *bond)
 {
 	struct err err;
 
@@ -82,10 +82,10 @@ static void policy_follow_undo(struct bond *bond)
 	    dataplane_open_programs(&bond->dataplane, &err))
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 	else
-		policy_follow_attach(bond);
+		policy_settle_attach(bond);
 }
 
-static int policy_follow_refuse(struct bond *bond, const char *device, struct err *err)
+static int policy_settle_refuse(struct bond *bond, const char *device, struct err *err)
 {
 	struct policy_program program;
 
@@ -99,11 +99,11 @@ static int policy_follow_refuse(struct bond *bond, const char *device, struct er
 		       device);
 }
 
-static void policy_follow_tell(struct bond *bond)
+static void policy_settle_tell(struct bond *bond)
 {
 	struct policy_program program;
 
-	if (policy_follow_flag(bond) &&
+	if (policy_settle_flag(bond) &&
 	    policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program))
 		event_config("policy", bond_pin(bond)->name, NULL, "policy %s decides",
 			     program.name);
@@ -112,7 +112,7 @@ static void policy_follow_tell(struct bond *bond)
 }
 
 /* A call that failed for want of memory or descriptors may not fail again. */
-static int policy_follow_programs(struct bond *bond, bool asks, struct err *err)
+static int policy_settle_programs(struct bond *bond, bool asks, struct err *err)
 {
 	int r = -EAGAIN;
 
@@ -126,38 +126,38 @@ static int policy_follow_programs(struct bond *bond, bool asks, struct err *err)
 }
 
 /* asks: whether a policy is loaded */
-static int policy_follow_to(struct bond *bond, bool asks, struct err *err)
+static int policy_settle_to(struct bond *bond, bool asks, struct err *err)
 {
-	bool asked = policy_follow_flag(bond);
-	int r = policy_follow_programs(bond, asks, err);
+	bool asked = policy_settle_flag(bond);
+	int r = policy_settle_programs(bond, asks, err);
 	const char *unasked;
 
 	if (r)
 		return r;
-	policy_follow_attach(bond);
-	unasked = asks && policy_follow_loaded(bond) ? policy_follow_unasked(bond) : NULL;
-	policy_follow_adopted(bond);
+	policy_settle_attach(bond);
+	unasked = asks && policy_settle_loaded(bond) ? policy_settle_unasked(bond) : NULL;
+	policy_settle_adopted(bond);
 	if (!unasked) {
-		policy_follow_tell(bond);
+		policy_settle_tell(bond);
 		return 0;
 	}
 	if (!asked)
-		policy_follow_undo(bond);
-	return policy_follow_refuse(bond, unasked, err);
+		policy_settle_undo(bond);
+	return policy_settle_refuse(bond, unasked, err);
 }
 
 /*
  * bondctl may load or remove a policy meanwhile. It makes no request if bondd is so busy that it
  * seems to be away, and the flag says that policies are asked.
  */
-int policy_follow(struct bond *bond, struct err *err)
+int policy_settle(struct bond *bond, struct err *err)
 {
 	bool asks;
 	int r;
 
 	do {
-		asks = policy_follow_loaded(bond);
-		r = policy_follow_to(bond, asks, err);
-	} while (!r && policy_follow_loaded(bond) != asks);
+		asks = policy_settle_loaded(bond);
+		r = policy_settle_to(bond, asks, err);
+	} while (!r && policy_settle_loaded(bond) != asks);
 	return r;
 }
