@@ -240,19 +240,46 @@ static int option_together_netkit(const struct xbond_bond *bond, struct err *err
 		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
 }
 
+/* The option that a team cannot have, with a line in err; NULL: none. */
+static const char *option_not_with_team(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->rx_hook != XBOND_RX_TC || bond->xdp_tx) {
+		const char *name = bond->xdp_tx ? "xdp_tx" : "rx_hook";
+
+		err_set(err, EOPNOTSUPP, "%s: a team has no XDP; add 'device veth'", name);
+		return name;
+	}
+	if (!bond->rx_backlog) {
+		err_set(err, EOPNOTSUPP,
+			"rx_backlog: a team never uses the backlog; leave the option on");
+		return "rx_backlog";
+	}
+	if (!mode_has(bond->mode, MODE_OWN_MACS))
+		return NULL;
+	err_set(err, EOPNOTSUPP,
+		"mode: %s gives the slaves addresses of their own, and a team gives them its own; "
+		"add 'device veth'",
+		mode_name(bond->mode));
+	return "mode";
+}
+
+/* The same for a team that sends. */
+static const char *option_not_with_team_macs(const struct xbond_bond *bond, struct err *err)
+{
+	const char *name = bond->mac_policy == XBOND_MAC_FILTER ? "mac_policy" : "fail_over_mac";
+
+	if (bond->mac_policy != XBOND_MAC_FILTER && bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE)
+		return NULL;
+	err_set(err, EOPNOTSUPP,
+		"%s: the bond's team gives the slaves its own address; add 'device veth'", name);
+	return name;
+}
+
 const char *option_against_team(const struct xbond_bond *bond)
 {
-	if (bond->xdp_tx)
-		return "xdp_tx";
-	if (bond->rx_hook != XBOND_RX_TC)
-		return "rx_hook";
-	if (!bond->rx_backlog)
-		return "rx_backlog";
-	if (mode_has(bond->mode, MODE_OWN_MACS))
-		return "mode";
-	if (bond->mac_policy == XBOND_MAC_FILTER)
-		return "mac_policy";
-	return bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE ? NULL : "fail_over_mac";
+	const char *name = option_not_with_team(bond, NULL);
+
+	return name ? name : option_not_with_team_macs(bond, NULL);
 }
 
 bool option_device_is(uint32_t wanted, uint32_t kind)
@@ -268,33 +295,14 @@ bool option_device_converts(const struct option_value *device, uint32_t kind)
 
 static int option_together_team(const struct xbond_bond *bond, struct err *err)
 {
-	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)
-		return 0;
-	if (bond->rx_hook != XBOND_RX_TC || bond->xdp_tx)
-		return err_set(err, EOPNOTSUPP, "%s: a team has no XDP; add 'device veth'",
-			       bond->xdp_tx ? "xdp_tx" : "rx_hook");
-	if (!bond->rx_backlog)
-		return err_set(err, EOPNOTSUPP,
-			       "rx_backlog: a team never uses the backlog; leave the option on");
-	if (mode_has(bond->mode, MODE_OWN_MACS))
-		return err_set(err, EOPNOTSUPP,
-			       "mode: %s gives the slaves addresses of their own, and a team gives "
-			       "them its own; add 'device veth'",
-			       mode_name(bond->mode));
-	return 0;
+	bool is_team = bond->device_kind == XBOND_DEVICE_TEAM || bond->device == XBOND_DEVICE_TEAM;
+
+	return is_team && option_not_with_team(bond, err) ? -EOPNOTSUPP : 0;
 }
 
 static int option_together_team_macs(const struct xbond_bond *bond, struct err *err)
 {
-	const char *name = bond->mac_policy == XBOND_MAC_FILTER ? "mac_policy" : "fail_over_mac";
-
-	if (!bond->team_sends || (bond->mac_policy != XBOND_MAC_FILTER &&
-				  bond->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE))
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "%s: the bond's team gives the slaves its own address; add 'device "
-		       "veth'",
-		       name);
+	return bond->team_sends && option_not_with_team_macs(bond, err) ? -EOPNOTSUPP : 0;
 }
 
 static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
