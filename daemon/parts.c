@@ -39,6 +39,7 @@ static struct part *const parts[] = {
 	&xdp_tx_part,
 	&bfd_part,
 	&lacp_part,
+	&learning_part,
 	&clients_part,
 	&fail_over_mac_part,
 	&rebalance_part,

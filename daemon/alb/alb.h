@@ -31,6 +31,8 @@ void client_rounds_note_address(struct bond *bond, const struct address *address
  * Called by the main loop.
  */
 
+extern struct part learning_part;
+
 /* Sends them if they are due. Called at each tick. */
 void learning_settle(struct bond *bond);
 /* Addresses have moved to other slaves: begins at once. */

@@ -14,6 +14,39 @@
 #include "daemon/monitor/arp_sender.h"
 #include "network/mac_lists.h"
 
+#define LEARNING_ABOVE 256    /* addresses of devices above bond0 that switches are taught */
+#define LEARNING_BRIDGED 1024 /* addresses behind other ports of bond0's bridge */
+#define LEARNING_VLANS (64 * XBOND_VLAN_WORDS)
+
+struct learning_bridged {
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint16_t vlan; /* 0: untagged, or LEARNING_ANY_VLAN */
+};
+
+struct learning {
+	uint64_t last_ns; /* when the last round of learning packets began */
+	/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
+	unsigned int at;
+	bool moved; /* this round tells everybody, not only the next switch */
+	/* VLANs of this time and the one before, and when this one began. */
+	uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
+	/* Slots without a link whose addresses the active slave has taught. */
+	uint64_t orphans, stands_in_until_ns;
+	/* Addresses of devices above bond0, and when they were read. */
+	uint8_t above[LEARNING_ABOVE][XBOND_MAC_SIZE];
+	unsigned int above_count;
+	uint64_t above_ns;
+	/* Taught once at each active slave, by steps. */
+	struct learning_bridged bridged[LEARNING_BRIDGED];
+	unsigned int bridged_count, bridged_at;
+	unsigned int bridged_for; /* this slot + 1; 0: to be read */
+};
+
+static struct learning *learning_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &learning_part);
+}
+
 /*
  * Which addresses the switches are to find at which slave: its own, and at the active one also
  * those of devices above bond0 and, in balance-alb, those of slaves that have no link. So frames of
@@ -88,10 +121,10 @@ static void learning_take_above(const uint8_t mac[XBOND_MAC_SIZE], void *arg)
 {
 	struct bond *bond = arg;
 
-	if (bond->learning.above_count == BOND_ABOVE || learning_is_of_router(mac) ||
+	if (learning_of(bond)->above_count == LEARNING_ABOVE || learning_is_of_router(mac) ||
 	    mac_is_zero(mac) || !memcmp(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		return;
-	memcpy(bond->learning.above[bond->learning.above_count++], mac, XBOND_MAC_SIZE);
+	memcpy(learning_of(bond)->above[learning_of(bond)->above_count++], mac, XBOND_MAC_SIZE);
 }
 
 /* In another namespace the list cannot be read without a process there. */
@@ -99,10 +132,10 @@ static void learning_read_above(struct bond *bond, uint64_t now_ns)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 
-	if (bond->learning.above_ns && now_ns - bond->learning.above_ns < ABOVE_NS)
+	if (learning_of(bond)->above_ns && now_ns - learning_of(bond)->above_ns < ABOVE_NS)
 		return;
-	bond->learning.above_ns = now_ns;
-	bond->learning.above_count = 0;
+	learning_of(bond)->above_ns = now_ns;
+	learning_of(bond)->above_count = 0;
 	if (pin->netnsid < 0)
 		unicast_visit(&bond->daemon->nl, (int)pin->ifindex, learning_take_above, bond);
 }
@@ -153,22 +186,23 @@ static void bridged_take_link(const struct link_info *link, void *arg)
 /* What bond0 does not send with a tag leaves untagged: it is in the VLAN that is untagged there. */
 static uint16_t bridged_vlan(struct bond *bond, const struct bridged_port *port, uint16_t vlan)
 {
-	if (port->vlan != LEARNING_ANY_VLAN || !vlan || vlan >= BOND_VLANS)
+	if (port->vlan != LEARNING_ANY_VLAN || !vlan || vlan >= LEARNING_VLANS)
 		return port->vlan;
-	return bond->learning.vlan[vlan / 64] >> vlan % 64 & 1 ? vlan : 0;
+	return learning_of(bond)->vlan[vlan / 64] >> vlan % 64 & 1 ? vlan : 0;
 }
 
 static void bridged_add(struct bond *bond, const struct bridged_port *port, const uint8_t *mac,
 			uint16_t vlan)
 {
-	struct bond_bridged *place = &bond->learning.bridged[bond->learning.bridged_count];
+	struct learning_bridged *place =
+		&learning_of(bond)->bridged[learning_of(bond)->bridged_count];
 
-	if (bond->learning.bridged_count == BOND_BRIDGED || learning_is_of_router(mac) ||
+	if (learning_of(bond)->bridged_count == LEARNING_BRIDGED || learning_is_of_router(mac) ||
 	    !memcmp(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		return;
 	memcpy(place->mac, mac, XBOND_MAC_SIZE);
 	place->vlan = bridged_vlan(bond, port, vlan);
-	bond->learning.bridged_count++;
+	learning_of(bond)->bridged_count++;
 }
 
 static void bridged_take_entry(const struct fdb_entry *entry, void *arg)
@@ -190,18 +224,18 @@ static void bridged_read_bridge(struct bridged_ports *ports)
 }
 
 /*
- * Reads them into bond->learning, if that has those of another active slave, or none, and if the
- * active slave has a link. At most BOND_BRIDGED.
+ * Reads them into the state, if that has those of another active slave, or none, and if the
+ * active slave has a link. At most LEARNING_BRIDGED.
  */
 static void learning_read_bridged(struct bond *bond)
 {
 	struct bridged_ports ports = { .bond = bond };
 	unsigned int active = bond_pin(bond)->active_slot;
 
-	if (bond->learning.bridged_for == active + 1 || !learning_has_link(bond, active))
+	if (learning_of(bond)->bridged_for == active + 1 || !learning_has_link(bond, active))
 		return;
-	bond->learning.bridged_for = active + 1;
-	bond->learning.bridged_count = bond->learning.bridged_at = 0;
+	learning_of(bond)->bridged_for = active + 1;
+	learning_of(bond)->bridged_count = learning_of(bond)->bridged_at = 0;
 	if (bond_pin(bond)->netnsid >= 0)
 		return;
 	link_visit_once(&bond->daemon->nl, -1, bridged_take_link, &ports);
@@ -235,7 +269,7 @@ static bool learning_goes_on(struct bond *bond)
 	bool on = learning_is_on(bond);
 
 	if (!on)
-		bond->learning.last_ns = 0;
+		learning_of(bond)->last_ns = 0;
 	return on;
 }
 
@@ -279,18 +313,18 @@ static void learning_tell_all(struct bond *bond, unsigned int slot, const uint8_
 static void learning_read_vlans(struct bond *bond, uint64_t now_ns)
 {
 	struct xbond_vlans *vlans = bond->dataplane.pins.vlans;
-	bool begins = now_ns - bond->learning.began_ns > VLAN_AGE_NS;
+	bool begins = now_ns - learning_of(bond)->began_ns > VLAN_AGE_NS;
 
 	for (unsigned int i = 0; i < XBOND_VLAN_WORDS; i++) {
 		if (begins)
-			bond->learning.vlan_before[i] =
+			learning_of(bond)->vlan_before[i] =
 				__atomic_exchange_n(&vlans->vlan[i], 0, __ATOMIC_RELAXED);
-		bond->learning.vlan[i] = __atomic_load_n(&vlans->vlan[i], __ATOMIC_RELAXED) |
-					 bond->learning.vlan_before[i];
+		learning_of(bond)->vlan[i] = __atomic_load_n(&vlans->vlan[i], __ATOMIC_RELAXED) |
+					     learning_of(bond)->vlan_before[i];
 	}
-	bond->learning.vlan[0] |= 1; /* untagged */
+	learning_of(bond)->vlan[0] |= 1; /* untagged */
 	if (begins)
-		bond->learning.began_ns = now_ns;
+		learning_of(bond)->began_ns = now_ns;
 }
 
 /*
@@ -299,9 +333,9 @@ static void learning_read_vlans(struct bond *bond, uint64_t now_ns)
  */
 static size_t learning_send_above(struct bond *bond, unsigned int slot, unsigned int vid)
 {
-	for (unsigned int i = 0; i < bond->learning.above_count; i++)
-		learning_tell_switch(bond, slot, bond->learning.above[i], vid);
-	return bond->learning.above_count;
+	for (unsigned int i = 0; i < learning_of(bond)->above_count; i++)
+		learning_tell_switch(bond, slot, learning_of(bond)->above[i], vid);
+	return learning_of(bond)->above_count;
 }
 
 static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
@@ -313,7 +347,7 @@ static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
 		size_t count = learning_macs(bond, slot, macs);
 
 		for (size_t i = 0; i < count; i++)
-			if (bond->learning.moved)
+			if (learning_of(bond)->moved)
 				learning_tell_all(bond, slot, macs[i], vid);
 			else
 				learning_tell_switch(bond, slot, macs[i], vid);
@@ -327,19 +361,19 @@ static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
 /* Goes on with the round; those of other VLANs wait for the next tick if there are many. */
 static void learning_go_on(struct bond *bond)
 {
-	unsigned int vid = bond->learning.at;
+	unsigned int vid = learning_of(bond)->at;
 	size_t sent = 0;
 
-	for (; vid < BOND_VLANS && sent < FRAMES_PER_TICK; vid++)
-		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1)
+	for (; vid < LEARNING_VLANS && sent < FRAMES_PER_TICK; vid++)
+		if (learning_of(bond)->vlan[vid / 64] >> vid % 64 & 1)
 			sent += learning_send_vlan(bond, vid);
-	bond->learning.at = vid < BOND_VLANS ? vid : 0;
+	learning_of(bond)->at = vid < LEARNING_VLANS ? vid : 0;
 	arp_sender_flush(bond->daemon->arp_sender);
 }
 
 /* Returns how many frames. */
 static size_t learning_send_of(struct bond *bond, unsigned int slot,
-			       const struct bond_bridged *bridged)
+			       const struct learning_bridged *bridged)
 {
 	size_t sent = 0;
 
@@ -347,8 +381,8 @@ static size_t learning_send_of(struct bond *bond, unsigned int slot,
 		learning_tell_switch(bond, slot, bridged->mac, bridged->vlan);
 		return 1;
 	}
-	for (unsigned int vid = 0; vid < BOND_VLANS; vid++)
-		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1) {
+	for (unsigned int vid = 0; vid < LEARNING_VLANS; vid++)
+		if (learning_of(bond)->vlan[vid / 64] >> vid % 64 & 1) {
 			learning_tell_switch(bond, slot, bridged->mac, vid);
 			sent++;
 		}
@@ -358,13 +392,13 @@ static size_t learning_send_of(struct bond *bond, unsigned int slot,
 /* Many of them take several ticks, too. Meanwhile the active slave may have lost its link. */
 static void learning_send_bridged(struct bond *bond)
 {
-	unsigned int slot = bond_pin(bond)->active_slot, *at = &bond->learning.bridged_at;
+	unsigned int slot = bond_pin(bond)->active_slot, *at = &learning_of(bond)->bridged_at;
 	size_t sent = 0;
 
-	if (bond->learning.bridged_for != slot + 1 || !learning_has_link(bond, slot))
+	if (learning_of(bond)->bridged_for != slot + 1 || !learning_has_link(bond, slot))
 		return;
-	while (*at < bond->learning.bridged_count && sent < FRAMES_PER_TICK)
-		sent += learning_send_of(bond, slot, &bond->learning.bridged[(*at)++]);
+	while (*at < learning_of(bond)->bridged_count && sent < FRAMES_PER_TICK)
+		sent += learning_send_of(bond, slot, &learning_of(bond)->bridged[(*at)++]);
 	arp_sender_flush(bond->daemon->arp_sender);
 }
 
@@ -374,10 +408,10 @@ static void learning_note_orphans(struct bond *bond, uint64_t now_ns)
 	uint64_t orphans = learning_orphans(bond);
 
 	if (!orphans)
-		bond->learning.stands_in_until_ns = 0;
-	else if (orphans & ~bond->learning.orphans && bond->learning.last_ns)
-		bond->learning.stands_in_until_ns = now_ns + STANDS_IN_NS;
-	bond->learning.orphans = orphans;
+		learning_of(bond)->stands_in_until_ns = 0;
+	else if (orphans & ~learning_of(bond)->orphans && learning_of(bond)->last_ns)
+		learning_of(bond)->stands_in_until_ns = now_ns + STANDS_IN_NS;
+	learning_of(bond)->orphans = orphans;
 }
 
 /* moved: addresses are elsewhere than before. That may also be so if it was off. */
@@ -386,9 +420,9 @@ static void learning_begin(struct bond *bond, bool moved)
 	uint64_t now_ns = clock_now_ns();
 
 	learning_note_orphans(bond, now_ns);
-	bond->learning.moved = moved || !bond->learning.last_ns;
-	bond->learning.last_ns = now_ns;
-	bond->learning.at = 0;
+	learning_of(bond)->moved = moved || !learning_of(bond)->last_ns;
+	learning_of(bond)->last_ns = now_ns;
+	learning_of(bond)->at = 0;
 	learning_read_vlans(bond, now_ns);
 	learning_read_above(bond, now_ns);
 	learning_go_on(bond);
@@ -398,7 +432,7 @@ static void learning_begin(struct bond *bond, bool moved)
 
 void learning_now(struct bond *bond)
 {
-	bond->learning.bridged_for = 0;
+	learning_of(bond)->bridged_for = 0;
 	if (learning_goes_on(bond))
 		learning_begin(bond, true);
 }
@@ -406,7 +440,7 @@ void learning_now(struct bond *bond)
 /* The interval may have changed since the last round. */
 static bool learning_is_due(struct bond *bond)
 {
-	uint64_t last_ns = bond->learning.last_ns;
+	uint64_t last_ns = learning_of(bond)->last_ns;
 
 	return !last_ns ||
 	       clock_now_ns() + NS_PER_S / 4 >= last_ns + bond_pin(bond)->lp_interval_s * NS_PER_S;
@@ -420,9 +454,9 @@ void learning_settle(struct bond *bond)
 {
 	if (!learning_goes_on(bond))
 		return;
-	if (learning_orphans(bond) != bond->learning.orphans)
+	if (learning_orphans(bond) != learning_of(bond)->orphans)
 		learning_begin(bond, true);
-	else if (bond->learning.at)
+	else if (learning_of(bond)->at)
 		learning_go_on(bond);
 	else if (learning_is_due(bond))
 		learning_begin(bond, false);
@@ -433,5 +467,7 @@ void learning_settle(struct bond *bond)
 bool learning_stands_in(struct bond *bond, unsigned int slot)
 {
 	return learning_is_on(bond) && slot == bond_pin(bond)->active_slot &&
-	       clock_now_ns() < bond->learning.stands_in_until_ns;
+	       clock_now_ns() < learning_of(bond)->stands_in_until_ns;
 }
+
+struct part learning_part = { .bond_size = sizeof(struct learning) };

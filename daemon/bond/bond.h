@@ -19,32 +19,8 @@
 #include "rules/active.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
-#define BOND_ABOVE 256	  /* addresses of devices above bond0 that switches are taught */
-#define BOND_BRIDGED 1024 /* addresses behind other ports of bond0's bridge */
-#define BOND_VLANS (64 * XBOND_VLAN_WORDS)
 
 struct daemon;
-
-struct bond_bridged {
-	uint8_t mac[XBOND_MAC_SIZE];
-	uint16_t vlan; /* 0: untagged, or LEARNING_ANY_VLAN */
-};
-
-/* What others have at a slave's ingress, as last seen: rx_place.c. */
-struct hooks {
-	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
-	bool in_tcx;	      /* our program is among the TCX ones */
-	unsigned int tcx_before, tcx_after; /* ours */
-	uint32_t tcx_others;
-	uint32_t nft_generation; /* of the rules in which chains were last searched */
-	bool known;		 /* the other fields have been filled in */
-	bool changed;
-	bool moved, refused;
-	bool had_others, forbade_mirred;
-	/* When a program that had to go first tries again, and how long it waits next time. */
-	uint64_t retry_ns, wait_ns;
-	struct stray_frames *strays; /* NULL: none */
-};
 
 /* One bit for each monitor, as in struct xbond_verdict. Only monitor/verdict.c writes it. */
 struct link_verdict {
@@ -77,24 +53,10 @@ struct member {
 		bool speed_due;	   /* the next poll also asks for it */
 		uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first */
 	} poll;			   /* poll.c */
-	struct hooks hooks;
 	struct {
 		bool excused;	   /* bondd has changed the device since the last look */
 		uint32_t refusing; /* monitors that said no at the last look */
 	} quality;		   /* quality.c */
-};
-
-/* The multicast groups of bond0, and which slaves have joined them for it: slave_multicast.c. */
-struct slave_multicast {
-	struct multicast_group *group;
-	size_t count, room;
-	/* Of the map that tells a later bondd; negative: there is none, so nothing is joined. */
-	int pin_fd;
-	bool full;	     /* the map is full, and this was logged */
-	uint64_t seen;	     /* slots whose lists the last check has found */
-	uint64_t refusing;   /* slots whose devices have no list */
-	uint64_t unicast_ns; /* when addresses that are not groups are due */
-	bool unicast_read;   /* the last check has read them */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */
@@ -162,26 +124,6 @@ struct bond_bfd {
 };
 
 /*
- * Slaves change their receive hook in turns (slave/rx_turn_steps.c). Here is whose turn it is, and
- * what that means for decisions. rx_turn_steps.c writes it.
- */
-
-enum rx_turn_step {
-	RX_TURN_NONE,
-	RX_TURN_DRAINING,  /* its flows go to others */
-	RX_TURN_LEAVING,   /* it has no flows any more, and its LACP partner is told */
-	RX_TURN_RETURNING, /* changed; its return is awaited */
-};
-
-struct rx_turn {
-	uint64_t due; /* slots that have not had their turn yet */
-	enum rx_turn_step step;
-	unsigned int slot; /* whose turn it is, except in RX_TURN_NONE */
-	uint64_t deadline_ns;
-	uint64_t reset; /* slots whose carrier is off because of bondd's change */
-};
-
-/*
  * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
  */
@@ -200,13 +142,20 @@ struct bond {
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;
-	struct bond_bfd bfd;		  /* bond_bfd.c */
-	struct rx_turn rx_turn;		  /* rx_turn_steps.c */
+	struct bond_bfd bfd; /* bond_bfd.c */
+	struct {
+		/* Slots that shall have no flows now, and those that send nothing. */
+		uint64_t drained, out;
+		/*
+		 * Slots whose carrier is off because of bondd, until they carry traffic again,
+		 * however often their drivers reset.
+		 */
+		uint64_t reset;
+	} rx_turn;			  /* rx_turn_steps.c */
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
-	struct slave_multicast multicast;
-	sd_event_source *delay;	  /* evaluate.c */
-	struct part_state *parts; /* part.c: what parts.c lists */
-	struct pins_keep *keep;	  /* attach_check.c */
+	sd_event_source *delay;		  /* evaluate.c */
+	struct part_state *parts;	  /* part.c: what parts.c lists */
+	struct pins_keep *keep;		  /* attach_check.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
@@ -229,24 +178,6 @@ struct bond {
 	struct {
 		uint64_t next_ns;
 	} quality; /* quality.c */
-	struct {
-		uint64_t last_ns; /* when the last round of learning packets began */
-		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
-		unsigned int at;
-		bool moved; /* this round tells everybody, not only the next switch */
-		/* VLANs of this time and the one before, and when this one began. */
-		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
-		/* Slots without a link whose addresses the active slave has taught. */
-		uint64_t orphans, stands_in_until_ns;
-		/* Addresses of devices above bond0, and when they were read: learning.c. */
-		uint8_t above[BOND_ABOVE][XBOND_MAC_SIZE];
-		unsigned int above_count;
-		uint64_t above_ns;
-		/* Taught once at each active slave, by steps: learning.c. */
-		struct bond_bridged bridged[BOND_BRIDGED];
-		unsigned int bridged_count, bridged_at;
-		unsigned int bridged_for; /* this slot + 1; 0: to be read */
-	} learning;			  /* learning.c */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
@@ -347,14 +278,5 @@ bool bond_forbids_direct(struct bond *bond);
 bool bond_knows_speed(const struct bond *bond, unsigned int slot);
 /* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
-
-/* The slots that shall have no flows now, and the slots that send nothing. */
-uint64_t rx_turn_drained(const struct bond *bond);
-uint64_t rx_turn_out(const struct bond *bond);
-/*
- * Was a loss of this slave's carrier caused by bondd? True until it carries traffic again, however
- * often its driver resets.
- */
-bool rx_turn_has_reset(const struct bond *bond, unsigned int slot);
 
 #endif

@@ -77,7 +77,7 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	if (!bond_lacp_has_link(bond, slot))
 		return bond_lacp_is_held_down(bond, slot) ? LACP_LINK_STOPPED : LACP_LINK_DOWN;
-	return bond->device.is_down || slots_have(rx_turn_out(bond), slot) ? LACP_LINK_STOPPED
+	return bond->device.is_down || slots_have(bond->rx_turn.out, slot) ? LACP_LINK_STOPPED
 									   : LACP_LINK_UP;
 }
 
@@ -174,7 +174,7 @@ void bond_lacp_configure(struct bond *bond)
 		return;
 	bond_lacp_configure_all(bond);
 	/* A slave that leaves for a while still receives what is on its way from its partner. */
-	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : rx_turn_out(bond));
+	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : bond->rx_turn.out);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond_lacp_configure_port(bond, slot);
 }
@@ -243,7 +243,7 @@ static bool bond_lacp_await_markers(struct bond *bond, const struct dataplane_pl
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
 {
-	if (bond->lacp.thread && (bond_pin(bond)->drain_markers || rx_turn_drained(bond)))
+	if (bond->lacp.thread && (bond_pin(bond)->drain_markers || bond->rx_turn.drained))
 		return bond_lacp_await_markers(bond, plan, losers);
 	bond->lacp.markers = (struct marker_wait){ 0 };
 	return false;

@@ -41,7 +41,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 	state = carrier_next(state, &input);
 	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
 	    slave->link != XBOND_LINK_GOING_UP) {
-		if (!rx_turn_has_reset(bond, slot))
+		if (!slots_have(bond->rx_turn.reset, slot))
 			slave->link_failures++;
 		else if (slave->resets < UINT16_MAX)
 			slave->resets++;
@@ -82,7 +82,7 @@ void decide_links(struct bond *bond, struct decision *decision)
  */
 static uint64_t decide_keepers(const struct bond *bond, uint64_t mask)
 {
-	return drain_usable(mask, rx_turn_drained(bond));
+	return drain_usable(mask, bond->rx_turn.drained);
 }
 
 static void decide_weights(struct bond *bond, struct decision *decision)
@@ -182,6 +182,6 @@ void decide(struct bond *bond, struct decision *decision)
 	if (mode_has(pin->mode, MODE_ACTIVE))
 		decide_active(bond, decision);
 	decision->rx_mask = decide_rx_mask(bond, decision);
-	decision->up &= ~rx_turn_out(bond);
-	decision->linked &= ~rx_turn_out(bond);
+	decision->up &= ~bond->rx_turn.out;
+	decision->linked &= ~bond->rx_turn.out;
 }

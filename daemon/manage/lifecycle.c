@@ -39,7 +39,6 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 	struct bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
 	bond->daemon = daemon;
-	bond->multicast.pin_fd = -1;
 	dataplane_clear(&bond->dataplane);
 	parts_new(bond);
 	return bond;

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
@@ -76,7 +77,8 @@ static bool quality_is_excused(struct bond *bond, unsigned int slot, struct xbon
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool *excused = &bond->members[slot].quality.excused;
-	bool was = *excused || slave->resets != quality->resets || rx_turn_has_reset(bond, slot) ||
+	bool was = *excused || slave->resets != quality->resets ||
+		   slots_have(bond->rx_turn.reset, slot) ||
 		   slave->before.flags & XBOND_SLAVE_MAC_CHANGES;
 
 	*excused = false;

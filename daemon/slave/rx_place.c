@@ -10,6 +10,27 @@
 #include "daemon/slave/slave_rx.h"
 #include "network/filters.h"
 
+/* What others have at a slave's ingress, as last seen. */
+struct hooks {
+	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
+	bool in_tcx;	      /* our program is among the TCX ones */
+	unsigned int tcx_before, tcx_after; /* ours */
+	uint32_t tcx_others;
+	uint32_t nft_generation; /* of the rules in which chains were last searched */
+	bool known;		 /* the other fields have been filled in */
+	bool changed;
+	bool moved, refused;
+	bool had_others, forbade_mirred;
+	/* When a program that had to go first tries again, and how long it waits next time. */
+	uint64_t retry_ns, wait_ns;
+	struct stray_frames *strays; /* NULL: none */
+};
+
+static struct hooks *hooks_of(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &hooks_part, slot);
+}
+
 /* The places where it can be. */
 enum rx_place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
 
@@ -34,7 +55,7 @@ static struct attach_point rx_place_point(struct bond *bond, unsigned int slot,
 
 static void rx_place_look_at_filters(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct filters_others others;
 
 	if (attach_look_for_filters(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
@@ -47,7 +68,7 @@ static void rx_place_look_at_filters(struct bond *bond, unsigned int slot)
 static void rx_place_look_at_tcx(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct tcx_order order = tcx_look(&point);
 
 	hooks->changed |= hooks->known && order.others != hooks->tcx_others;
@@ -59,7 +80,7 @@ static void rx_place_look_at_tcx(struct bond *bond, unsigned int slot)
 
 static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 {
-	const struct hooks *hooks = &bond->members[slot].hooks;
+	const struct hooks *hooks = hooks_of(bond, slot);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool own_clsact = slave->clsact && !(slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 
@@ -76,7 +97,7 @@ void rx_place_choose(struct bond *bond, unsigned int slot)
 {
 	rx_place_look_at_filters(bond, slot);
 	rx_place_look_at_tcx(bond, slot);
-	bond->members[slot].hooks.changed = false;
+	hooks_of(bond, slot)->changed = false;
 	bond_slave(bond, slot)->clsact =
 		rx_place_is_tcx(bond) && rx_place_wanted(bond, slot) == PLACE_CLSACT_LAST;
 }
@@ -128,7 +149,7 @@ static int rx_place_put_filter(struct bond *bond, unsigned int slot, unsigned in
 	if (r)
 		return r;
 	crashpoint("hooks-filter");
-	bond->members[slot].hooks.moved = true;
+	hooks_of(bond, slot)->moved = true;
 	if (rx_place_is_tcx(bond))
 		slave->clsact = 1;
 	return 0;
@@ -147,7 +168,7 @@ static int rx_place_put_clsact(struct bond *bond, unsigned int slot, unsigned in
 		r = attach_remove(&bond->daemon->nl, &tcx, true);
 	if (r)
 		return err_set(err, -r, "its TCX link cannot be detached: %s", strerror(-r));
-	if (bond->members[slot].hooks.moved || !bond->members[slot].hooks.known)
+	if (hooks_of(bond, slot)->moved || !hooks_of(bond, slot)->known)
 		rx_place_drop_filters(bond, slot, priority);
 	return 0;
 }
@@ -160,7 +181,7 @@ int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err)
 static int rx_place_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end end, struct err *err)
 {
 	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	bool in_place = hooks->in_tcx && !(end == TCX_LAST ? hooks->tcx_after : hooks->tcx_before);
 	int r = 0;
@@ -204,21 +225,21 @@ static int rx_place_settle(struct bond *bond, unsigned int slot, struct err *err
  */
 static void rx_place_look(struct bond *bond, unsigned int slot, bool all)
 {
-	if (all || !bond->members[slot].hooks.known)
+	if (all || !hooks_of(bond, slot)->known)
 		rx_place_look_at_filters(bond, slot);
 	rx_place_look_at_tcx(bond, slot);
 }
 
 bool rx_place_has_others(struct bond *bond, unsigned int slot)
 {
-	const struct hooks *hooks = &bond->members[slot].hooks;
+	const struct hooks *hooks = hooks_of(bond, slot);
 
 	return hooks->filters || hooks->tcx_before || hooks->tcx_after;
 }
 
 bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot)
 {
-	return bond->members[slot].hooks.filters ||
+	return hooks_of(bond, slot)->filters ||
 	       rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
@@ -227,7 +248,7 @@ static bool rx_place_is_attached(struct bond *bond, unsigned int slot)
 {
 	return slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT
 		       ? rx_place_has_filter(bond, slot, ATTACH_LAST_PRIORITY)
-		       : bond->members[slot].hooks.in_tcx;
+		       : hooks_of(bond, slot)->in_tcx;
 }
 
 /*
@@ -283,7 +304,7 @@ static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t tro
 /* When others have changed their filters, it may be that none ends the way of frames any more. */
 static void hooks_retry(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
 	if (!rx_place_has_others(bond, slot))
@@ -301,7 +322,7 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 
 static void hooks_move(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct err err;
 	int r = rx_place_settle(bond, slot, &err);
 
@@ -315,7 +336,7 @@ static void hooks_move(struct bond *bond, unsigned int slot)
 /* XDP always comes first; the other kinds cannot be followed. */
 static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
 {
-	const struct hooks *hooks = &bond->members[slot].hooks;
+	const struct hooks *hooks = hooks_of(bond, slot);
 
 	if (!rx_place_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
 		return NULL;
@@ -347,7 +368,7 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 /* No message reports them, but the number of the last change does. */
 static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	uint32_t before = hooks->nft_generation;
 
 	hooks->nft_generation = nft_generation();
@@ -377,7 +398,7 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
 static void hooks_settle_strays(struct bond *bond, unsigned int slot)
 {
-	struct stray_frames **strays = &bond->members[slot].hooks.strays;
+	struct stray_frames **strays = &hooks_of(bond, slot)->strays;
 	bool wanted = rx_place_has_others(bond, slot) &&
 		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 
@@ -387,13 +408,13 @@ static void hooks_settle_strays(struct bond *bond, unsigned int slot)
 					 hooks_on_frame, bond, slot);
 	if (!wanted)
 		slave_hooks_end(bond, slot);
-	else if (*strays && bond->members[slot].hooks.moved)
+	else if (*strays && hooks_of(bond, slot)->moved)
 		stray_frames_reset(*strays);
 }
 
 static void hooks_settle_users(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	bool others = rx_place_has_others(bond, slot),
 	     forbidden = rx_place_forbids_backlog_skip(bond, slot);
 
@@ -411,7 +432,7 @@ static void hooks_settle_users(struct bond *bond, unsigned int slot)
  */
 void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 
 	rx_place_look(bond, slot, all);
 	hooks_retry(bond, slot);
@@ -438,7 +459,7 @@ void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
  */
 static void hooks_on_frame(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
 	slave_hooks_settle(bond, slot, true);
@@ -464,12 +485,12 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 
 void slave_hooks_note(struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].hooks.changed = true;
+	hooks_of(bond, slot)->changed = true;
 }
 
 static void slave_hooks_end(struct bond *bond, unsigned int slot)
 {
-	struct hooks *hooks = &bond->members[slot].hooks;
+	struct hooks *hooks = hooks_of(bond, slot);
 
 	stray_frames_free(hooks->strays);
 	hooks->strays = NULL;
@@ -495,7 +516,8 @@ static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part hooks_part = { .enslave = hooks_enslave,
+struct part hooks_part = { .member_size = sizeof(struct hooks),
+			   .enslave = hooks_enslave,
 			   .forget = slave_hooks_end,
 			   .free = hooks_free,
 			   .hears = NEWS_FILTER | NEWS_TIME | NEWS_LOST,

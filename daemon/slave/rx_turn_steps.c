@@ -17,6 +17,36 @@
 #define PARTNER_NS (500 * NS_PER_MS)
 #define RETURN_NS (15000 * NS_PER_MS) /* for a slow NIC, and LACP after that */
 
+enum rx_turn_step {
+	RX_TURN_NONE,
+	RX_TURN_DRAINING,  /* its flows go to others */
+	RX_TURN_LEAVING,   /* it has no flows any more, and its LACP partner is told */
+	RX_TURN_RETURNING, /* changed; its return is awaited */
+};
+
+/* What decisions need of it is in bond->rx_turn. */
+struct rx_turn {
+	uint64_t due; /* slots that have not had their turn yet */
+	enum rx_turn_step step;
+	unsigned int slot; /* whose turn it is, except in RX_TURN_NONE */
+	uint64_t deadline_ns;
+};
+
+static struct rx_turn *rx_turn_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &rx_turn_part);
+}
+
+static void rx_turn_set_step(struct bond *bond, enum rx_turn_step step)
+{
+	struct rx_turn *turn = rx_turn_of(bond);
+	uint64_t slot = slots_bit(turn->slot);
+
+	turn->step = step;
+	bond->rx_turn.out = step == RX_TURN_LEAVING ? slot : 0;
+	bond->rx_turn.drained = step == RX_TURN_DRAINING ? slot : bond->rx_turn.out;
+}
+
 static bool rx_turn_has_carrier(struct bond *bond, unsigned int slot)
 {
 	return ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name) > 0;
@@ -64,15 +94,15 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 
 static void rx_turn_enter(struct bond *bond, enum rx_turn_step step, uint64_t limit_ns)
 {
-	bond->rx_turn.step = step;
-	bond->rx_turn.deadline_ns = clock_now_ns() + limit_ns;
+	rx_turn_set_step(bond, step);
+	rx_turn_of(bond)->deadline_ns = clock_now_ns() + limit_ns;
 	bond_evaluate(bond);
 }
 
 /* The active slave is the last one, so there is one failover and not two. */
 static unsigned int rx_turn_next(struct bond *bond)
 {
-	uint64_t due = bond->rx_turn.due, first = due;
+	uint64_t due = rx_turn_of(bond)->due, first = due;
 
 	if (bond_pin(bond)->active_slot < XBOND_MAX_SLAVES)
 		first &= ~slots_bit(bond_pin(bond)->active_slot);
@@ -84,8 +114,8 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 {
 	uint64_t working;
 
-	bond->rx_turn.slot = slot;
-	bond->rx_turn.due &= ~slots_bit(slot);
+	rx_turn_of(bond)->slot = slot;
+	rx_turn_of(bond)->due &= ~slots_bit(slot);
 	if (!bond_is_member(bond, slot))
 		return;
 	if (xdp_is_settled(bond, slot) || xdp_is_gentle(bond, slot)) {
@@ -102,7 +132,7 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 /* The plan in force gives it no traffic, and what was sent has arrived. */
 static bool rx_turn_is_drained(struct bond *bond)
 {
-	unsigned int slot = bond->rx_turn.slot;
+	unsigned int slot = rx_turn_of(bond)->slot;
 
 	return bond->evaluation.published && !bond->evaluation.plan.weight[slot] &&
 	       bond->evaluation.plan.active_slot != slot &&
@@ -111,7 +141,7 @@ static bool rx_turn_is_drained(struct bond *bond)
 
 static bool rx_turn_is_back(struct bond *bond)
 {
-	return rx_turn_working(bond) & slots_bit(bond->rx_turn.slot);
+	return rx_turn_working(bond) & slots_bit(rx_turn_of(bond)->slot);
 }
 
 /* A slave that does not come back delays the next one only if that one is the last that works. */
@@ -124,7 +154,7 @@ static bool rx_turn_may_go_on(struct bond *bond)
 
 static void rx_turn_leave(struct bond *bond, int *ret_r, struct err *ret_why)
 {
-	unsigned int slot = bond->rx_turn.slot;
+	unsigned int slot = rx_turn_of(bond)->slot;
 
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
@@ -134,14 +164,14 @@ static void rx_turn_leave(struct bond *bond, int *ret_r, struct err *ret_why)
 
 static void rx_turn_end(struct bond *bond)
 {
-	bond->rx_turn.reset &= ~slots_bit(bond->rx_turn.slot);
-	bond->rx_turn.step = RX_TURN_NONE;
+	bond->rx_turn.reset &= ~slots_bit(rx_turn_of(bond)->slot);
+	rx_turn_set_step(bond, RX_TURN_NONE);
 }
 
 /* Returns true if there is more to do at once. */
 static bool rx_turn_go_on(struct bond *bond, int *ret_r, struct err *ret_why)
 {
-	struct rx_turn *turn = &bond->rx_turn;
+	struct rx_turn *turn = rx_turn_of(bond);
 	bool late = clock_now_ns() >= turn->deadline_ns;
 
 	*ret_r = 0;
@@ -183,8 +213,8 @@ static int rx_turn_run(struct bond *bond, struct err *ret_why)
 		idle_turn();
 		if (!r || first)
 			continue;
-		first = err_set(ret_why, -r, "%s: %s", bond_slave(bond, bond->rx_turn.slot)->name,
-				why.text);
+		first = err_set(ret_why, -r, "%s: %s",
+				bond_slave(bond, rx_turn_of(bond)->slot)->name, why.text);
 	}
 	return first;
 }
@@ -192,7 +222,7 @@ static int rx_turn_run(struct bond *bond, struct err *ret_why)
 int rx_turn_start(struct bond *bond, struct err *ret_why)
 {
 	bond_for_each_member (bond, slot)
-		bond->rx_turn.due |= slots_bit(slot);
+		rx_turn_of(bond)->due |= slots_bit(slot);
 	return rx_turn_run(bond, ret_why);
 }
 
@@ -202,7 +232,7 @@ void rx_turn_ask(struct bond *bond, unsigned int slot)
 		xdp_settle_slave(bond, slot, NULL);
 		return;
 	}
-	bond->rx_turn.due |= slots_bit(slot);
+	rx_turn_of(bond)->due |= slots_bit(slot);
 	if (bond_is_ready(bond)) /* while it is adopted, rx_turn_start() comes later */
 		rx_turn_run(bond, NULL);
 }
@@ -211,7 +241,7 @@ void rx_turn_ask_again(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
 		if (xdp_ask_again(bond, slot))
-			bond->rx_turn.due |= slots_bit(slot);
+			rx_turn_of(bond)->due |= slots_bit(slot);
 	rx_turn_run(bond, NULL);
 }
 
@@ -223,12 +253,12 @@ void rx_turn_step(struct bond *bond)
 /* Whoever gets the slot next has no part in this one's turn. */
 static void rx_turn_forget(struct bond *bond, unsigned int slot)
 {
-	struct rx_turn *turn = &bond->rx_turn;
+	struct rx_turn *turn = rx_turn_of(bond);
 
 	turn->due &= ~slots_bit(slot);
-	turn->reset &= ~slots_bit(slot);
+	bond->rx_turn.reset &= ~slots_bit(slot);
 	if (turn->slot == slot)
-		turn->step = RX_TURN_NONE;
+		rx_turn_set_step(bond, RX_TURN_NONE);
 }
 
-struct part rx_turn_part = { .forget = rx_turn_forget };
+struct part rx_turn_part = { .bond_size = sizeof(struct rx_turn), .forget = rx_turn_forget };

@@ -136,10 +136,7 @@ void mac_swap_put_back(struct bond *bond, const struct mac_swap *before);
  * leaves alone what was there before.
  */
 
-/*
- * A bond is made or adopted: opens the record, or makes it. For a bond of an older bondd, which
- * kept no record: whatever both bond0 and the slave listen to now counts as put there by bondd.
- */
+/* A bond is made or adopted: opens the record, or makes it. */
 void slave_multicast_open(struct bond *bond);
 /*
  * Called twice a second for all bonds, because the kernel does not report changes. A bond that is

@@ -3,7 +3,6 @@ that is released has the groups that it had before, and only those.
 """
 import fcntl
 import json
-import os
 import socket
 import struct
 
@@ -190,18 +189,6 @@ def test_another_device_in_the_slot(lone, lab, bondd):
     host.ctl("delete", "bond0")
     assert static(host, "l2") == host.before["l2"] | {GROUP}
     assert static(host, "l1") == host.before["l1"]
-
-
-def test_a_bond_of_a_bondd_that_kept_no_record(lone):
-    host = listening(lone, GROUP, LATER)
-    host.ip("maddr", "add", OTHERS, "dev", "l0")
-    host.kill_bondd()
-    os.unlink(host.bpf_dir / "bond0/groups")
-    host.start_bondd()
-    assert "bond0/groups" in host.pins()
-    host.ctl("delete", "bond0")
-    host.before["l0"].add(OTHERS)
-    assert as_before(host)
 
 
 def test_two_bonds_exchange_a_slave(lone):

@@ -55,11 +55,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 
 static int make_bond(void **state)
 {
-	static struct part *const table[] = { &clients_part };
+	static struct part *const table[] = { &learning_part, &clients_part };
 	struct pins *pins;
 
 	(void)state;
-	parts_init(table, 1);
+	parts_init(table, 2);
 	now_s = 100;
 	reads = 0;
 	bond = calloc(1, sizeof(*bond));
