@@ -330,7 +330,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	r = meanwhile_init(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
-	r = lifecycle_adopt_all(daemon, err);
+	r = adopt_all(daemon, err);
 	if (r)
 		return r;
 	handover_recover(daemon);

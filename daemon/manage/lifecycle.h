@@ -27,7 +27,21 @@ void lifecycle_gone(struct bond *bond);
  * Takes over every bond below bpf_dir as it runs; finishes or undoes what was left unfinished. An
  * error: nobody knows which there are.
  */
-int lifecycle_adopt_all(struct daemon *daemon, struct err *err);
+int adopt_all(struct daemon *daemon, struct err *err);
+
+/* For adopt.c: */
+struct bond *lifecycle_new(struct daemon *daemon);
+/* is_over: nothing is left for a next bondd. */
+void lifecycle_free(struct bond *bond, bool is_over);
+/* From now on daemon has it. */
+void lifecycle_enlist(struct bond *bond);
+int lifecycle_start(struct bond *bond, struct err *err);
+/*
+ * The device is gone already. Frees bond. -EAGAIN: slaves are not as before. Their record stays, so
+ * that this bondd, or the next one, tries again.
+ */
+int lifecycle_end(struct bond *bond, struct err *err);
+
 /* Leaves everything running and frees the memory. */
 void lifecycle_let_go(struct daemon *daemon);
 
