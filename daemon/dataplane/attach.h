@@ -17,7 +17,7 @@
 #include "network/filters.h"
 #include "network/nl.h"
 
-/* Of xbond's clsact filters on bonds, and of those that earlier builds made on slaves. */
+/* Of xbond's clsact filters on bonds. */
 #define ATTACH_FILTER_PRIORITY 0xb0d
 /* Of the filter with an action at a slave's ingress, in front of the others. */
 #define ATTACH_MIRRED_PRIORITY 0xb0c

@@ -226,8 +226,6 @@ static int enslave_check_owner(struct bond *bond, const struct link_info *link, 
 		return enslave_check_has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FIRST_PRIORITY))
 		return enslave_check_has_orphan_filter(link->name, ATTACH_FIRST_PRIORITY, err);
-	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
-		return enslave_check_has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, false, "xbond_rx"))
 		return err_set(err, EBUSY,
 			       "%s is a slave of a bond of another bondd; free it there first",

@@ -119,7 +119,6 @@ static void rx_place_drop_filter(struct bond *bond, unsigned int slot, unsigned 
 
 static const unsigned int rx_place_priorities[] = {
 	ATTACH_FIRST_PRIORITY,
-	ATTACH_FILTER_PRIORITY,
 	ATTACH_LAST_PRIORITY,
 };
 
@@ -251,27 +250,12 @@ static bool rx_place_is_attached(struct bond *bond, unsigned int slot)
 		       : hooks_of(bond, slot)->in_tcx;
 }
 
-/*
- * The filter of an earlier build is in front of others. It is removed when there is one in the
- * right place.
- */
-static void rx_place_replace_earlier(struct bond *bond, unsigned int slot)
-{
-	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_CLSACT);
-
-	if (rx_place_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
-	    !attach_add(&point, bond->dataplane.rx_fd, NULL))
-		rx_place_drop_filters(bond, slot, point.priority);
-}
-
 void rx_place_tidy(struct bond *bond, unsigned int slot)
 {
 	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
 
 	tcx_tidy(&tcx, bond->dataplane.rx_fd);
-	if (slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT)
-		rx_place_replace_earlier(bond, slot);
-	else
+	if (slave_rx_hook(bond, slot) != XBOND_HOOK_CLSACT)
 		rx_place_drop_filters(bond, slot, 0);
 }
 

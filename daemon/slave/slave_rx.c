@@ -44,22 +44,16 @@ struct attach_point slave_rx_now(struct bond *bond, unsigned int slot)
 	return slave_rx_point(bond, slot, slave_rx_hook(bond, slot));
 }
 
-/*
- * Earlier builds recorded it after they had made the qdisc. If their member has one by now, their
- * record is taken as it is.
- */
 void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	/* If nobody knows, it is left alone later: it may be somebody's. */
 	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex) != 0;
-	bool may_be_ours = slave->state != XBOND_SLOT_ENSLAVING &&
-			   slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
 	__u32 flags = slave->before.flags;
 
 	if (!there) /* if it ever had one, it has been removed */
 		flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
-	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN) && !may_be_ours)
+	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN))
 		flags |= XBOND_SLAVE_HAD_CLSACT;
 	slave->before.flags = flags | XBOND_SLAVE_CLSACT_KNOWN;
 }
@@ -112,11 +106,6 @@ void slave_rx_check(struct bond *bond, unsigned int slot)
 		.device = bond_slave(bond, slot)->name,
 	};
 
-	/*
-	 * Earlier builds had it in front of the filters of others. rx_place.c removes that one.
-	 */
-	if (!bond_is_ready(bond) && place.point.hook == XBOND_HOOK_CLSACT)
-		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	attach_check_place(&place);
 }
 

@@ -55,10 +55,7 @@ bool rx_place_has_others(struct bond *bond, unsigned int slot);
 bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot);
 /* Makes the receive program the last clsact filter, if it is not, before it leaves TCX. */
 int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err);
-/*
- * For a member that is adopted, before anything else: cleans up after a bondd that died or an
- * earlier build.
- */
+/* For a member that is adopted, before anything else: cleans up after a bondd that died. */
 void rx_place_tidy(struct bond *bond, unsigned int slot);
 
 /*

@@ -288,24 +288,6 @@ def test_xdp_by_itself_yields_to_filters(lone, verdicts):
 
 
 @goes_last
-@both_hooks
-def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
-    made = pair("balance-xor", links=1)
-    far = made.far
-    far.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    put = Filter(far, verdicts, "next")
-    wait_for(lambda: prefs(far) == {LAST}, "the filter")
-    far.kill_bondd()
-    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", EARLIER, "handle", "0x78", "bpf",
-            "da", "object-pinned", far.bpf_dir / "bond0/prog_rx")
-    far.run("tc", "filter", "del", "dev", "l0", "ingress", "pref", LAST)
-    far.start_bondd()
-    wait_for(lambda: prefs(far) == {LAST}, "the filter at the end")
-    made.near.wait_ping("10.0.0.2")
-    put.detach()
-
-
-@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 @pytest.mark.parametrize("step",
                          ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
