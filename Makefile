@@ -259,7 +259,7 @@ CLANG_TIDY ?= clang-tidy
 tidy_sources = $(if $(ONLY),$(wildcard $(ONLY)/*.c),$(sources))
 tidy: deps-test
 	$(Q)$(MAKE) $(skeletons)
-	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
+	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -Wthread-safety -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
 
 ## cover: unit, sim, fuzz, cli and LACP tests with counters; prints the lines covered (root; NET=1: and all of tests/net)
 cover: deps-test

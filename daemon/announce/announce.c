@@ -267,8 +267,9 @@ static void announcement_free(struct announcement *announcement)
 
 struct announcer {
 	struct worker worker;
-	/* The worker's lock protects the lists. It is never held during a blocking call. */
-	struct announcement *waiting, *sending;
+	/* The lock is never held during a blocking call. */
+	struct announcement *waiting GUARDED_BY(worker_held);
+	struct announcement *sending; /* written under it, too, and by the thread alone */
 	struct nl nl;
 };
 
@@ -308,7 +309,7 @@ static bool announce_take_turn(struct announce_series *series, uint64_t now_ns)
 }
 
 /* Moves what is due from the list of those that wait to that of those that are sent. */
-static bool announcer_begin(void *context)
+NEEDS(worker_held) static bool announcer_begin(void *context)
 {
 	struct announcer *announcer = context;
 	struct announcement *each = announcer->waiting, *next;
@@ -339,7 +340,7 @@ static void announcer_work(void *context)
 	announce_round(&announcer->nl, announcer->sending);
 }
 
-static void announcer_end(void *context)
+NEEDS(worker_held) static void announcer_end(void *context)
 {
 	struct announcer *announcer = context;
 	struct announcement *each = announcer->sending, *next;
@@ -361,7 +362,7 @@ static uint64_t announce_earlier(uint64_t next_ns, const struct announce_series 
 	return !next_ns || series->next_ns < next_ns ? series->next_ns : next_ns;
 }
 
-static uint64_t announcer_next_ns(void *context)
+NEEDS(worker_held) static uint64_t announcer_next_ns(void *context)
 {
 	struct announcer *announcer = context;
 	uint64_t next_ns = 0;
@@ -398,8 +399,8 @@ struct announcer *announcer_new(struct err *err)
 	return NULL;
 }
 
-/* 0: for every bond. The caller holds the lock. */
-static void announce_drop(struct announcer *announcer, int port_ifindex)
+/* 0: for every bond. */
+NEEDS(worker_held) static void announce_drop(struct announcer *announcer, int port_ifindex)
 {
 	struct announcement *const lists[] = { announcer->waiting, announcer->sending };
 

@@ -31,7 +31,7 @@ int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
 
 /* For slow work. */
 
-static void worker_turn(struct worker *worker)
+NEEDS(worker_held) static void worker_turn(struct worker *worker)
 {
 	uint64_t one = 1;
 	ssize_t written;
@@ -45,7 +45,7 @@ static void worker_turn(struct worker *worker)
 	(void)written; /* a full counter is also readable */
 }
 
-static void worker_wait(struct worker *worker)
+NEEDS(worker_held) static void worker_wait(struct worker *worker)
 {
 	uint64_t next_ns = worker->kind->next_ns ? worker->kind->next_ns(worker->context) : 0;
 	struct timespec time = { .tv_sec = (time_t)(next_ns / NS_PER_S),
@@ -121,17 +121,17 @@ bool worker_is_stopping(const struct worker *worker)
 	return __atomic_load_n(&worker->stopping, __ATOMIC_RELAXED);
 }
 
-void worker_lock(struct worker *worker)
+IS_THE_LOCK void worker_lock(struct worker *worker)
 {
 	pthread_mutex_lock(&worker->lock);
 }
 
-void worker_unlock(struct worker *worker)
+IS_THE_LOCK void worker_unlock(struct worker *worker)
 {
 	pthread_mutex_unlock(&worker->lock);
 }
 
-void worker_unlock_and_wake(struct worker *worker)
+IS_THE_LOCK void worker_unlock_and_wake(struct worker *worker)
 {
 	pulse_wake(&worker->pulse);
 	pthread_cond_signal(&worker->wake);
@@ -152,7 +152,7 @@ bool worker_has_ended_turn(struct worker *worker)
 
 /* For questions. */
 
-static bool asker_begin(void *context)
+NEEDS(worker_held) static bool asker_begin(void *context)
 {
 	struct asker *asker = context;
 
@@ -168,7 +168,7 @@ static void asker_work(void *context)
 		asker->kind->ask(asker, at + i * asker->kind->size);
 }
 
-static void asker_end(void *context)
+NEEDS(worker_held) static void asker_end(void *context)
 {
 	struct asker *asker = context;
 
@@ -378,17 +378,17 @@ void realtime_unwatch(struct realtime *realtime, int fd)
 	epoll_ctl(realtime->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-void realtime_lock(struct realtime *realtime)
+IS_THE_LOCK void realtime_lock(struct realtime *realtime)
 {
 	pthread_mutex_lock(&realtime->lock);
 }
 
-void realtime_unlock(struct realtime *realtime)
+IS_THE_LOCK void realtime_unlock(struct realtime *realtime)
 {
 	pthread_mutex_unlock(&realtime->lock);
 }
 
-void realtime_unlock_and_wake(struct realtime *realtime)
+IS_THE_LOCK void realtime_unlock_and_wake(struct realtime *realtime)
 {
 	pulse_wake(&realtime->pulse);
 	realtime_unlock(realtime);

@@ -14,6 +14,30 @@
 #include "network/driver.h"
 #include "network/nl.h"
 
+/*
+ * `make tidy` checks with clang's -Wthread-safety that what two threads share is used under its
+ * lock. There is one name for the locks of all workers, and one for those of all real-time threads:
+ * nobody has two of either.
+ */
+#ifdef __clang__
+#define GUARDED_BY(lock) __attribute__((guarded_by(lock)))
+#define NEEDS(lock) __attribute__((requires_capability(lock)))
+#define TAKES(lock) __attribute__((acquire_capability(lock)))
+#define GIVES(lock) __attribute__((release_capability(lock)))
+#define OWNS(lock) __attribute__((assert_capability(lock)))
+#define IS_THE_LOCK __attribute__((no_thread_safety_analysis))
+extern const struct __attribute__((capability("lock"))) lock_name {
+	char unused;
+} worker_held, realtime_held;
+#else
+#define GUARDED_BY(lock)
+#define NEEDS(lock)
+#define TAKES(lock)
+#define GIVES(lock)
+#define OWNS(lock)
+#define IS_THE_LOCK
+#endif
+
 /* Starts a thread that gets no signals. Returns 0 or -errno. */
 int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg);
 
@@ -51,15 +75,15 @@ struct worker {
 
 /* 0 or -errno. */
 int worker_start(struct worker *worker, const struct worker_kind *kind, void *context);
-/* Waits until the turn that is going on has ended. */
-void worker_stop(struct worker *worker);
+/* Waits until the turn that is going on has ended. What was shared is the caller's then. */
+void worker_stop(struct worker *worker) OWNS(worker_held);
 /* For `work` of many steps: the main loop waits for its end. */
 bool worker_is_stopping(const struct worker *worker);
 
-void worker_lock(struct worker *worker);
-void worker_unlock(struct worker *worker);
+void worker_lock(struct worker *worker) TAKES(worker_held);
+void worker_unlock(struct worker *worker) GIVES(worker_held);
 /* The same, and there is something to do. */
-void worker_unlock_and_wake(struct worker *worker);
+void worker_unlock_and_wake(struct worker *worker) GIVES(worker_held);
 
 /* Readable when a turn has ended since worker_has_ended_turn(). */
 int worker_fd(const struct worker *worker);
@@ -78,8 +102,8 @@ struct asker {
 	/* worker.c: */
 	struct worker_kind worker_kind;
 	struct worker worker;
-	bool asked; /* the worker's lock protects it */
-	bool busy;  /* for the main loop: true until it has the answers */
+	bool asked GUARDED_BY(worker_held);
+	bool busy; /* for the main loop: true until it has the answers */
 	void *questions;
 	size_t count;
 	uint64_t asked_ns; /* when they were asked */
@@ -141,10 +165,10 @@ void realtime_close(struct realtime *realtime);
 int realtime_watch(struct realtime *realtime, int fd);
 void realtime_unwatch(struct realtime *realtime, int fd);
 
-void realtime_lock(struct realtime *realtime);
-void realtime_unlock(struct realtime *realtime);
+void realtime_lock(struct realtime *realtime) TAKES(realtime_held);
+void realtime_unlock(struct realtime *realtime) GIVES(realtime_held);
 /* The same, and `run` is called soon. */
-void realtime_unlock_and_wake(struct realtime *realtime);
+void realtime_unlock_and_wake(struct realtime *realtime) GIVES(realtime_held);
 
 /* There is news for the main loop: realtime_news_fd() becomes readable. */
 void realtime_tell(struct realtime *realtime);

@@ -18,11 +18,11 @@
 struct bfd_thread {
 	struct realtime realtime; /* its lock protects the list and the sessions of every bond */
 	int send_fd;
-	struct bfd_thread_bond *bonds;
+	struct bfd_thread_bond *bonds GUARDED_BY(realtime_held);
 };
 
 /* Runs what is due and renews every heartbeat. */
-static uint64_t bfd_thread_run(void *context)
+NEEDS(realtime_held) static uint64_t bfd_thread_run(void *context)
 {
 	struct bfd_thread *bfd_thread = context;
 	uint64_t now_ns = clock_now_ns(), next_ns = REALTIME_NEVER;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One bond inside the BFD thread: its sessions, what they send, and what is left of them for the
- * programs and for the next bondd. Called only by bfd_thread.c, which holds its lock around every
- * call, except where a comment says otherwise.
+ * programs and for the next bondd. Called only by bfd_thread.c, which holds its lock where NEEDS
+ * says so.
  */
 #ifndef XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
 #define XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
 
+#include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 
 struct ring_buffer;
@@ -43,12 +44,14 @@ void bfd_thread_bond_free(struct bfd_thread_bond *bond);
 int bfd_thread_bond_fd(const struct bfd_thread_bond *bond);
 
 /* Handles packets, deadlines, verdicts and the heartbeat. Returns the next deadline. */
-uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns);
+NEEDS(realtime_held) uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns);
+NEEDS(realtime_held)
 void bfd_thread_bond_configure(struct bfd_thread_bond *bond,
 			       const struct bfd_thread_config *config);
+NEEDS(realtime_held)
 void bfd_thread_bond_set_port(struct bfd_thread_bond *bond, unsigned int slot,
 			      const struct bfd_thread_port *port);
 /* Ends all sessions. */
-void bfd_thread_bond_forget(struct bfd_thread_bond *bond);
+NEEDS(realtime_held) void bfd_thread_bond_forget(struct bfd_thread_bond *bond);
 
 #endif

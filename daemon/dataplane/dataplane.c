@@ -281,14 +281,14 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	dataplane->ticket = 0;
 }
 
-/* Tickets; the worker's lock protects `asked` and `served`. */
+/* Tickets. */
 struct settler {
 	struct worker worker;
-	uint64_t asked, served;
+	uint64_t asked GUARDED_BY(worker_held), served GUARDED_BY(worker_held);
 	uint64_t serving; /* the thread's */
 };
 
-static bool settler_begin(void *context)
+NEEDS(worker_held) static bool settler_begin(void *context)
 {
 	struct settler *settler = context;
 
@@ -302,7 +302,7 @@ static void settler_work(void *context)
 	dataplane_quiesce();
 }
 
-static void settler_end(void *context)
+NEEDS(worker_held) static void settler_end(void *context)
 {
 	struct settler *settler = context;
 

@@ -24,11 +24,11 @@ struct lacp_thread {
 	/* Its lock protects the list and the machines of every bond. */
 	struct realtime realtime;
 	int send_fd;
-	struct lacp_thread_bond *bonds;
+	struct lacp_thread_bond *bonds GUARDED_BY(realtime_held);
 };
 
 /* Runs what is due and renews every heartbeat. */
-static uint64_t lacp_thread_run(void *context)
+NEEDS(realtime_held) static uint64_t lacp_thread_run(void *context)
 {
 	struct lacp_thread *lacp_thread = context;
 	uint64_t now_ns = clock_now_ns();

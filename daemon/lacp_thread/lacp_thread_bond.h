@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One bond inside the LACP thread. Called only by lacp_thread.c, which holds its lock around every
- * call, except where a comment says otherwise.
+ * One bond inside the LACP thread. Called only by lacp_thread.c, which holds its lock where NEEDS
+ * says so.
  */
 #ifndef XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
 #define XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
 
+#include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 
@@ -43,6 +44,7 @@ struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, i
  * Takes over the pinned state and what the programs have done meanwhile, and runs the machines
  * once.
  */
+NEEDS(realtime_held)
 void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 			    const struct lacp_config *config);
 /* Without the lock, when it is no longer in the list. */
@@ -50,14 +52,17 @@ void lacp_thread_bond_free(struct lacp_thread_bond *bond);
 /* Readable when PDUs wait. Without the lock. */
 int lacp_thread_bond_fd(const struct lacp_thread_bond *bond);
 /* Handles PDUs, machines, masks, pinned state and heartbeat. */
-void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns);
+NEEDS(realtime_held) void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns);
+NEEDS(realtime_held)
 int lacp_thread_bond_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
 			      const struct lacp_port_config *config);
+NEEDS(realtime_held)
 void lacp_thread_bond_remove_port(struct lacp_thread_bond *bond, unsigned int slot);
 /* As lacp_thread_publish(). */
+NEEDS(realtime_held)
 void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
 			      enum lacp_thread_pair pair);
 /* Tells the partners; leaves no port held, and no state to take over. */
-void lacp_thread_bond_forget(struct lacp_thread_bond *bond);
+NEEDS(realtime_held) void lacp_thread_bond_forget(struct lacp_thread_bond *bond);
 
 #endif

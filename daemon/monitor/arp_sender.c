@@ -34,8 +34,8 @@ struct arp_batch {
 
 struct arp_sender {
 	struct worker worker;
-	struct arp_batch added;	  /* of the main loop */
-	struct arp_batch waiting; /* the worker's lock protects it */
+	struct arp_batch added; /* of the main loop */
+	struct arp_batch waiting GUARDED_BY(worker_held);
 	struct arp_batch sending; /* of the thread */
 	int fd;
 };
@@ -55,7 +55,7 @@ static bool arp_sender_append(struct arp_batch *batch, const struct arp_outgoing
 	return true;
 }
 
-static bool arp_sender_begin(void *context)
+NEEDS(worker_held) static bool arp_sender_begin(void *context)
 {
 	struct arp_sender *sender = context;
 	struct arp_batch sent = sender->sending;
