@@ -55,8 +55,8 @@ static unsigned int simulate_busiest(const struct simulate *simulate, unsigned i
 	uint64_t left = simulate->failure[failed].mask;
 	unsigned int busiest = (unsigned int)__builtin_ctzll(left);
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(left, slot) && gets[slot].bytes > gets[busiest].bytes)
+	slots_for_each (left, slot)
+		if (gets[slot].bytes > gets[busiest].bytes)
 			busiest = slot;
 	return busiest;
 }
@@ -74,9 +74,8 @@ static json_t *simulate_names_json(const struct simulate *simulate, uint64_t slo
 {
 	json_t *names = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slots, slot))
-			json_array_append_new(names, json_value_text(simulate->name[slot]));
+	slots_for_each (slots, slot)
+		json_array_append_new(names, json_value_text(simulate->name[slot]));
 	return names;
 }
 
@@ -85,13 +84,12 @@ static json_t *simulate_failure_json(const struct simulate *simulate, unsigned i
 	const struct simulate_failure *failure = &simulate->failure[failed];
 	json_t *slaves = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(failure->mask, slot))
-			json_array_append_new(
-				slaves, json_pack("{s:o, s:o}", "name",
-						  json_value_text(simulate->name[slot]), "gets",
-						  simulate_sum_json(&failure->gets[slot],
-								    &simulate->total)));
+	slots_for_each (failure->mask, slot)
+		json_array_append_new(
+			slaves,
+			json_pack("{s:o, s:o}", "name", json_value_text(simulate->name[slot]),
+				  "gets",
+				  simulate_sum_json(&failure->gets[slot], &simulate->total)));
 	return json_pack("{s:o, s:o, s:o, s:o}", "moved",
 			 simulate_sum_json(&failure->moved, &simulate->total), "moved_again",
 			 simulate_sum_json(&failure->moved_again, &simulate->total), "slaves",
@@ -102,11 +100,9 @@ static json_t *simulate_slaves_json(const struct simulate *simulate)
 {
 	json_t *slaves = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(simulate->mask, slot))
-			json_array_append_new(
-				slaves,
-				json_pack("{s:o, s:I, s:f, s:o, s:o}", "name",
+	slots_for_each (simulate->mask, slot)
+		json_array_append_new(
+			slaves, json_pack("{s:o, s:I, s:f, s:o, s:o}", "name",
 					  json_value_text(simulate->name[slot]), "weight",
 					  (json_int_t)simulate->weight[slot], "share_by_weight",
 					  simulate_share_by_weight(simulate, slot), "gets",
@@ -181,9 +177,7 @@ static void simulate_print_unsure(const struct simulate *simulate, unsigned int 
 {
 	char name[XBOND_NAME_SIZE];
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!slots_have(simulate->failure[failed].unsure, slot))
-			continue;
+	slots_for_each (simulate->failure[failed].unsure, slot) {
 		printf("if %s failed: ", cli_name(simulate->name[failed], name));
 		printf("%s is counted in, but its partner may not let it transmit\n",
 		       cli_name(simulate->name[slot], name));
@@ -202,9 +196,8 @@ static void simulate_print_text(const struct simulate *simulate)
 	       (unsigned long long)total->bytes);
 	printf("%-15s %6s %9s %7s %8s %7s%s\n", "slave", "weight", "by weight", "flows", "packets",
 	       "bytes", simulate_has_failures(simulate) ? "  if failed  busiest then" : "");
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(simulate->mask, slot))
-			simulate_print_slave(simulate, slot);
+	slots_for_each (simulate->mask, slot)
+		simulate_print_slave(simulate, slot);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		simulate_print_unsure(simulate, slot);
 	for (int other = 0; other < SIMULATE_OTHERS; other++)

@@ -120,9 +120,8 @@ static void picture_succeed(struct picture *copy)
 
 static void picture_avoid(struct picture *copy, uint64_t lost)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(lost, slot))
-			picture_take_down(copy, slot);
+	slots_for_each (lost, slot)
+		picture_take_down(copy, slot);
 	copy->table.tx_mask &= ~lost;
 	if (!copy->table.tx_mask) /* as select_live() does */
 		copy->table.tx_mask = copy->table.failed & ~lost;

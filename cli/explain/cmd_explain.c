@@ -104,9 +104,8 @@ static json_t *explain_slaves_json(const struct pins *pins, uint64_t slots)
 {
 	json_t *names = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slots, slot))
-			json_array_append_new(names, explain_slave_json(pins, slot));
+	slots_for_each (slots, slot)
+		json_array_append_new(names, explain_slave_json(pins, slot));
 	return names;
 }
 

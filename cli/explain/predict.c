@@ -46,8 +46,8 @@ static unsigned int predict_client_slot(const struct pins *pins, uint64_t told)
 
 	if (told == pins->alb->bond_mac)
 		return foretell_active_slot(pins);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(live, slot) && pins->alb->mac[slot] == told)
+	slots_for_each (live, slot)
+		if (pins->alb->mac[slot] == told)
 			return slot;
 	return XBOND_NO_SLOT;
 }

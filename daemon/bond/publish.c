@@ -151,9 +151,8 @@ static void xdp_devmap_publish(struct bond *bond, uint64_t mask)
 	bond->devmap.mask = mask;
 	if (fd < 0)
 		return;
-	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (changed & slots_bit(slot))
-			xdp_devmap_point(bond, fd, slot, mask & slots_bit(slot));
+	slots_for_each (changed, slot)
+		xdp_devmap_point(bond, fd, slot, mask & slots_bit(slot));
 	close(fd);
 }
 
@@ -269,10 +268,9 @@ static uint64_t publish_losers(const struct bond *bond, const struct decision *d
 	uint64_t before = publish_total_weight(&bond->evaluation.plan),
 		 after = publish_total_weight(&decision->plan), losers = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (decision->up & slots_bit(slot) &&
-		    decision->plan.weight[slot] * before <
-			    bond->evaluation.plan.weight[slot] * after)
+	slots_for_each (decision->up, slot)
+		if (decision->plan.weight[slot] * before <
+		    bond->evaluation.plan.weight[slot] * after)
 			losers |= slots_bit(slot);
 	return losers;
 }

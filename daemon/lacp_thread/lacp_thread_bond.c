@@ -250,10 +250,8 @@ static void lacp_thread_bond_end_holds(struct lacp_thread_bond *bond)
 
 static void lacp_thread_bond_settle_holds(struct lacp_thread_bond *bond)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond->sys.used & slots_bit(slot))
-			lacp_thread_hold_settle(&bond->hold[slot], &bond->sys, slot,
-						&bond->sent[slot]);
+	slots_for_each (bond->sys.used, slot)
+		lacp_thread_hold_settle(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
 void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)

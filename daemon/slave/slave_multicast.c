@@ -139,8 +139,8 @@ static void slave_multicast_join_group(struct bond *bond, struct multicast_group
 	if (!missing || !slave_multicast_record(bond, group, group->joined | missing))
 		return;
 	crashpoint("group-recorded");
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		int r = missing & slots_bit(slot) ? slave_multicast_put(bond, slot, group->mac) : 0;
+	slots_for_each (missing, slot) {
+		int r = slave_multicast_put(bond, slot, group->mac);
 
 		if (r && (r != -EEXIST || !(before & slots_bit(slot))))
 			failed |= slots_bit(slot);
@@ -157,10 +157,8 @@ static int slave_multicast_leave_group(struct bond *bond, struct multicast_group
 {
 	int result = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		int r = group->joined & slots & slots_bit(slot)
-				? slave_multicast_take_off(bond, slot, group->mac)
-				: 0;
+	slots_for_each (group->joined &slots, slot) {
+		int r = slave_multicast_take_off(bond, slot, group->mac);
 
 		slots &= r ? ~slots_bit(slot) : UINT64_MAX;
 		result = r ? r : result;

@@ -151,8 +151,8 @@ uint64_t receivers_fastest(uint64_t working, const uint32_t speed_mbps[XBOND_MAX
 	uint64_t fastest = 0;
 	uint32_t highest = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!slots_have(working, slot) || speed_mbps[slot] < highest)
+	slots_for_each (working, slot) {
+		if (speed_mbps[slot] < highest)
 			continue;
 		if (speed_mbps[slot] > highest)
 			fastest = 0;

@@ -156,9 +156,8 @@ static json_t *view_read_speed(const struct view_place *place)
 {
 	uint64_t slots = values_tx_slots(view_pins(place)), sum = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (slots_have(slots, slot))
-			sum += view_pins(place)->slaves[slot].speed_mbps;
+	slots_for_each (slots, slot)
+		sum += view_pins(place)->slaves[slot].speed_mbps;
 	return place->field->null ? json_value_number(sum) : json_integer((json_int_t)sum);
 }
 
