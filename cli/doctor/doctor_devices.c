@@ -218,7 +218,10 @@ void doctor_check_filters(const struct doctor_facts *facts, const struct doctor_
 			  struct doctor_report *report)
 {
 	(void)facts;
-	others_check(bond, XBOND_TROUBLE_ENDING | XBOND_TROUBLE_UNMET | XBOND_TROUBLE_NFT, report);
+	others_check(bond,
+		     XBOND_TROUBLE_ENDING | XBOND_TROUBLE_UNMET | XBOND_TROUBLE_NFT |
+			     XBOND_TROUBLE_NFT_EGRESS,
+		     report);
 }
 
 static void others_advise_manager(const struct doctor_slave *slave, struct doctor_report *report)

@@ -193,10 +193,17 @@ static void request_note_chains(struct addition *addition)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
 
-		if (slots_have(addition->added, slot) && slave->trouble & XBOND_TROUBLE_NFT)
+		if (!slots_have(addition->added, slot))
+			continue;
+		if (slave->trouble & XBOND_TROUBLE_NFT)
 			request_note(addition->notes,
 				     "nft chains at the ingress of %s see nothing of what %s "
 				     "receives; put them on %s",
+				     slave->name, bond, bond);
+		if (slave->trouble & XBOND_TROUBLE_NFT_EGRESS)
+			request_note(addition->notes,
+				     "nft chains at the egress of %s see nothing of what %s sends; "
+				     "put them on %s",
 				     slave->name, bond, bond);
 	}
 }

@@ -16,6 +16,7 @@ struct hooks {
 	bool in_tcx;	      /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
+	uint32_t nft;		 /* NFT_AT_*: where it has chains */
 	uint32_t nft_generation; /* of the rules in which chains were last searched */
 	bool known;		 /* the other fields have been filled in */
 	bool changed;
@@ -359,22 +360,41 @@ static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
 	return hooks->nft_generation != before;
 }
 
-/* The kernel runs them after TC. */
-static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
+static void hooks_tell_chain(struct bond *bond, unsigned int slot, uint32_t trouble, bool bypassed)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool sends = trouble == XBOND_TROUBLE_NFT_EGRESS;
 
-	if (nft_has_ingress(slave->name) == hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+	if (bypassed == hooks_has_trouble(bond, slot, trouble))
 		return;
-	slave->trouble ^= XBOND_TROUBLE_NFT;
-	if (slave->trouble & XBOND_TROUBLE_NFT)
+	slave->trouble ^= trouble;
+	if (bypassed)
 		event_warning(bond_pin(bond)->name, slave->name,
-			      "slave %s has an nft chain at its ingress, which does not see what "
-			      "the bond receives; put it on %s, or filter by tc",
-			      slave->name, bond_pin(bond)->name);
+			      "slave %s has an nft chain at its %s, which does not see what the "
+			      "bond %s; put it on %s, or filter by tc",
+			      slave->name, sends ? "egress" : "ingress",
+			      sends ? "sends" : "receives", bond_pin(bond)->name);
 	else
 		event_info(bond_pin(bond)->name, slave->name,
-			   "slave %s no longer has an nft chain at its ingress", slave->name);
+			   "no nft chain at the %s of slave %s is bypassed now",
+			   sends ? "egress" : "ingress", slave->name);
+}
+
+/*
+ * At the ingress the kernel runs them after TC, and at the egress not at all for what TC has
+ * redirected. A team sends without that, unless the path is direct.
+ */
+static void hooks_settle_chains(struct bond *bond, unsigned int slot, bool look)
+{
+	struct hooks *hooks = hooks_of(bond, slot);
+	bool is_team = bond_is_team(bond_pin(bond)),
+	     is_direct = bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
+
+	if (hooks_has_new_rules(bond, slot) || look)
+		hooks->nft = nft_chains_on(bond_slave(bond, slot)->name);
+	hooks_tell_chain(bond, slot, XBOND_TROUBLE_NFT, hooks->nft & NFT_AT_INGRESS && !is_team);
+	hooks_tell_chain(bond, slot, XBOND_TROUBLE_NFT_EGRESS,
+			 hooks->nft & NFT_AT_EGRESS && (!is_team || is_direct));
 }
 
 static void slave_hooks_end(struct bond *bond, unsigned int slot);
@@ -422,6 +442,7 @@ void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 	hooks_retry(bond, slot);
 	hooks->moved = false;
 	hooks_move(bond, slot);
+	hooks_settle_chains(bond, slot, all || !hooks->known);
 	if (bond_is_team(bond_pin(bond))) { /* there they see what the bond receives */
 		hooks->known = true;
 		hooks->changed = false;
@@ -429,8 +450,6 @@ void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 	}
 	hooks_settle_users(bond, slot);
 	hooks_tell_unmet(bond, slot);
-	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
-		hooks_look_for_chains(bond, slot);
 	hooks_settle_strays(bond, slot);
 	hooks->known = true;
 	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))

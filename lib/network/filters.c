@@ -214,7 +214,7 @@ int filters_add_mirred(struct nl *nl, const struct filter_place *place, int prog
 
 struct nft_search {
 	const char *device;
-	bool found;
+	uint32_t found; /* NFT_AT_* */
 };
 
 /* Asking a kernel whose nftables module is not loaded would load it. */
@@ -223,12 +223,16 @@ static bool nft_is_loaded(void)
 	return !access("/sys/module/nf_tables", F_OK) || access("/proc/modules", F_OK);
 }
 
-static bool nft_is_ingress(unsigned int family, struct nlattr *const hook[])
+static uint32_t nft_place(unsigned int family, struct nlattr *const hook[])
 {
 	uint32_t number = ntohl(nl_attr_u32(hook[NFTA_HOOK_HOOKNUM], UINT32_MAX));
 
+	if (family == NFPROTO_NETDEV && number == NF_NETDEV_EGRESS)
+		return NFT_AT_EGRESS;
 	return (family == NFPROTO_NETDEV && number == NF_NETDEV_INGRESS) ||
-	       (family == NFPROTO_INET && number == NF_INET_INGRESS);
+			       (family == NFPROTO_INET && number == NF_INET_INGRESS)
+		       ? NFT_AT_INGRESS
+		       : 0;
 }
 
 static bool nft_names(struct nlattr *devices, const char *device)
@@ -255,10 +259,9 @@ static void nft_look_at_chain(struct nlmsghdr *message, void *arg)
 
 	hooks = nlmsg_find_attr(message, sizeof(*chain), NFTA_CHAIN_HOOK);
 	if (!hooks || nla_parse_nested(hook, NFTA_HOOK_MAX, hooks, NULL) < 0 ||
-	    !hook[NFTA_HOOK_DEVS])
+	    !hook[NFTA_HOOK_DEVS] || !nft_names(hook[NFTA_HOOK_DEVS], search->device))
 		return;
-	search->found |= nft_is_ingress(chain->nfgen_family, hook) &&
-			 nft_names(hook[NFTA_HOOK_DEVS], search->device);
+	search->found |= nft_place(chain->nfgen_family, hook);
 }
 
 static void nft_dump(struct nl *nl, unsigned char family, struct nft_search *search)
@@ -282,13 +285,13 @@ static bool nft_open(struct nl *nl)
 	return false;
 }
 
-bool nft_has_ingress(const char *device)
+uint32_t nft_chains_on(const char *device)
 {
 	struct nft_search search = { .device = device };
 	struct nl nl;
 
 	if (!nft_open(&nl))
-		return false;
+		return 0;
 	nft_dump(&nl, NFPROTO_NETDEV, &search);
 	nft_dump(&nl, NFPROTO_INET, &search);
 	nl_done(&nl);

@@ -55,11 +55,11 @@ int filters_add_mirred(struct nl *nl, const struct filter_place *place, int prog
 
 /* nftables, only for reading. */
 
-/*
- * Is there a chain at the device's ingress (family netdev or inet)? False if this cannot be found
- * out.
- */
-bool nft_has_ingress(const char *device);
+#define NFT_AT_INGRESS 0x1 /* of family netdev or inet */
+#define NFT_AT_EGRESS 0x2
+
+/* NFT_AT_*: where the device has chains. 0 if this cannot be found out. */
+uint32_t nft_chains_on(const char *device);
 /*
  * A number that changes with every change of the rules; 0 if it cannot be found out. It takes one
  * small request.

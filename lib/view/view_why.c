@@ -49,6 +49,7 @@ static const struct view_problem view_problems[] = {
 				"them, so they are bypassed" },
 	{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
 	{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
+	{ XBOND_TROUBLE_NFT_EGRESS, "nft chains on its egress do not see what the bond sends" },
 };
 
 const struct view_problem *view_problem_at(unsigned int i)

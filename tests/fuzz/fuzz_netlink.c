@@ -331,7 +331,7 @@ static void read_others(struct nl *nl)
 	case 1: namespaces_number(nl, 3); return;
 	case 2: xdp_features_get(5, &features); return;
 	case 3: nft_generation(); return;
-	default: nft_has_ingress("eth0");
+	default: nft_chains_on("eth0");
 	}
 }
 

@@ -11,7 +11,8 @@ NETLINK_NETFILTER, NFT = 12, 10 << 8
 NEWTABLE, DELTABLE, NEWCHAIN = NFT, NFT + 2, NFT + 3
 BEGIN, END = 16, 17
 REQUEST, ACK, CREATE = 1, 4, 0x400
-FAMILIES = {"netdev": (5, 0), "inet": (1, 5)}  # NFPROTO_*, the number of the ingress hook
+# NFPROTO_*, the number of the ingress hook, or of the egress hook
+FAMILIES = {"netdev": (5, 0), "inet": (1, 5), "egress": (5, 1)}
 NAME, HOOK, POLICY, TYPE = 3, 4, 5, 7  # of a chain
 DROP, ACCEPT = 0, 1
 NESTED = 0x8000
