@@ -370,6 +370,8 @@ install: all
 	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
 	for hook in if-pre-up if-post-down; do \
 		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
+	install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(PREFIX)/libexec/ifupdown-ng/xbond
+	install -D -m 644 packaging/tools/ifupdown2.py $(DESTDIR)$(PREFIX)/share/ifupdown2/addons/xbond.py
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 docs/json/*.schema.json $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics

@@ -2,11 +2,14 @@
 """What udev and ifupdown call: whose a device is, and which calls of bondctl interfaces(5) becomes.
 tests/vm/tools-beside runs the tools themselves. And how the demonstration counts.
 """
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
+import types
 
 import pytest
 
@@ -161,6 +164,60 @@ def test_slave_before_its_bond(tmp_path):
     assert hook(tmp_path, "", **ETH) == ["ifup bond0", "add-slave bond0 lo"]
     assert hook(tmp_path, "", **ETH, IFUPDOWN_bond0="pre-up") == []
     assert hook(tmp_path, "", **{**ETH, "IF_BOND_MASTER": "bond1"}) == []
+
+
+def test_as_an_executor_of_ifupdown_ng(tmp_path):
+    """Which says bond-members where interfaces(5) has bond-slaves."""
+    bond = {"IFACE": "bond0", "IF_BOND_DRIVER": "xbond", "IF_BOND_MEMBERS": "lo none7"}
+    assert hook(tmp_path, "", PHASE="create", **bond) == ["create bond0", "add-slave bond0 lo"]
+    assert hook(tmp_path, "bond0", PHASE="destroy", **bond) == ["delete bond0"]
+    assert hook(tmp_path, "", PHASE="depend", **bond) == []
+
+
+class Stanza:
+    """What an addon of ifupdown2 sees of it."""
+
+    def __init__(self, name, **config):
+        self.name = name
+        self.config = {key.replace("_", "-"): [value] for key, value in config.items()}
+
+    def get_attr_value_first(self, name):
+        return self.config.get(name, [None])[0]
+
+
+@pytest.fixture
+def addon(tmp_path, monkeypatch):
+    """The addon, without ifupdown2; what the script is called with is in the file `called`."""
+    base = types.ModuleType("base")
+    base.Addon = type("Addon", (), {"cache": None})
+    base.moduleBase = type("moduleBase", (), {
+        "parse_port_list": lambda self, name, text, every=None: text.split(),
+        "log_error": lambda self, text, stanza=None: pytest.fail(text)})
+    for name in ("lib", "lib.addon", "ifupdownaddons", "ifupdownaddons.modulebase"):
+        monkeypatch.setitem(sys.modules, name, base)
+    spec = importlib.util.spec_from_file_location("xbond_addon", TOOLS / "ifupdown2.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    script(tmp_path / "hook", f"env | grep -E '^(IF|PHASE)' | sort >{tmp_path}/called")
+    monkeypatch.setattr(module, "SCRIPT", str(tmp_path / "hook"))
+    made = module.xbond()
+    made.cache = types.SimpleNamespace(link_exists=lambda name: True)
+    return made
+
+
+def test_the_addon_of_ifupdown2(addon, tmp_path):
+    ours = Stanza("bond0", bond_driver="xbond", bond_slaves="eth0 eth2", bond_mode="802.3ad")
+    theirs = Stanza("bond1", bond_slaves="eth4", bond_mode="802.3ad")
+    addon.translate([ours, theirs])
+    assert "bond-slaves" not in ours.config and "bond-slaves" in theirs.config
+    assert addon.get_dependent_ifacenames(ours) == ["eth0", "eth2"]
+    assert addon.get_dependent_ifacenames(theirs) is None
+    addon.run(theirs, "pre-up")
+    assert not (tmp_path / "called").exists()
+    addon.run(ours, "pre-up")
+    assert (tmp_path / "called").read_text().splitlines() == [
+        "IFACE=bond0", "IF_BOND_DRIVER=xbond", "IF_BOND_MODE=802.3ad", "IF_BOND_SLAVES=eth0 eth2",
+        "PHASE=pre-up"]
 
 
 def ifenslave(tmp_path, *words, bonds="bond0", slaves=("eth0",), refuses="-"):
