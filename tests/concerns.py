@@ -73,6 +73,7 @@ daemon/control/             net/errors net/group net/monitor cli/calls
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
 daemon/dataplane/migrate    net/upgrade
 daemon/dataplane/stray      net/slave_filters
+daemon/dataplane/tcx        net/slave_filters net/attach_check
 daemon/dataplane/xdp        net/xdp net/rx_hook
 daemon/device/              net/lifecycle net/iplink net/netkit net/stacking net/mac
 daemon/device/device_values net/fail_over_mac net/mac net/tlb
@@ -80,6 +81,7 @@ daemon/handover/            net/handover net/conversion net/netconf
 daemon/lacp_thread/         net/lacp net/lacp_hold net/lacp_opening net/lacp_wire net/lacp_spread
                             net/lacp_fallback net/lacp_ovs net/lacp_down
 daemon/manage/              net/apply net/service net/errors net/loops
+daemon/manage/adopt         net/restart net/upgrade net/lifecycle
 daemon/manage/policy        net/policy net/policy_meanwhile
 daemon/manage/team          net/team
 daemon/metrics/             net/metrics net/metrics_attack net/metrics_page net/metrics_prometheus
@@ -88,6 +90,7 @@ daemon/monitor/arp          net/arp bpf/probes
 daemon/monitor/verdict      net/bfd net/carrier net/wake
 daemon/slave/               net/slaves net/mac net/trouble net/restart net/loops
 daemon/slave/slave_multi    net/multicast
+daemon/slave/multicast      net/multicast
 daemon/slave/slave_team     net/team
 daemon/slave/slave_trouble  net/trouble net/multihoming
 daemon/slave/slave_rx       net/attach_check net/rx_backlog net/rx_hook

@@ -91,6 +91,16 @@ bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int p
 /* Does the device's TCX hook have a program whose name begins so? */
 bool attach_has_program(int ifindex, bool egress, const char *begin);
 
+/* For tcx.c: */
+
+/*
+ * Makes another link, at the end or (TCX) in front of all others, without a pin. Returns a
+ * descriptor or -errno.
+ */
+int attach_link_create(const struct attach_point *point, int program_fd, bool before_all);
+/* Reads the programs at a TCX hook, in the order in which they run. Returns how many there are. */
+uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
+
 /*
  * The order of programs at a device's TCX ingress: which run before ours and which after, and how
  * ours changes its place without a gap. Knows no bonds.
