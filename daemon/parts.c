@@ -45,6 +45,8 @@ static struct part *const parts[] = {
 	&rebalance_part,
 	&delay_part,
 	&arp_part,
+	&quality_part,
+	&wake_part,
 };
 /* clang-format on */
 

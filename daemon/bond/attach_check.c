@@ -40,6 +40,11 @@ struct pins_keep {
 	size_t count;
 };
 
+static struct pins_keep *pins_kept(const struct bond *bond)
+{
+	return part_of_bond(bond, &pins_part);
+}
+
 static struct kept *pins_keep_find(struct pins_keep *keep, const char *name)
 {
 	for (size_t i = 0; i < keep->count; i++)
@@ -143,7 +148,7 @@ static unsigned int pins_keep_pin_again(struct pins_keep *keep, const char *dir)
 static void pins_keep_look(struct bond *bond, const struct stat *now)
 {
 	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
-	struct pins_keep *keep = bond->keep;
+	struct pins_keep *keep = pins_kept(bond);
 	unsigned int missing = pins_keep_pin_again(keep, dir);
 
 	if (missing)
@@ -160,16 +165,16 @@ static void pins_keep_look(struct bond *bond, const struct stat *now)
 static int pins_keep_make_home(struct bond *bond, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir, *dir = bond->dataplane.pins.dir;
+	struct pins_keep *keep = pins_kept(bond);
 	char staging[PATH_MAX];
 	int r = directories_reopen(&bond->daemon->paths, err);
 
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, bond_pin(bond)->name);
 	if (!r)
 		r = pin_dirs_make(staging, err);
-	for (size_t i = 0; !r && i < bond->keep->count; i++)
-		if (!pins_keep_is_detached(&bond->keep->kept[i]))
-			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name,
-					 err);
+	for (size_t i = 0; !r && i < keep->count; i++)
+		if (!pins_keep_is_detached(&keep->kept[i]))
+			r = pin_dirs_pin(keep->kept[i].fd, staging, keep->kept[i].name, err);
 	if (!r && rename(staging, dir) < 0)
 		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, dir);
 	return r;
@@ -178,7 +183,7 @@ static int pins_keep_make_home(struct bond *bond, struct err *err)
 static void pins_keep_come_home(struct bond *bond)
 {
 	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
-	struct pins_keep *keep = bond->keep;
+	struct pins_keep *keep = pins_kept(bond);
 	struct err err;
 
 	if (!pins_keep_make_home(bond, &err)) {
@@ -197,16 +202,15 @@ static void pins_keep_come_home(struct bond *bond)
 
 bool pins_keep(struct bond *bond)
 {
+	struct pins_keep *keep = pins_kept(bond);
 	struct stat now;
 
-	if (!bond->keep)
-		bond->keep = memory_need(calloc(1, sizeof(*bond->keep)));
 	if (stat(bond->dataplane.pins.dir, &now)) {
 		pins_keep_come_home(bond);
-		return !bond->keep->homeless;
+		return !keep->homeless;
 	}
-	if (now.st_ino != bond->keep->dir.st_ino || now.st_dev != bond->keep->dir.st_dev ||
-	    memcmp(&now.st_mtim, &bond->keep->dir.st_mtim, sizeof(now.st_mtim)))
+	if (now.st_ino != keep->dir.st_ino || now.st_dev != keep->dir.st_dev ||
+	    memcmp(&now.st_mtim, &keep->dir.st_mtim, sizeof(now.st_mtim)))
 		pins_keep_look(bond, &now);
 	return true;
 }
@@ -214,14 +218,11 @@ bool pins_keep(struct bond *bond)
 /* The bond ends, or is handed over to the next bondd. */
 static void pins_keep_nothing(struct bond *bond)
 {
-	struct pins_keep *keep = bond->keep;
+	struct pins_keep *keep = pins_kept(bond);
 
-	for (size_t i = 0; keep && i < keep->count; i++)
+	for (size_t i = 0; i < keep->count; i++)
 		close(keep->kept[i].fd);
-	if (keep)
-		free(keep->kept);
-	free(keep);
-	bond->keep = NULL;
+	free(keep->kept);
 }
 
 static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
@@ -232,7 +233,10 @@ static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part pins_part = { .hears = NEWS_CHECK, .settle = pins_settle, .free = pins_keep_nothing };
+struct part pins_part = { .bond_size = sizeof(struct pins_keep),
+			  .hears = NEWS_CHECK,
+			  .settle = pins_settle,
+			  .free = pins_keep_nothing };
 
 #define NO_SLOT XBOND_MAX_SLAVES
 

@@ -53,10 +53,6 @@ struct member {
 		bool speed_due;	   /* the next poll also asks for it */
 		uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first */
 	} poll;			   /* poll.c */
-	struct {
-		bool excused;	   /* bondd has changed the device since the last look */
-		uint32_t refusing; /* monitors that said no at the last look */
-	} quality;		   /* quality.c */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */
@@ -153,9 +149,9 @@ struct bond {
 		uint64_t reset;
 	} rx_turn;			  /* rx_turn_steps.c */
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
+	struct arp_monitor *arp;	  /* arp.c; NULL: off */
 	sd_event_source *delay;		  /* evaluate.c */
 	struct part_state *parts;	  /* part.c: what parts.c lists */
-	struct pins_keep *keep;		  /* attach_check.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
@@ -165,19 +161,11 @@ struct bond {
 	} devmap; /* publish.c */
 	struct {
 		uint64_t next_ns;
-	} poll;			 /* poll.c */
-	struct arp_monitor *arp; /* arp.c; NULL: off */
+	} poll; /* poll.c */
 	struct {
 		/* Packets avoid a slot about which the kernel has not decided: look again. */
 		bool unsure;
 	} look; /* verdict.c */
-	struct {
-		struct ring_buffer *ring; /* NULL: its programs tell nothing */
-		int doubt;		  /* carrier_watch_add_doubt() */
-	} wake;				  /* wake.c */
-	struct {
-		uint64_t next_ns;
-	} quality; /* quality.c */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */

@@ -9,6 +9,7 @@
 #define XBOND_DAEMON_MONITOR_MONITOR_H
 
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
 #include "options/option_set.h"
 
 /*
@@ -108,7 +109,7 @@ void arp_done(struct daemon *daemon);
  * evaluates.
  */
 void arp_configure(struct bond *bond);
-extern struct part arp_part;
+extern struct part arp_part, quality_part, wake_part;
 
 /* Whatever is due. Evaluates. For those who wait outside the event loop. */
 void arp_work(struct daemon *daemon);

@@ -22,6 +22,28 @@
 /* Losses that two monitors see within this time are one. */
 #define QUALITY_SAME_LOSS_NS NS_PER_S
 
+struct quality_bond {
+	uint64_t next_ns; /* when its counters are read next */
+};
+
+struct quality_member {
+	bool excused;	   /* bondd has changed the device since the last look */
+	uint32_t refusing; /* monitors that said no at the last look */
+};
+
+struct part quality_part = { .bond_size = sizeof(struct quality_bond),
+			     .member_size = sizeof(struct quality_member) };
+
+static struct quality_bond *quality_of_bond(const struct bond *bond)
+{
+	return part_of_bond(bond, &quality_part);
+}
+
+static struct quality_member *quality_of_member(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &quality_part, slot);
+}
+
 static struct xbond_quality *quality_of(struct bond *bond, unsigned int slot)
 {
 	struct xbond_quality *quality = bond->dataplane.pins.quality;
@@ -47,7 +69,7 @@ void quality_begin(struct bond *bond, unsigned int slot)
 
 void quality_excuse(struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].quality.excused = true;
+	quality_of_member(bond, slot)->excused = true;
 }
 
 static void quality_clear_slot(struct xbond_quality *quality, enum xbond_monitor monitor)
@@ -76,7 +98,7 @@ static void quality_clear(struct bond *bond, enum xbond_monitor monitor)
 static bool quality_is_excused(struct bond *bond, unsigned int slot, struct xbond_quality *quality)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	bool *excused = &bond->members[slot].quality.excused;
+	bool *excused = &quality_of_member(bond, slot)->excused;
 	bool was = *excused || slave->resets != quality->resets ||
 		   slots_have(bond->rx_turn.reset, slot) ||
 		   slave->before.flags & XBOND_SLAVE_MAC_CHANGES;
@@ -93,7 +115,7 @@ static void quality_take_other_losses(struct bond *bond, unsigned int slot,
 	const struct link_verdict *verdict = &bond->members[slot].verdict;
 	const uint32_t others = XBOND_MONITORS_HARD & ~(1u << XBOND_MONITOR_CARRIER);
 	uint32_t refusing = verdict->spoken & ~verdict->works & others;
-	uint32_t *before = &bond->members[slot].quality.refusing;
+	uint32_t *before = &quality_of_member(bond, slot)->refusing;
 	uint64_t last_ns = flaps->at_ns[(flaps->next - 1) % XBOND_FLAPS_KEPT];
 
 	if (refusing & ~*before && verdict_of(bond, slot, XBOND_MONITOR_CARRIER) &&
@@ -226,15 +248,15 @@ static void quality_arm(struct daemon *daemon)
 		return;
 	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->sampler);
 	     bond = bond->next)
-		if (quality_is_wanted(bond) && bond->quality.next_ns < next_ns)
-			next_ns = bond->quality.next_ns;
+		if (quality_is_wanted(bond) && quality_of_bond(bond)->next_ns < next_ns)
+			next_ns = quality_of_bond(bond)->next_ns;
 	sd_event_source_set_time(daemon->quality,
 				 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
 void quality_schedule(struct bond *bond)
 {
-	bond->quality.next_ns = 0;
+	quality_of_bond(bond)->next_ns = 0;
 	quality_arm(bond->daemon);
 }
 
@@ -279,9 +301,9 @@ static void quality_ask(struct daemon *daemon)
 	size_t count = 0;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (!quality_is_wanted(bond) || bond->quality.next_ns > now_ns)
+		if (!quality_is_wanted(bond) || quality_of_bond(bond)->next_ns > now_ns)
 			continue;
-		bond->quality.next_ns = now_ns + quality_period_ns(bond_pin(bond));
+		quality_of_bond(bond)->next_ns = now_ns + quality_period_ns(bond_pin(bond));
 		grown = memory_need(
 			reallocarray(queries, count + XBOND_MAX_SLAVES, sizeof(*grown)));
 		queries = grown;

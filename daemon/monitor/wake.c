@@ -35,6 +35,18 @@ struct wake {
 	unsigned int room;
 };
 
+struct wake_bond {
+	struct ring_buffer *ring; /* NULL: its programs tell nothing */
+	int doubt;		  /* carrier_watch_add_doubt() */
+};
+
+struct part wake_part = { .bond_size = sizeof(struct wake_bond) };
+
+static struct wake_bond *wake_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &wake_part);
+}
+
 static int wake_add_fd(struct wake *wake, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -128,8 +140,8 @@ void wake_read(struct daemon *daemon)
 	uint64_t since_ns = carrier_watch_read(daemon->wake->watch);
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->wake.ring)
-			ring_buffer__consume(bond->wake.ring);
+		if (wake_of(bond)->ring)
+			ring_buffer__consume(wake_of(bond)->ring);
 	if (wake_is_time_to_look(daemon, since_ns))
 		wake_look_at_all(daemon, since_ns ? since_ns : clock_now_ns());
 	wake_arm(daemon);
@@ -220,7 +232,7 @@ static void wake_add_doubt(struct bond *bond)
 {
 	int fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_DOUBT);
 
-	bond->wake.doubt = fd < 0 ? -1 : carrier_watch_add_doubt(bond->daemon->wake->watch, fd);
+	wake_of(bond)->doubt = fd < 0 ? -1 : carrier_watch_add_doubt(bond->daemon->wake->watch, fd);
 	if (fd >= 0)
 		close(fd);
 }
@@ -234,12 +246,12 @@ void wake_add(struct bond *bond)
 	wake_add_doubt(bond);
 	if (fd < 0)
 		return;
-	bond->wake.ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
+	wake_of(bond)->ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
 	close(fd);
 	/* What an earlier bondd was told, and did not live to see. */
 	dataplane_listen_for(&bond->dataplane, UINT64_MAX);
-	if (bond->wake.ring)
-		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
+	if (wake_of(bond)->ring)
+		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(wake_of(bond)->ring));
 	else
 		event_warning(bond_pin(bond)->name, NULL,
 			      "cannot read what the programs report of carriers: %m");
@@ -247,9 +259,9 @@ void wake_add(struct bond *bond)
 
 void wake_remove(struct bond *bond)
 {
-	carrier_watch_drop_doubt(bond->daemon->wake->watch, bond->wake.doubt);
-	ring_buffer__free(bond->wake.ring);
-	bond->wake.ring = NULL;
+	carrier_watch_drop_doubt(bond->daemon->wake->watch, wake_of(bond)->doubt);
+	ring_buffer__free(wake_of(bond)->ring);
+	wake_of(bond)->ring = NULL;
 }
 
 static unsigned int wake_collect(struct wake *wake, struct bond *bond, unsigned int count)
