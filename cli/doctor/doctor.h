@@ -68,14 +68,52 @@ json_t *doctor_report_json(const struct doctor_report *report);
  * routes), nothing is sent again. Other questions have TALK_PATIENCE_NS.
  */
 
+#define TALK_ARP 0xff /* as a protocol; IP reserves it */
+
+/* All bytes count. From the bond's side, for both directions. */
+struct talk_key {
+	uint8_t local[16], remote[16];
+	uint16_t local_port, remote_port;
+	uint32_t number; /* of an echo; 0 for others */
+	uint8_t protocol, pad[3];
+};
+_Static_assert(sizeof(struct talk_key) == 44, "no holes");
+
+/* What a packet is in a conversation. */
+struct talk_part {
+	struct talk_key key;
+	bool asks, answers, resets;
+	uint32_t seq, ack, data; /* TCP; data: so many bytes */
+	bool has_ack;
+};
+
+/* doctor_packet.c; false: it is in none. */
+bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *ret_part);
+
 struct talk_flow;
 struct talk_frame;
+
+/* A host that asks by ARP as if it had the bond's MAC address. */
+struct talk_twin {
+	uint8_t ip[4]; /* 0: none */
+	unsigned int slot;
+};
+
+#define TALK_TWINS 8
 
 struct talk {
 	struct talk_flow *flows;
 	struct talk_frame *frames;
 	uint8_t mac[XBOND_MAC_SIZE]; /* the bond's */
+	uint32_t frame_max;	     /* the longest frame that goes out unsegmented */
 	uint64_t seed;
+	struct talk_twin twin[TALK_TWINS];
+	uint32_t from_self[XBOND_MAX_SLAVES], lacpdus[XBOND_MAX_SLAVES];
+};
+
+/* TCP segments in one direction, and those of them that were sent before. */
+struct talk_segments {
+	uint32_t all, again;
 };
 
 /*
@@ -95,9 +133,18 @@ struct talk_sums {
 	uint32_t hears; /* conversations of which it has received something */
 	/* Frames for the bond's address that came by this slave, and by none that receives. */
 	uint32_t alone;
+	struct talk_segments sent, got;
+	/*
+	 * Bytes of frames: the longest that was answered, the shortest that was not although the
+	 * same service answers others; how many of the latter were long, and how many short.
+	 */
+	uint32_t longest_answered, shortest_lost, long_lost, short_lost;
+	uint32_t from_self; /* frames with the bond's MAC address as sender and as receiver */
+	uint8_t twin_ip[4]; /* who asks by ARP from the bond's MAC address; 0: nobody */
+	uint32_t lacpdus;
 };
 
-void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE]);
+void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE], uint32_t mtu);
 void talk_done(struct talk *talk);
 
 void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packet *packet);
@@ -153,6 +200,7 @@ struct doctor_device {
 struct doctor_seen {
 	bool is_known;
 	uint64_t sent, received, dropped;
+	uint64_t sent_bytes, received_bytes;
 	uint64_t at_device; /* frames that its device has received, by the driver's count */
 	bool talks_are_known;
 	struct talk_sums talk;
@@ -292,6 +340,11 @@ DOCTOR_BOND_CHECK(doctor_check_unanswered);
 bool doctor_talks_are_known(const struct doctor_bond *bond);
 DOCTOR_BOND_CHECK(doctor_check_refused);
 DOCTOR_BOND_CHECK(doctor_check_other_xdp);
+/* doctor_losses.c */
+DOCTOR_BOND_CHECK(doctor_check_loss);
+DOCTOR_BOND_CHECK(doctor_check_far_mtu);
+DOCTOR_BOND_CHECK(doctor_check_far_mac);
+DOCTOR_BOND_CHECK(doctor_check_lacp_unused);
 /* doctor_devices.c */
 DOCTOR_BOND_CHECK(doctor_check_mtu);
 DOCTOR_BOND_CHECK(doctor_check_offloads);
@@ -356,7 +409,7 @@ void doctor_watch_free(struct doctor_watch *watch);
 void doctor_watch_tell(const struct doctor_watch *watch, struct doctor_facts *facts);
 
 /* The kernel's filter of the packet sockets, for flows of which one of so many is watched. */
-#define DOCTOR_WATCH_FILTER 40
+#define DOCTOR_WATCH_FILTER 85
 void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WATCH_FILTER]);
 
 #endif

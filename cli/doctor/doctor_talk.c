@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which of a bond's conversations are answered. Knows neither sockets nor devices. */
-#include <arpa/inet.h>
 #include <linux/if_ether.h>
-#include <netinet/icmp6.h>
 #include <netinet/in.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
-#include <netinet/ip_icmp.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -21,17 +15,17 @@
 
 #define TALK_FLOWS (1 << 13) /* powers of two */
 #define TALK_FRAMES (1 << 14)
-#define TALK_TRIES 32 /* a place that is not found by then is not there: the table is full */
-#define TALK_ARP 0xff /* as a protocol; IP reserves it */
+#define TALK_LONG 1000	  /* bytes of a frame that a smaller MTU may stop */
+#define TALK_LONG_TIMES 3 /* sent so often, and lost each time */
+#define TALK_SEGMENT 1448 /* bytes of data in a TCP segment of usual size */
+#define TALK_TRIES 32	  /* a place that is not found by then is not there: the table is full */
 
-/* All bytes count. From the bond's side, for both directions. */
-struct talk_key {
-	uint8_t local[16], remote[16];
-	uint16_t local_port, remote_port;
-	uint32_t number; /* of an echo; 0 for others */
-	uint8_t protocol, pad[3];
+/* TCP data in one direction. */
+struct talk_way {
+	bool has_begun;
+	uint32_t end; /* of what was sent so far */
+	struct talk_segments segments;
 };
-_Static_assert(sizeof(struct talk_key) == 44, "no holes");
 
 struct talk_flow {
 	struct talk_key key;
@@ -39,7 +33,11 @@ struct talk_flow {
 	uint32_t asked_seq, best_ack; /* TCP: of the first question; of what was received */
 	uint32_t times;		      /* how often the first question was sent */
 	uint64_t asked_ns;	      /* the first question */
+	uint32_t asked_length;	      /* of its frame */
 	uint64_t slots, heard_by; /* the slaves that have sent questions, or received anything */
+	struct talk_way sent, got;
+	/* TCP: the longest segment, how often it was sent, and the shortest of its frames. */
+	uint32_t long_seq, long_data, long_times, long_length;
 };
 
 struct talk_frame {
@@ -49,17 +47,9 @@ struct talk_frame {
 	uint32_t alone;
 };
 
-/* What a packet is in a conversation. */
-struct talk_part {
-	struct talk_key key;
-	bool asks, answers, resets;
-	uint32_t seq, ack;
-	bool has_ack;
-};
-
-void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE])
+void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE], uint32_t mtu)
 {
-	*talk = (struct talk){ 0 };
+	*talk = (struct talk){ .frame_max = mtu + ETH_HLEN };
 	memcpy(talk->mac, mac, XBOND_MAC_SIZE);
 	talk->flows = memory_need(calloc(TALK_FLOWS, sizeof(*talk->flows)));
 	talk->frames = memory_need(calloc(TALK_FRAMES, sizeof(*talk->frames)));
@@ -110,141 +100,6 @@ static struct talk_flow *talk_find(struct talk *talk, const struct talk_key *key
 	return NULL;
 }
 
-static uint16_t talk_u16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static uint32_t talk_u32(const uint8_t *at)
-{
-	return (uint32_t)talk_u16(at) << 16 | talk_u16(at + 2);
-}
-
-static void talk_set_addresses(struct talk_key *key, const uint8_t *source,
-			       const uint8_t *destination, size_t size, bool is_sent)
-{
-	memcpy(key->local, is_sent ? source : destination, size);
-	memcpy(key->remote, is_sent ? destination : source, size);
-}
-
-static void talk_set_ports(struct talk_key *key, const uint8_t *ports, bool is_sent)
-{
-	key->local_port = talk_u16(ports + (is_sent ? 0 : 2));
-	key->remote_port = talk_u16(ports + (is_sent ? 2 : 0));
-}
-
-/* length: of header and data together. */
-static bool talk_read_tcp(const uint8_t *tcp, size_t kept, uint32_t length, bool is_sent,
-			  struct talk_part *part)
-{
-	uint8_t flags;
-
-	if (kept < sizeof(struct tcphdr))
-		return false;
-	flags = tcp[13];
-	talk_set_ports(&part->key, tcp, is_sent);
-	part->seq = talk_u32(tcp + 4);
-	part->ack = talk_u32(tcp + 8);
-	part->has_ack = flags & TH_ACK;
-	part->resets = flags & TH_RST;
-	part->asks = !part->resets &&
-		     (flags & (TH_SYN | TH_FIN) || length > (tcp[12] >> 4) * UINT32_C(4));
-	return true;
-}
-
-static bool talk_read_echo(const uint8_t *icmp, size_t kept, uint8_t request, uint8_t reply,
-			   struct talk_part *part)
-{
-	if (kept < 8 || (icmp[0] != request && icmp[0] != reply))
-		return false;
-	part->asks = icmp[0] == request;
-	part->answers = icmp[0] == reply;
-	part->key.number = talk_u32(icmp + 4);
-	return true;
-}
-
-static bool talk_read_payload(const uint8_t *at, size_t kept, uint32_t length, bool is_sent,
-			      struct talk_part *part)
-{
-	switch (part->key.protocol) {
-	case IPPROTO_TCP: return talk_read_tcp(at, kept, length, is_sent, part);
-	case IPPROTO_ICMP: return talk_read_echo(at, kept, ICMP_ECHO, ICMP_ECHOREPLY, part);
-	case IPPROTO_ICMPV6:
-		return talk_read_echo(at, kept, ICMP6_ECHO_REQUEST, ICMP6_ECHO_REPLY, part);
-	case IPPROTO_UDP: break;
-	default: return false;
-	}
-	if (kept < 4)
-		return false;
-	talk_set_ports(&part->key, at, is_sent);
-	part->asks = part->answers = true;
-	return true;
-}
-
-/* A total length of 0 is that of a packet that is segmented later, and too long for the field. */
-static bool talk_read_ip4(const uint8_t *ip, size_t kept, uint32_t length, bool is_sent,
-			  struct talk_part *part)
-{
-	size_t header = kept ? (ip[0] & 15) * 4u : 0;
-
-	if (kept < sizeof(struct iphdr) || header < sizeof(struct iphdr) || header > kept ||
-	    talk_u16(ip + 6) & IP_OFFMASK)
-		return false;
-	if (talk_u16(ip + 2))
-		length = talk_u16(ip + 2);
-	part->key.protocol = ip[9];
-	talk_set_addresses(&part->key, ip + 12, ip + 16, 4, is_sent);
-	return length >= header && talk_read_payload(ip + header, kept - header,
-						     length - (uint32_t)header, is_sent, part);
-}
-
-static bool talk_read_ip6(const uint8_t *ip, size_t kept, uint32_t length, bool is_sent,
-			  struct talk_part *part)
-{
-	const uint32_t header = sizeof(struct ip6_hdr);
-
-	if (kept < header || length < header)
-		return false;
-	part->key.protocol = ip[6];
-	talk_set_addresses(&part->key, ip + 8, ip + 24, 16, is_sent);
-	return talk_read_payload(ip + header, kept - header,
-				 talk_u16(ip + 4) ? talk_u16(ip + 4) : length - header, is_sent,
-				 part);
-}
-
-/* A conversation with whoever has the address that is asked for. */
-static bool talk_read_arp(const uint8_t *arp, size_t kept, bool is_sent, struct talk_part *part)
-{
-	uint16_t operation;
-
-	if (kept < 28 || talk_u16(arp + 2) != ETH_P_IP)
-		return false;
-	operation = talk_u16(arp + 6);
-	part->key.protocol = TALK_ARP;
-	talk_set_addresses(&part->key, arp + 14, arp + 24, 4, is_sent);
-	/* Nobody answers an announcement, or a probe for an address that is free. */
-	part->asks = operation == 1 && talk_u32(arp + 14) && memcmp(arp + 14, arp + 24, 4) != 0;
-	part->answers = operation == 2;
-	return true;
-}
-
-static bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *ret_part)
-{
-	const uint8_t *at = packet->bytes + ETH_HLEN;
-	size_t kept = packet->kept - ETH_HLEN;
-	uint32_t length = packet->length - ETH_HLEN;
-
-	*ret_part = (struct talk_part){ 0 };
-	if (packet->kept < ETH_HLEN || packet->length < ETH_HLEN)
-		return false;
-	switch (talk_u16(packet->bytes + 2 * ETH_ALEN)) {
-	case ETH_P_IP: return talk_read_ip4(at, kept, length, is_sent, ret_part);
-	case ETH_P_IPV6: return talk_read_ip6(at, kept, length, is_sent, ret_part);
-	case ETH_P_ARP: return talk_read_arp(at, kept, is_sent, ret_part);
-	default: return false;
-	}
-}
-
 static bool talk_is_for_many(const struct tap_packet *packet)
 {
 	return packet->bytes[0] & 1;
@@ -253,6 +108,43 @@ static bool talk_is_for_many(const struct tap_packet *packet)
 static bool talk_is_later(uint32_t seq, uint32_t than)
 {
 	return (int32_t)(seq - than) > 0;
+}
+
+/* Offloads merge segments of usual size into one. */
+static void talk_count_data(struct talk_way *way, const struct talk_part *part)
+{
+	uint32_t end = part->seq + part->data, segments = 1 + part->data / TALK_SEGMENT;
+
+	if (!part->data)
+		return;
+	way->segments.all += segments;
+	if (way->has_begun && talk_is_later(way->end, part->seq))
+		way->segments.again += segments;
+	if (!way->has_begun || talk_is_later(end, way->end))
+		way->end = end;
+	way->has_begun = true;
+}
+
+static uint32_t talk_length(const struct talk *talk, const struct tap_packet *packet)
+{
+	return packet->length < talk->frame_max ? packet->length : talk->frame_max;
+}
+
+static void talk_note_long(const struct talk *talk, struct talk_flow *flow,
+			   const struct talk_part *part, const struct tap_packet *packet)
+{
+	uint32_t length = talk_length(talk, packet);
+
+	if (part->data && flow->long_times && part->seq == flow->long_seq) {
+		flow->long_times++;
+		if (length < flow->long_length)
+			flow->long_length = length;
+	} else if (part->data > flow->long_data) {
+		flow->long_seq = part->seq;
+		flow->long_data = part->data;
+		flow->long_times = 1;
+		flow->long_length = length;
+	}
 }
 
 void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packet *packet)
@@ -269,9 +161,12 @@ void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packe
 	flow->slots |= slots_bit(slot);
 	if (!flow->is_asked)
 		flow->asked_ns = packet->time_ns;
+	talk_count_data(&flow->sent, &part);
+	talk_note_long(talk, flow, &part, packet);
 	/* What was sent before this began may be sent again. */
 	if (!flow->is_asked || talk_is_later(flow->asked_seq, part.seq)) {
 		flow->asked_seq = part.seq;
+		flow->asked_length = talk_length(talk, packet);
 		flow->times = 0;
 	}
 	flow->is_asked = true;
@@ -290,6 +185,7 @@ static void talk_hear(struct talk *talk, unsigned int slot, const struct tap_pac
 	if (!flow)
 		return;
 	flow->heard_by |= slots_bit(slot);
+	talk_count_data(&flow->got, &part);
 	flow->is_answered |= part.answers || part.resets;
 	if (part.has_ack && (!flow->has_ack || talk_is_later(part.ack, flow->best_ack)))
 		flow->best_ack = part.ack;
@@ -332,6 +228,39 @@ static void talk_note_frame(struct talk *talk, unsigned int slot, bool receives,
 	}
 }
 
+static bool talk_is_lacpdu(const struct tap_packet *packet)
+{
+	return packet->kept > ETH_HLEN && packet->bytes[12] == ETH_P_SLOW >> 8 &&
+	       packet->bytes[13] == (ETH_P_SLOW & 0xff) && packet->bytes[ETH_HLEN] == 1;
+}
+
+/*
+ * From the bond's MAC address. A switch may flood what the bond has sent; but the bond sends
+ * nothing to itself, and an ARP request with an address of its own only.
+ */
+static void talk_note_twin(struct talk *talk, unsigned int slot, const struct tap_packet *packet)
+{
+	struct talk_part part;
+
+	if (memcmp(packet->bytes + ETH_ALEN, talk->mac, XBOND_MAC_SIZE) != 0 ||
+	    !talk_read(packet, false, &part))
+		return;
+	talk->from_self[slot] += !memcmp(packet->bytes, talk->mac, XBOND_MAC_SIZE);
+	if (part.key.protocol != TALK_ARP || !part.asks)
+		return;
+	for (int i = 0; i < TALK_TWINS; i++) {
+		struct talk_twin *twin = &talk->twin[i];
+
+		if (!memcmp(twin->ip, part.key.remote, sizeof(twin->ip)))
+			return;
+		if (memcmp(twin->ip, "\0\0\0", sizeof(twin->ip)) != 0)
+			continue;
+		memcpy(twin->ip, part.key.remote, sizeof(twin->ip));
+		twin->slot = slot;
+		return;
+	}
+}
+
 void talk_take_received(struct talk *talk, unsigned int slot, bool receives,
 			const struct tap_packet *packet)
 {
@@ -339,6 +268,8 @@ void talk_take_received(struct talk *talk, unsigned int slot, bool receives,
 		return;
 	if (receives)
 		talk_hear(talk, slot, packet);
+	talk_note_twin(talk, slot, packet);
+	talk->lacpdus[slot] += talk_is_lacpdu(packet);
 	if (!memcmp(packet->bytes, talk->mac, XBOND_MAC_SIZE))
 		talk_note_frame(talk, slot, receives, packet);
 }
@@ -385,6 +316,26 @@ static bool talk_is_same_service(const struct talk_flow *left, const struct talk
 	       talk_service(left) == talk_service(right);
 }
 
+static void talk_sum_lost(uint32_t length, uint32_t weight, struct talk_sums *sums)
+{
+	*(length < TALK_LONG ? &sums->short_lost : &sums->long_lost) += weight;
+	if (!sums->shortest_lost || length < sums->shortest_lost)
+		sums->shortest_lost = length;
+}
+
+/* A long segment of TCP that is never acknowledged, though other things are. */
+static void talk_sum_long(const struct talk_flow *flow, struct talk_sums *sums)
+{
+	bool is_lost = flow->has_ack && !talk_is_later(flow->best_ack, flow->long_seq);
+
+	if (!flow->long_times || flow->long_seq == flow->asked_seq)
+		return;
+	if (!is_lost && flow->has_ack && flow->long_length > sums->longest_answered)
+		sums->longest_answered = flow->long_length;
+	if (is_lost && flow->long_times >= TALK_LONG_TIMES)
+		talk_sum_lost(flow->long_length, 1, sums);
+}
+
 /* Counts one that is not answered, by what the other conversations tell of its peer. */
 static void talk_sum_unanswered(const struct talk *talk, const struct talk_flow *flow,
 				unsigned int slot, uint32_t weight, struct talk_sums *sums)
@@ -403,6 +354,8 @@ static void talk_sum_unanswered(const struct talk *talk, const struct talk_flow 
 		is_expected = true;
 		is_proven |= !slots_have(other->slots, slot);
 	}
+	if (is_expected)
+		talk_sum_lost(flow->asked_length, weight, sums);
 	if (!is_expected && !talk_is_owed(flow)) /* one-way UDP */
 		return;
 	sums->asked += weight;
@@ -440,12 +393,53 @@ static void talk_sum_flow(const struct talk *talk, const struct talk_flow *flow,
 	if (slots_count(flow->slots) != 1 || (!is_answered && !is_unanswered))
 		return;
 	slot = (unsigned int)__builtin_ctzll(flow->slots);
+	if (is_answered && flow->asked_length > sums[slot].longest_answered)
+		sums[slot].longest_answered = flow->asked_length;
 	if (is_unanswered) {
 		talk_sum_unanswered(talk, flow, slot, weight, &sums[slot]);
 		return;
 	}
 	sums[slot].asked += weight;
 	sums[slot].answered += weight;
+}
+
+static void talk_add_segments(struct talk_segments *sum, const struct talk_way *way)
+{
+	sum->all += way->segments.all;
+	sum->again += way->segments.again;
+}
+
+/* The order of what several slaves carry is not known. */
+static void talk_sum_tcp(const struct talk_flow *flow, struct talk_sums sums[XBOND_MAX_SLAVES])
+{
+	if (slots_count(flow->slots) == 1) {
+		struct talk_sums *sum = &sums[__builtin_ctzll(flow->slots)];
+
+		talk_add_segments(&sum->sent, &flow->sent);
+		talk_sum_long(flow, sum);
+	}
+	if (slots_count(flow->heard_by) == 1)
+		talk_add_segments(&sums[__builtin_ctzll(flow->heard_by)].got, &flow->got);
+}
+
+/* Does the bond send ARP with this address as the sender's, for a macvlan on it, for instance? */
+static bool talk_has_sent_as(const struct talk *talk, const uint8_t ip[4])
+{
+	for (size_t i = 0; i < TALK_FLOWS; i++)
+		if (talk->flows[i].slots && talk->flows[i].key.protocol == TALK_ARP &&
+		    !memcmp(talk->flows[i].key.local, ip, 4))
+			return true;
+	return false;
+}
+
+static void talk_sum_twins(const struct talk *talk, struct talk_sums sums[XBOND_MAX_SLAVES])
+{
+	for (int i = 0; i < TALK_TWINS; i++) {
+		const struct talk_twin *twin = &talk->twin[i];
+
+		if (memcmp(twin->ip, "\0\0\0", 4) != 0 && !talk_has_sent_as(talk, twin->ip))
+			memcpy(sums[twin->slot].twin_ip, twin->ip, sizeof(twin->ip));
+	}
 }
 
 void talk_sum(const struct talk *talk, uint64_t until_ns,
@@ -455,9 +449,16 @@ void talk_sum(const struct talk *talk, uint64_t until_ns,
 	for (size_t i = 0; i < TALK_FLOWS; i++)
 		if (talk->flows[i].used) {
 			talk_sum_heard(&talk->flows[i], ret_sums);
+			if (talk_is_tcp(&talk->flows[i]))
+				talk_sum_tcp(&talk->flows[i], ret_sums);
 			talk_sum_flow(talk, &talk->flows[i], until_ns, ret_sums);
 		}
 	for (size_t i = 0; i < TALK_FRAMES; i++)
 		if (talk->frames[i].mark && !talk->frames[i].is_taken)
 			ret_sums[talk->frames[i].slot].alone += talk->frames[i].alone;
+	talk_sum_twins(talk, ret_sums);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		ret_sums[slot].from_self = talk->from_self[slot];
+		ret_sums[slot].lacpdus = talk->lacpdus[slot];
+	}
 }

@@ -4,6 +4,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/ip6.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,19 +64,19 @@ struct doctor_watch {
 	{                                                      \
 		BPF_JMP | (test) | BPF_K, (yes), (no), (value) \
 	}
-#define IP(field) ((uint32_t)ETH_HLEN + (field))
 
-/*
- * ARP, and of IP each flow in both directions or nothing of it: one of so many, chosen by addresses
- * and ports. IPv4 fragments without ports are left out.
- */
-void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WATCH_FILTER])
+#define FILTER_HALF 41 /* instructions for frames without and with a tag in them */
+
+/* ethernet: the bytes before IP. Frames of other types go to `otherwise`. */
+static void watch_filter_frames(uint32_t ethernet, uint32_t one_of, struct sock_filter otherwise,
+				struct sock_filter ret_code[FILTER_HALF])
 {
+#define IP(field) (ethernet + (field))
 	const struct sock_filter filter[] = {
-		/* 0 */ LOAD(BPF_H, 2 * ETH_ALEN),
+		/* 0 */ LOAD(BPF_H, ethernet - 2),
 		/* 1 */ JUMP(BPF_JEQ, ETH_P_ARP, 36, 0),  /* to 38 */
 		/* 2 */ JUMP(BPF_JEQ, ETH_P_IP, 10, 0),	  /* to 13 */
-		/* 3 */ JUMP(BPF_JEQ, ETH_P_IPV6, 0, 35), /* to 39 */
+		/* 3 */ JUMP(BPF_JEQ, ETH_P_IPV6, 0, 36), /* to 40 */
 		/* IPv6: M[0]: the last words of the addresses; X: the length; A: the protocol */
 		/* 4 */ LOAD(BPF_W, IP(20)),
 		/* 5 */ DO(BPF_ST, 0),
@@ -84,7 +85,7 @@ void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WAT
 		/* 8 */ DO(BPF_ALU | BPF_XOR | BPF_X, 0),
 		/* 9 */ DO(BPF_ST, 0),
 		/* 10 */ LOAD(BPF_B, IP(6)),
-		/* 11 */ DO(BPF_LDX | BPF_IMM, 40),
+		/* 11 */ DO(BPF_LDX | BPF_IMM, sizeof(struct ip6_hdr)),
 		/* 12 */ DO(BPF_JMP | BPF_JA, 10), /* to 23 */
 						   /* IPv4, likewise: */
 		/* 13 */ LOAD(BPF_H, IP(6)),
@@ -115,10 +116,32 @@ void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WAT
 		/* 37 */ JUMP(BPF_JEQ, 0, 0, 1), /* to 39 */
 		/* 38 */ DO(BPF_RET | BPF_K, TALK_SNAPLEN),
 		/* 39 */ DO(BPF_RET | BPF_K, 0),
+		/* 40 */ otherwise,
 	};
+#undef IP
 
-	_Static_assert(sizeof(filter) / sizeof(filter[0]) == DOCTOR_WATCH_FILTER, "its size");
+	_Static_assert(sizeof(filter) / sizeof(filter[0]) == FILTER_HALF, "its size");
 	memcpy(ret_code, filter, sizeof(filter));
+}
+
+/*
+ * ARP, LACP, and of IP each flow in both directions or nothing of it: one of so many, chosen by
+ * addresses and ports. IPv4 fragments without ports are left out. A tag is in the frame if the NIC
+ * does not insert it.
+ */
+void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WATCH_FILTER])
+{
+	const struct sock_filter tagged = JUMP(BPF_JEQ, ETH_P_8021Q, 3, 0),
+				 slow = JUMP(BPF_JEQ, ETH_P_SLOW, 0, 1),
+				 taken = DO(BPF_RET | BPF_K, TALK_SNAPLEN),
+				 refused = DO(BPF_RET | BPF_K, 0);
+
+	_Static_assert(DOCTOR_WATCH_FILTER == 2 * FILTER_HALF + 3, "its size");
+	watch_filter_frames(ETH_HLEN, one_of, tagged, ret_code);
+	ret_code[FILTER_HALF] = slow;
+	ret_code[FILTER_HALF + 1] = taken;
+	ret_code[FILTER_HALF + 2] = refused;
+	watch_filter_frames(ETH_HLEN + 4, one_of, refused, ret_code + FILTER_HALF + 3);
 }
 
 static uint64_t watch_unix_ns(void)
@@ -213,7 +236,7 @@ static void watch_begin_bond(struct doctor_watch *watch, const struct doctor_bon
 	*watched = (struct watch_bond){ .bond = bond, .rx_mask = watch_rx_mask(bond) };
 	memcpy(watched->name, bond->name, sizeof(watched->name));
 	watched->slave = memory_need(calloc(bond->slave_count, sizeof(*watched->slave)));
-	talk_init(&watched->talk, bond->pins.bond->mac);
+	talk_init(&watched->talk, bond->pins.bond->mac, bond->slave[0].device.link->mtu);
 	watch->bond_count++;
 	watched->slave_count = bond->slave_count;
 	for (size_t i = 0; i < watched->slave_count; i++) {
@@ -406,6 +429,8 @@ static void watch_tell_slave(const struct watch_bond *watched, const struct watc
 	ret_seen->sent = watch_growth(seen->before.tx_packets, seen->after.tx_packets);
 	ret_seen->received = watch_growth(seen->before.rx_packets, seen->after.rx_packets);
 	ret_seen->dropped = watch_growth(seen->before.rx_dropped, seen->after.rx_dropped);
+	ret_seen->sent_bytes = watch_growth(seen->before.tx_bytes, seen->after.tx_bytes);
+	ret_seen->received_bytes = watch_growth(seen->before.rx_bytes, seen->after.rx_bytes);
 	ret_seen->at_device = watch_growth(seen->device_before, seen->device_after);
 	ret_seen->talk = watched->sums[seen->slot];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_quality.py: at a device's egress, nothing leaves it any more. */
+/* At a device's egress: nothing leaves it any more (tc), or not all (classifier). */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
@@ -10,4 +10,10 @@ SEC("tc")
 int silent(struct __sk_buff *skb)
 {
 	return TC_ACT_SHOT;
+}
+
+SEC("classifier")
+int lossy(struct __sk_buff *skb)
+{
+	return bpf_get_prandom_u32() % 6 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }

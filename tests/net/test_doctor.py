@@ -7,14 +7,15 @@ import json
 import pytest
 
 from lab import ROOT, is_team
-from lacp import AGGREGATION, SYNC, TIMEOUT, ports
+from lacp import AGGREGATION, SYNC, TIMEOUT, lacpdu, pdu_info, ports
 from namespace import compile_bpf, mac_bytes, run
 from puppet import ATTACHED, Partner
 from traffic import Stream, Talks, pings
 from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
-TRAFFIC = ("unanswered", "refused", "other-xdp")  # the checks that watch
+# The checks that watch.
+TRAFFIC = ("unanswered", "refused", "loss", "far-mtu", "far-mac", "lacp-unused", "other-xdp")
 WATCH = 3
 
 
@@ -24,8 +25,9 @@ def found(host, name, *words):
             if each["check"] == name]
 
 
-def says(host, name, words, bond="bond0"):
-    return any(each["check"] == name and words in each["finding"] for each in host.doctor(bond))
+def says(host, name, words, bond="bond0", seconds=0):
+    return any(each["check"] == name and words in each["finding"]
+               for each in host.doctor(bond, seconds=seconds))
 
 
 def wait_found(host, name, *expected):
@@ -326,6 +328,69 @@ def test_a_link_that_works_one_way(pair, tmp_path):
         assert watched(made.near) == [("warning", "l1", "unanswered")]
 
 
+SENDS = """
+import socket, sys, time
+frames = [bytes.fromhex(each) for each in sys.argv[2:]]
+made = []
+for dev in sys.argv[1].split():
+    made.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
+    made[-1].bind((dev, 0))
+while True:
+    for frame in frames:
+        for each in made: each.send(frame)
+        time.sleep(0.02)  # the pace
+"""
+
+
+def sends(namespace, frames, *devices):
+    """The frames by each device, until it is ended."""
+    return namespace.spawn("python3", "-c", SENDS, " ".join(devices),
+                           *[frame.hex() for frame in frames])
+
+
+def test_a_link_that_loses_a_part(pair, tmp_path):
+    """Of what the far end sends by it: each end sees it, and names this link alone."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    compile_bpf(ROOT / "tests/net/silent.bpf.c", tmp_path / "silent.o")
+    with Talks(made.near, made.far, count=32):
+        made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
+        made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
+                     tmp_path / "silent.o", "sec", "classifier")
+        for host in (made.far, made.near):
+            assert watched(host, 6) == [("warning", "l1", "loss")]
+
+
+def test_a_far_end_with_a_smaller_mtu(pair):
+    """Short packets arrive, long ones do not."""
+    made = pair("balance-rr", links=2)
+    made.near.wait_ping("10.0.0.2")
+    for size in (10, 1400):
+        pings(made.near, size=size)
+    assert watched(made.near) == []
+    made.far.ip("link", "set", "bond0", "mtu", "1200")
+    assert watched(made.near) == [("warning", None, "far-mtu")]
+
+
+def test_a_far_end_with_the_address_of_the_bond(pair):
+    """It asks by ARP, and then sends."""
+    made = pair("active-backup", links=2)
+    made.near.wait_ping("10.0.0.2")
+    active = made.near.show()["active_slave"]
+    made.far.ip("link", "set", "bond0", "address", made.near.link("bond0")["address"])
+    made.far.ip("neigh", "flush", "dev", "bond0")
+    pings(made.far, to="10.0.0.99")
+    assert watched(made.near) == [("bad", active, "far-mac")]
+    assert says(made.near, "far-mac", "with the IP address 10.0.0.2", seconds=WATCH)
+
+
+@pytest.mark.parametrize("mode,severity", [("balance-xor", "warning"), ("active-backup", "note")])
+def test_a_far_end_that_speaks_lacp(pair, mode, severity):
+    made = pair(mode, links=2)
+    frame = lacpdu(pdu_info("02:00:00:00:00:77", 1, state=ATTACHED))
+    sends(made.far, [frame], "l1")
+    assert watched(made.near) == [(severity, "l1", "lacp-unused")]
+
+
 def test_frames_that_a_switch_floods(pair):
     """It sends them by all links. By a backup alone they are lost."""
     made = pair("active-backup", links=2)
@@ -336,23 +401,10 @@ def test_frames_that_a_switch_floods(pair):
     frames = [head + bytes([0x45, 0, 0, 46, number, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
                             1, 2, 3, 4]) + bytes(22) for number in range(100)]
 
-    def sending(*devices):
-        code = ("import socket, sys, time\n"
-                "frames = [bytes.fromhex(each) for each in sys.argv[2:]]\n"
-                "made = []\n"
-                "for dev in sys.argv[1].split():\n"
-                "    made.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))\n"
-                "    made[-1].bind((dev, 0))\n"
-                "while True:\n"
-                "    for frame in frames:\n"
-                "        for each in made: each.send(frame)\n"
-                "        time.sleep(0.02)  # the pace\n")
-        return made.far.spawn("python3", "-c", code, " ".join(devices),
-                              *[frame.hex() for frame in frames])
-    sender = sending(active, backup)
+    sender = sends(made.far, frames, active, backup)
     assert watched(made.near) == []
     sender.kill()
-    sender = sending(backup)
+    sender = sends(made.far, frames, backup)
     assert watched(made.near) == [("bad", backup, "refused")]
     sender.kill()
 

@@ -272,14 +272,15 @@ PING = """
 import itertools, socket, struct, sys, time
 made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
 for number in itertools.count():
-    made.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, number & 0xffff), (sys.argv[1], 0))
+    made.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, number & 0xffff) + bytes(int(sys.argv[2])),
+                (sys.argv[1], 0))
     time.sleep(0.02)  # the pace
 """
 
 
-def pings(near, to="10.0.0.2"):
-    """Echo requests until it is ended, each with a number of its own."""
-    return near.spawn("python3", "-c", PING, to)
+def pings(near, to="10.0.0.2", size=0):
+    """Echo requests until it is ended, each with a number of its own, and with so many bytes."""
+    return near.spawn("python3", "-c", PING, to, size)
 
 
 TALK = """

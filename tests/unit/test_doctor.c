@@ -667,6 +667,104 @@ static void test_refused_frames(void **state)
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_refused), 0);
 }
 
+static void test_a_slave_that_loses_a_part(void **state)
+{
+	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
+
+	(void)state;
+	facts.watched_s = 5;
+	see(0, 100, 100);
+	see(1, 100, 100);
+	left->sent = (struct talk_segments){ 1000, 4 };
+	right->sent = (struct talk_segments){ 1000, 20 };
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
+	assert_true(last_has("slave", "eth1") && last_has("finding", "that it sent"));
+	bond.slave[1].seen.sent_bytes = 5ull * 1000000000 / 8 * 10; /* a full link */
+	slaves[1].speed_mbps = 10000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	bond.slave[1].seen.sent_bytes = 0;
+	right->sent.again = 19; /* less than one in fifty */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	right->sent.again = 20;
+	left->sent.again = 5; /* that other links have, too */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	left->sent = (struct talk_segments){ 199, 0 }; /* nothing to compare with */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	right->got = (struct talk_segments){ 100, 10 };
+	left->got = (struct talk_segments){ 200, 0 };
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
+	assert_true(last_has("finding", "that it received"));
+	right->got.again = 9;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	right->answered = 95;
+	right->unanswered = right->proven = 5;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
+	assert_true(last_has("finding", "not answered"));
+	right->proven = 4;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+}
+
+static void test_a_smaller_mtu_at_the_far_end(void **state)
+{
+	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
+
+	(void)state;
+	see(0, 8, 8);
+	see(1, 8, 8);
+	right->long_lost = 3;
+	right->shortest_lost = 1400;
+	right->longest_answered = 1399;
+	left->longest_answered = 1500;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
+	assert_true(last_has("slave", "eth1") && last_has("finding", "1400 bytes and more"));
+	right->longest_answered = 1400;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 0);
+	right->longest_answered = 1399;
+	right->short_lost = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 0);
+	right->short_lost = 0;
+	left->long_lost = left->longest_answered = 1;
+	left->shortest_lost = 1300;
+	right->longest_answered = 1200;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
+	assert_true(json_is_null(json_object_get(report.last, "slave")));
+}
+
+static void test_the_address_of_the_bond_at_the_far_end(void **state)
+{
+	struct address own_address = { .family = AF_INET, .bytes = { 10, 0, 0, 7 } };
+	struct talk_sums *talk = &bond.slave[1].seen.talk;
+
+	(void)state;
+	see(0, 8, 8);
+	see(1, 8, 8);
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
+	memcpy(talk->twin_ip, own_address.bytes, sizeof(talk->twin_ip));
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 1);
+	assert_true(last_has("finding", "10.0.0.7"));
+	facts.address = &own_address;
+	facts.address_count = 1;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
+	talk->from_self = 3;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 1);
+	bond.device.link = NULL; /* whose addresses are not known here */
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
+}
+
+static void test_lacp_that_nobody_answers(void **state)
+{
+	(void)state;
+	see(0, 8, 8);
+	see(1, 8, 8);
+	bond.slave[1].seen.talk.lacpdus = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lacp_unused), 1);
+	bond_pin.mode = XBOND_MODE_ACTIVE_BACKUP;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_lacp_unused), 1);
+	bond_pin.mode = XBOND_MODE_8023AD;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_lacp_unused), 0);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lacp_unused), 0);
+}
+
 static void test_xdp_programs_of_others(void **state)
 {
 	(void)state;
@@ -718,6 +816,11 @@ int main(void)
 						reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
 		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_smaller_mtu_at_the_far_end, reset, end),
+		cmocka_unit_test_setup_teardown(test_the_address_of_the_bond_at_the_far_end, reset,
+						end),
+		cmocka_unit_test_setup_teardown(test_lacp_that_nobody_answers, reset, end),
 		cmocka_unit_test_setup_teardown(test_xdp_programs_of_others, reset, end),
 	};
 

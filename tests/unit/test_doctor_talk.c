@@ -34,7 +34,7 @@ static int begin(void **state)
 {
 	(void)state;
 	now_ns = SECOND;
-	talk_init(&talk, (const uint8_t *)TO_BOND);
+	talk_init(&talk, (const uint8_t *)TO_BOND, 1500);
 	return 0;
 }
 
@@ -69,11 +69,15 @@ static void make_ip(bool is_sent, uint8_t peer, uint8_t protocol, uint16_t local
 	put16(36, is_sent ? remote : local);
 }
 
+static uint32_t frame_length; /* 0: SIZE */
+
 static void take_cut(bool is_sent, unsigned int slot, bool receives, uint32_t kept)
 {
-	struct tap_packet packet = {
-		.time_ns = now_ns, .bytes = bytes, .kept = kept, .length = SIZE, .vlan_tci = -1
-	};
+	struct tap_packet packet = { .time_ns = now_ns,
+				     .bytes = bytes,
+				     .kept = kept,
+				     .length = frame_length ? frame_length : SIZE,
+				     .vlan_tci = -1 };
 
 	if (is_sent)
 		talk_take_sent(&talk, slot, &packet);
@@ -101,6 +105,17 @@ static void udp(bool is_sent, unsigned int slot, uint8_t peer, uint16_t port)
 {
 	make_ip(is_sent, peer, IPPROTO_UDP, port, 53, 60);
 	take(is_sent, slot);
+}
+
+/* As long as it says. */
+static void data(bool is_sent, unsigned int slot, uint16_t port, uint8_t seq, uint8_t ack,
+		 uint16_t size)
+{
+	frame_length = ETH_HLEN + 40 + size;
+	if (frame_length < SIZE)
+		frame_length = SIZE;
+	tcp(is_sent, slot, port, seq, ack, size);
+	frame_length = 0;
 }
 
 static void echo(bool is_sent, unsigned int slot, uint8_t peer, uint8_t number)
@@ -241,9 +256,138 @@ static void test_flooded_tcp_is_known_by_its_flow(void **state)
 	assert_int_equal(sums[1].alone, 0);
 }
 
+static void test_segments_that_come_again(void **state)
+{
+	(void)state;
+	for (uint8_t seq = 10; seq < 100; seq += 10)
+		tcp(SENT, 0, 1000, seq, 0, 10);
+	tcp(SENT, 0, 1000, 50, 0, 10);
+	tcp(SENT, 0, 1000, 100, 0, 0); /* no data */
+	tcp(SENT, 0, 1000, 100, 0, 10);
+	tcp(RECEIVED, 1, 1000, 30, 0, 10);
+	tcp(RECEIVED, 1, 1000, 10, 0, 10); /* it was lost before */
+	sum();
+	assert_int_equal(sums[0].sent.all, 11);
+	assert_int_equal(sums[0].sent.again, 1);
+	assert_int_equal(sums[1].got.all, 2);
+	assert_int_equal(sums[1].got.again, 1);
+	tcp(SENT, 1, 1000, 110, 0, 10); /* whose order is not known */
+	tcp(RECEIVED, 0, 1000, 40, 0, 10);
+	sum();
+	assert_int_equal(sums[0].sent.all + sums[1].sent.all, 0);
+	assert_int_equal(sums[0].got.all + sums[1].got.all, 0);
+}
+
+static void test_long_segments_that_are_lost(void **state)
+{
+	(void)state;
+	tcp(SENT, 0, 1000, 10, 0, 10);
+	data(SENT, 0, 1000, 20, 0, 1400);
+	tcp(RECEIVED, 0, 1000, 1, 20, 10);
+	data(SENT, 0, 1000, 20, 0, 1400);
+	sum();
+	assert_int_equal(sums[0].long_lost, 0);
+	data(SENT, 0, 1000, 20, 0, 1000); /* a part of it */
+	sum();
+	assert_int_equal(sums[0].long_lost, 1);
+	assert_int_equal(sums[0].shortest_lost, ETH_HLEN + 40 + 1000);
+	tcp(RECEIVED, 0, 1000, 1, 21, 10);
+	sum();
+	assert_int_equal(sums[0].long_lost, 0);
+	assert_int_equal(sums[0].longest_answered, ETH_HLEN + 40 + 1000);
+}
+
+static void test_questions_that_are_too_long(void **state)
+{
+	(void)state;
+	echo(SENT, 0, 2, 1);
+	echo(RECEIVED, 0, 2, 1);
+	frame_length = 1400;
+	echo(SENT, 0, 2, 2);
+	echo(SENT, 0, 3, 3); /* its peer is not there */
+	frame_length = 0;
+	now_ns += 2 * SECOND;
+	sum();
+	assert_int_equal(sums[0].long_lost, 1);
+	assert_int_equal(sums[0].short_lost, 0);
+	assert_int_equal(sums[0].shortest_lost, 1400);
+	assert_int_equal(sums[0].longest_answered, SIZE);
+	frame_length = 100000; /* what the device segments */
+	echo(SENT, 0, 2, 4);
+	frame_length = 0;
+	echo(RECEIVED, 0, 2, 4);
+	sum();
+	assert_int_equal(sums[0].longest_answered, 1514);
+}
+
+static void arp(bool is_sent, const char *to, uint8_t sender)
+{
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, to, ETH_ALEN);
+	memcpy(bytes + 6, TO_BOND, ETH_ALEN);
+	put16(12, ETH_P_ARP);
+	put16(16, ETH_P_IP);
+	bytes[21] = 1;
+	memcpy(bytes + 22, TO_BOND, ETH_ALEN);
+	memcpy(bytes + 28, (uint8_t[4]){ 10, 0, 0, sender }, 4);
+	memcpy(bytes + 38, (uint8_t[4]){ 10, 0, 0, 99 }, 4);
+	take(is_sent, 1);
+}
+
+static void test_another_host_with_the_address_of_the_bond(void **state)
+{
+	const uint8_t twin[4] = { 10, 0, 0, 7 };
+
+	(void)state;
+	arp(SENT, "\xff\xff\xff\xff\xff\xff", 1);
+	arp(RECEIVED, "\xff\xff\xff\xff\xff\xff", 1); /* flooded by a switch */
+	sum();
+	assert_int_equal(sums[1].twin_ip[0], 0);
+	arp(RECEIVED, "\xff\xff\xff\xff\xff\xff", 7);
+	sum();
+	assert_memory_equal(sums[1].twin_ip, twin, sizeof(twin));
+	assert_int_equal(sums[1].from_self, 0);
+	arp(RECEIVED, TO_BOND, 7);
+	sum();
+	assert_int_equal(sums[1].from_self, 1);
+}
+
+static void test_lacpdus_are_counted(void **state)
+{
+	(void)state;
+	memset(bytes, 0, sizeof(bytes));
+	put16(12, ETH_P_SLOW);
+	bytes[14] = 2; /* a marker */
+	take(RECEIVED, 1);
+	bytes[14] = 1;
+	take(RECEIVED, 1);
+	sum();
+	assert_int_equal(sums[1].lacpdus, 1);
+}
+
+/* With the tag in the frame, as on NICs that do not insert it. */
+static void put_tag(void)
+{
+	memmove(bytes + 16, bytes + 12, sizeof(bytes) - 16);
+	put16(12, ETH_P_8021Q);
+	put16(14, 5);
+}
+
+static void test_tagged_frames(void **state)
+{
+	(void)state;
+	make_ip(SENT, 2, IPPROTO_UDP, 1000, 53, 60);
+	put_tag();
+	take(SENT, 0);
+	udp(RECEIVED, 1, 2, 1000);
+	sum();
+	assert_int_equal(sums[0].answered, 1);
+}
+
 static void test_packets_of_every_length(void **state)
 {
-	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, 0xffff };
+	static const uint16_t types[] = { ETH_P_IP,    ETH_P_IPV6, ETH_P_ARP,
+					  ETH_P_8021Q, ETH_P_SLOW, 0xffff };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -301,10 +445,14 @@ static void test_the_filter_takes_both_directions_of_a_flow(void **state)
 		taken += takes = filter_takes(4);
 		make_ip(RECEIVED, 2, IPPROTO_TCP, port, 443, 60);
 		assert_int_equal(filter_takes(4), takes);
+		put_tag();
+		assert_int_equal(filter_takes(4), takes);
 		make_ip6(SENT, port);
 		assert_true(filter_takes(1));
 		taken6 += takes = filter_takes(4);
 		make_ip6(RECEIVED, port);
+		assert_int_equal(filter_takes(4), takes);
+		put_tag();
 		assert_int_equal(filter_takes(4), takes);
 	}
 	assert_in_range(taken, 50, 150);
@@ -320,7 +468,13 @@ static void test_what_the_filter_takes(void **state)
 	assert_false(filter_takes(1));
 	put16(12, ETH_P_ARP);
 	assert_true(filter_takes(1000));
-	put16(12, 0x8809);
+	put_tag();
+	assert_true(filter_takes(1000));
+	put16(16, ETH_P_SLOW);
+	assert_false(filter_takes(1));
+	put16(12, ETH_P_SLOW);
+	assert_true(filter_takes(1000));
+	put16(12, ETH_P_LLDP);
 	assert_false(filter_takes(1));
 }
 
@@ -342,6 +496,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_frames_that_come_by_a_backup_alone, begin,
 						end),
 		cmocka_unit_test_setup_teardown(test_flooded_tcp_is_known_by_its_flow, begin, end),
+		cmocka_unit_test_setup_teardown(test_segments_that_come_again, begin, end),
+		cmocka_unit_test_setup_teardown(test_long_segments_that_are_lost, begin, end),
+		cmocka_unit_test_setup_teardown(test_questions_that_are_too_long, begin, end),
+		cmocka_unit_test_setup_teardown(test_another_host_with_the_address_of_the_bond,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_lacpdus_are_counted, begin, end),
+		cmocka_unit_test_setup_teardown(test_tagged_frames, begin, end),
 		cmocka_unit_test_setup_teardown(test_packets_of_every_length, begin, end),
 		cmocka_unit_test(test_the_filter_takes_both_directions_of_a_flow),
 		cmocka_unit_test(test_what_the_filter_takes),
