@@ -332,11 +332,14 @@ report:
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
 
-## pictures: measures as bench-vm does, and draws the pictures of README.md anew: docs/pictures (root; ten minutes)
+## pictures: measures as bench-vm does, and draws docs/pictures and docs/operators/metrics.png anew (root; a quarter of an hour)
 pictures: deps-test
+	$(Q)packaging/deps browser
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_KERNELS=6.12 QUICK=1 ONLY=send,receive,active-backup,balance-xor tests/vm/bench
 	$(Q)$(PYTHON) -m tests.pictures
+	$(Q)XBOND_SCREENSHOT=$(CURDIR)/docs/operators/metrics.png \
+		$(PYTHON) -m pytest -q -p no:cacheprovider tests/net/test_metrics_page.py -k picture
 
 ## html: README, docs/, the manual pages and the changelog as a site with a search, build/html/index.html
 html:

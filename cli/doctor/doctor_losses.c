@@ -49,10 +49,11 @@ static bool losses_check_tcp(const struct doctor_facts *facts, const struct doct
 {
 	if (!losses_stand_out(own, others, LOSS_AGAIN, LOSS_OTHERS))
 		return false;
-	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-		     "of about %u TCP segments that %s in %u s, %u came again, and of those over "
-		     "other slaves %u of %u",
-		     own.all, words, facts->watched_s, own.again, others.again, others.all);
+	doctor_found(
+		report, DOCTOR_WARNING, slave->pin->name,
+		"of about %u TCP segments that %s in %u s, %u were sent again, and of those over "
+		"other slaves %u of %u",
+		own.all, words, facts->watched_s, own.again, others.again, others.all);
 	return true;
 }
 

@@ -409,17 +409,22 @@ static void talk_add_segments(struct talk_segments *sum, const struct talk_way *
 	sum->again += way->segments.again;
 }
 
-/* The order of what several slaves carry is not known. */
+/*
+ * Only of flows that one slave carries in both directions: the order of what several carry is not
+ * known, and what is sent again may be so because the answer was lost.
+ */
 static void talk_sum_tcp(const struct talk_flow *flow, struct talk_sums sums[XBOND_MAX_SLAVES])
 {
-	if (slots_count(flow->slots) == 1) {
-		struct talk_sums *sum = &sums[__builtin_ctzll(flow->slots)];
+	struct talk_sums *sum;
 
-		talk_add_segments(&sum->sent, &flow->sent);
-		talk_sum_long(flow, sum);
-	}
-	if (slots_count(flow->heard_by) == 1)
-		talk_add_segments(&sums[__builtin_ctzll(flow->heard_by)].got, &flow->got);
+	if (slots_count(flow->slots) != 1)
+		return;
+	sum = &sums[__builtin_ctzll(flow->slots)];
+	talk_sum_long(flow, sum);
+	if (flow->heard_by != flow->slots)
+		return;
+	talk_add_segments(&sum->sent, &flow->sent);
+	talk_add_segments(&sum->got, &flow->got);
 }
 
 /* Does the bond send ARP with this address as the sender's, for a macvlan on it, for instance? */

@@ -264,15 +264,14 @@ static void test_segments_that_come_again(void **state)
 	tcp(SENT, 0, 1000, 50, 0, 10);
 	tcp(SENT, 0, 1000, 100, 0, 0); /* no data */
 	tcp(SENT, 0, 1000, 100, 0, 10);
-	tcp(RECEIVED, 1, 1000, 30, 0, 10);
-	tcp(RECEIVED, 1, 1000, 10, 0, 10); /* it was lost before */
+	tcp(RECEIVED, 0, 1000, 30, 0, 10);
+	tcp(RECEIVED, 0, 1000, 10, 0, 10); /* it was lost before */
 	sum();
 	assert_int_equal(sums[0].sent.all, 11);
 	assert_int_equal(sums[0].sent.again, 1);
-	assert_int_equal(sums[1].got.all, 2);
-	assert_int_equal(sums[1].got.again, 1);
-	tcp(SENT, 1, 1000, 110, 0, 10); /* whose order is not known */
-	tcp(RECEIVED, 0, 1000, 40, 0, 10);
+	assert_int_equal(sums[0].got.all, 2);
+	assert_int_equal(sums[0].got.again, 1);
+	tcp(RECEIVED, 1, 1000, 40, 0, 10); /* whose order is not known */
 	sum();
 	assert_int_equal(sums[0].sent.all + sums[1].sent.all, 0);
 	assert_int_equal(sums[0].got.all + sums[1].got.all, 0);
