@@ -167,6 +167,8 @@ void picture_free(struct picture *picture)
  */
 
 #define NEWS_SIZE 1024
+#define RETURNS_MIN 3	  /* losses of the link that make it suspect */
+#define RETURNED_MS 60000 /* so long after it has come back */
 #define NO_CARRIER "the bond has no carrier"
 
 static bool news_begins(const char *text, const char *with)
@@ -353,8 +355,26 @@ static void news_add_churn(json_t *news, const json_t *slave)
 			 "churned: the partner's port has not got in sync for a minute");
 }
 
+/* It works just now, and may not in a second. */
+static void news_add_return(json_t *news, const json_t *slave)
+{
+	const json_t *carrier = json_object_get(json_object_get(slave, "monitors"), "carrier");
+	long long failures = field_number(slave, "link_failures"),
+		  since_ms = field_number(carrier, "since_ms");
+	char text[NEWS_SIZE], since[UNITS_SIZE];
+
+	if (failures < RETURNS_MIN || !since_ms ||
+	    strcmp(field_text(carrier, "state"), "up") != 0 || since_ms >= RETURNED_MS ||
+	    !news_has_link(slave))
+		return;
+	snprintf(text, sizeof(text), "its link came back %s ago; link failures %lld",
+		 units_duration(since_ms, since), failures);
+	news_add(news, field_text(slave, "name"), text);
+}
+
 static void news_add_slave(json_t *news, const json_t *bond, const json_t *slave)
 {
+	news_add_return(news, slave);
 	news_add_use(news, bond, slave);
 	news_add_despite(news, bond, slave);
 	if (json_is_string(json_object_get(slave, "problem")))

@@ -226,11 +226,13 @@ static void text_monitors_quality(const json_t *monitor)
 static void text_monitors_one(const json_t *monitor)
 {
 	const json_t *target;
+	long long since_ms = field_number(monitor, "since_ms");
 	char since[UNITS_SIZE];
 	size_t at;
 
-	printf("%s for %s", field_text(monitor, "state"),
-	       units_duration(field_number(monitor, "since_ms"), since));
+	printf("%s", field_text(monitor, "state"));
+	if (since_ms) /* 0: nobody knows */
+		printf(" for %s", units_duration(since_ms, since));
 	json_array_foreach (json_object_get(monitor, "targets"), at, target)
 		text_monitors_target(target);
 	if (json_object_get(monitor, "session"))

@@ -532,6 +532,19 @@ def judge(made, slot, monitor, works):
     made.monitors[slot].since_ns[monitor] = ago(5 * MINUTE_NS)
 
 
+def test_a_link_that_comes_and_goes(bond, lines):
+    """It works just now; with few losses, or after a minute, nothing is said."""
+    made = bond()
+    made.slaves[1].link_failures = 3
+    judge(made, 1, X.MONITOR_CARRIER, True)
+    assert news(lines()) == []
+    made.monitors[1].since_ns[X.MONITOR_CARRIER] = ago(2 * 10**9)
+    assert news(lines()) == ["eth1: its link came back 2 s ago; link failures 3"]
+    assert "all slaves in use" not in lines()[0]
+    made.slaves[1].link_failures = 2
+    assert news(lines()) == []
+
+
 def test_details_tell_monitors_and_hooks(bond, lines):
     made = bond()
     made.slaves[1].rx_hook = X.RX_XDP

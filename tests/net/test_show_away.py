@@ -41,6 +41,7 @@ def test_a_slave_that_packets_avoid_is_not_in_use(pair, mode):
     assert (told["active_slave"], near.slave(lost)["why"]) == \
         (None if mode == "balance-xor" else left, "no carrier")
     assert near.slave(lost)["monitors"]["carrier"] == {"state": "down", "since_ms": 0}
+    assert "    monitor carrier      down\n" in near.ctl("show", "-d", "bond0")
     top = near.ctl_json("top", "bond0", "--once", "--interval", "0.1")
     assert [(each["mii_status"], each["share_due"]) for each in
             sorted(top["slaves"], key=lambda each: each["name"] == left)] == \
