@@ -176,8 +176,9 @@ def test_many_at_a_delay_as_the_selftests_count_them(pair):
 
         def is_complete():
             seen.extend(wire.frames())
-            return count(seen, lambda frame: is_report(frame, mac)) == 8
-        wait_for(is_complete, "the last report", 15)
+            return (count(seen, lambda frame: is_report(frame, mac)) == 8 and
+                    count(seen, is_announcement) >= 10)
+        wait_for(is_complete, "the last of both series", 15)
     assert near.show()["active_slave"] == "l1"
     assert count(seen, is_announcement) == 10
 
