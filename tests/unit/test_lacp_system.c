@@ -125,14 +125,14 @@ static void by_port_priority(struct lacp_config *config)
 	config->ad_select = LACP_AD_PORT_PRIO;
 }
 
-/* Port 0, 100G, priority 1000, to one partner; ports 1 and 2, 10G, priority 10 to another. */
-static void two_partners(void)
+/* Port 0, 100G, to one partner; ports 1 and 2, 10G, priority 10 to another. */
+static void two_partners_with(uint16_t priority)
 {
 	start(3);
 	for (unsigned int slot = 0; slot < 3; slot++) {
 		struct lacp_port_config config = base_port(slot);
 
-		config.port_priority = slot ? 10 : 1000;
+		config.port_priority = slot ? 10 : priority;
 		config.speed_mbps = slot ? 10000 : 100000;
 		lacp_port_configure(&lacp.sys, slot, &config, T0);
 	}
@@ -142,6 +142,11 @@ static void two_partners(void)
 		hear(1, 0x43, 7, T0 + LACP_SECOND);
 		hear(2, 0x43, 7, T0 + LACP_SECOND);
 	}
+}
+
+static void two_partners(void)
+{
+	two_partners_with(1000);
 }
 
 static void ad_select_stable_keeps_what_works(void **state)
@@ -203,6 +208,14 @@ static void ad_select_count_bandwidth_and_priority(void **state)
 	configure(by_count, T0 + 2 * LACP_SECOND);
 	configure(by_port_priority, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp.sys.state.active_aggregator, port(0)->aggregator);
+}
+
+static void port_priorities_add_up(void **state)
+{
+	(void)state;
+	two_partners_with(19);
+	configure(by_port_priority, T0 + 2 * LACP_SECOND);
+	assert_int_equal(lacp.sys.state.active_aggregator, port(1)->aggregator);
 }
 
 static struct lacp_prospect without(uint64_t slots)
@@ -782,6 +795,7 @@ int main(void)
 		cmocka_unit_test(ad_select_stable_keeps_what_works),
 		cmocka_unit_test(an_aggregator_is_not_left_for_one_round_trip),
 		cmocka_unit_test(ad_select_count_bandwidth_and_priority),
+		cmocka_unit_test(port_priorities_add_up),
 		cmocka_unit_test(a_prospect_of_another_aggregator),
 		cmocka_unit_test(a_prospect_follows_ad_select),
 		cmocka_unit_test(a_prospect_knows_who_takes_over),
