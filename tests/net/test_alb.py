@@ -490,6 +490,14 @@ def keys(made):
         sum(each["is_mark"] for each in found)
 
 
+def is_marked(made, address):
+    own = list(ipaddress.ip_address(address).packed)
+    dump = made.near.run("bpftool", "-j", "map", "dump", "pinned",
+                         f"{made.near.bpf_dir}/bond0/clients").stdout
+    return any(each["formatted"]["key"]["is_mark"] and
+               each["formatted"]["key"]["own"][:len(own)] == own for each in json.loads(dump))
+
+
 def test_a_machine_behind_a_bridge_claims_nothing(shared):
     """It sends with bond0's MAC address as the sender's. That leaves as it is, and nobody repeats
     it; the addresses of the bridge itself are balanced.
@@ -514,7 +522,7 @@ def test_a_machine_behind_a_bridge_claims_nothing(shared):
     assert {link for link, _ in out} == {"l0"}
     assert sorted(frame.data[:42] for _, frame in out) == sorted(each[:42] for each in claims)
     assert refused(made) == 0
-    assert not [each for each in keys(made)[0] if each["own"][:3] == ["0xc0", "0x00", "0x02"]]
+    assert not [each for each in keys(made)[0] if each["own"][:3] == [192, 0, 2]]
 
     def are_balanced():
         """Who asks before 10.0.0.1 itself is marked becomes no client, and asks again."""
@@ -527,6 +535,24 @@ def test_a_machine_behind_a_bridge_claims_nothing(shared):
     # without a bridge, everything that has bond0's address is bond0's own again
     near.ip("link", "set", "bond0", "nomaster")
     wait_for(lambda: not keys(made)[1], "the marks to go")
+
+
+def test_an_address_that_another_has_is_not_this_host_s(shared):
+    """Behind a bridge, an address whose duplicate was found is as any other of the network."""
+    near = (made := shared(links=2, peers=0)).near
+    near.ip("link", "add", "tap0", "type", "veth", "peer", "name", "tap1", "netns", made.far.name)
+    near.ip("link", "add", "hbr", "type", "bridge", "mcast_snooping", 0)
+    near.run("sysctl", "-qw", "net.ipv6.conf.hbr.accept_dad=1")
+    for port in ("tap0", "bond0"):
+        near.ip("link", "set", port, "master", "hbr")
+    for host, dev in ((near, "tap0"), (near, "hbr"), (made.far, "tap1")):
+        host.ip("link", "set", dev, "up")
+    made.far.ip("addr", "add", "fd77::1/64", "dev", "tap1", "nodad")
+    for address in ("fd77::1/64", "fd77::2/64"):
+        near.ip("addr", "add", address, "dev", "hbr")
+    wait_for(lambda: "dadfailed" in near.ip("-6", "addr", "show", "dev", "hbr"), "the duplicate")
+    wait_for(lambda: is_marked(made, "fd77::2") and not is_marked(made, "fd77::1"),
+             "its own address alone to be marked")
 
 
 def test_a_claim_from_before_the_bridge_was_known(shared):
