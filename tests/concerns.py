@@ -62,7 +62,7 @@ daemon/announce/            net/announce net/announce_counts
 daemon/base/                net/manager net/monitor net/loop net/restart
 daemon/bfd_thread/          net/bfd net/bfd_others
 daemon/bond/                net/modes net/failover net/restart net/reselect net/fail_over_mac
-daemon/bond/attach          net/attach_check
+daemon/bond/attach          net/attach_check net/policy
 daemon/bond/bond_bfd        net/bfd
 daemon/bond/bond_lacp       net/lacp net/lacp_hold
 daemon/bond/bond_rebalance  net/monitor net/rebalance

@@ -144,10 +144,11 @@ def test_a_cooked_capture_lacks_an_address(bond, made, link):
 def test_what_the_bond_does_not_send(bond):
     lacpdu = bytes.fromhex("0180c200000202005e1000008809") + bytes(110)
     to_us = BOND_MAC + MACS[:6] + FLOWS[0][12:]
-    said = explain(bond, pcap([lacpdu, to_us, FLOWS[0]]))
+    tagged = lacpdu[:12] + bytes.fromhex("81000005") + lacpdu[12:]
+    said = explain(bond, pcap([lacpdu, to_us, FLOWS[0], tagged]))
     assert [packet["why"] for packet in said["packets"]] == \
-        ["of a slave itself, not of the bond", "received, not sent", None]
-    assert (said["sent_packets"], said["total_packets"]) == (1, 3)
+        ["of a slave itself, not of the bond", "received, not sent", None, None]
+    assert (said["sent_packets"], said["total_packets"]) == (2, 4)
     assert [other["packets"] for other in said["others"]] == [1, 1]
 
 

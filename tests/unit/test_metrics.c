@@ -142,6 +142,7 @@ static void test_format(void **state)
 		  "*/*;q=0.1",
 		  METRICS_CLASSIC },
 		{ "text/plain, application/openmetrics-text;q=0.5", METRICS_CLASSIC },
+		{ "text/plain, application/openmetrics-text", METRICS_OPENMETRICS },
 		{ "application/openmetrics-text;q=0", METRICS_CLASSIC },
 		{ "application/openmetrics-text;q=nan", METRICS_CLASSIC },
 		{ "application/openmetrics-text;q=7", METRICS_CLASSIC },
