@@ -67,13 +67,17 @@ def make_bond(host, links, address, name="bond0", mtu=1500, **options):
     host.ip("addr", "add", f"{address}/24", "dev", name)
 
 
-def drop_at_ingress(host, dev):
-    """The cheapest end of a frame that has reached dev: one classic BPF
+def drop_at(host, dev, hook):
+    """The cheapest end of a frame that has reached "ingress" or "egress" of dev: one classic BPF
     instruction, TC_ACT_SHOT.
     """
     host.run("tc", "qdisc", "add", "dev", dev, "clsact")
-    host.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action", "bytecode",
+    host.run("tc", "filter", "add", "dev", dev, hook, "bpf", "direct-action", "bytecode",
              "1,6 0 0 2")
+
+
+def drop_at_ingress(host, dev):
+    drop_at(host, dev, "ingress")
 
 
 def no_arp(host, dev, address, mac="02:00:00:00:00:99"):

@@ -3,12 +3,11 @@ side, measured in one run in rounds that alternate, over veth pairs in the emula
 counts are the ratios: time follows executed instructions here.
 
 Sending ends in a TC drop at the far ends. A veth receives in the softirq of the CPU that sends, so
-receiving is measured with its sending and compared as a whole, less what a plain device costs.
+receiving is measured with its sending, less what a plain device costs. What whole ways of a packet
+cost, and receiving without the sender, is in paths.py.
 """
-import json
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
@@ -17,108 +16,23 @@ from ...bench.bed import (BLAST, add_plain_link, blast, bring_up, drop_at_ingres
                           no_arp, PLAIN, PLAIN_FAR)
 from ...bench import bed
 from ...bench import xdp
-from ...bench.failover import receive_by_napi
 from ...bench.rows import Row, alternate, chosen, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
-from namespace import end, run  # pylint: disable=wrong-import-order
 from waiting import wait_for  # pylint: disable=wrong-import-order
+from .aggregates import HASH, LACP, LINKS, NETKIT, aggregates, bonding, team, xbond
 from .machine import Nics
+from .paths import path_rows
 
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
-SUBJECTS = ("send", "receive", "cut", "xdp")  # and names of modes, of which alone cuts are measured
+# And names of modes, of which alone cuts are measured.
+SUBJECTS = ("send", "receive", "paths", "cut", "xdp")
 RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
-LINKS = 2
 bed.CPU = 0  # the only one: nothing else moves the clock
-HASH = ("xmit_hash_policy", "layer3+4")
-LACP = (*HASH, "lacp_rate", "fast")
-
-
-class Aggregate:
-    """One way to aggregate: its device on a host, its links, its subnet."""
-
-    def __init__(self, made, near, far, number, name, make, same_index=False):
-        self.name, self.dev, self.subnet = name, f"agg{number}", f"10.{20 + number}.0"
-        self.links = [f"g{number}l{index}" for index in range(LINKS)]
-        for index, link in enumerate(self.links):
-            made.link(near, far, link, 100 + 10 * number + index, same_index=same_index)
-        bring_up(far, self.links)
-        self.teamd = make(near, self.dev, self.links)
-        near.ip("link", "set", self.dev, "up")
-        near.ip("addr", "add", f"{self.subnet}.1/24", "dev", self.dev)
-        self.near, self.far = near, far
-
-    def sent_by_links(self):
-        return {link: self.near.sent(link)["packets"] for link in self.links}
-
-    def mac(self):
-        return self.near.link(self.dev)["address"]
-
-    def join_at_far(self, mode):
-        """A device over the far ends of the links, with an address: a bridge, or in 802.3ad a bond
-        of the kernel.
-        """
-        dev = f"far{self.dev}"
-        if mode == "802.3ad":
-            bonding(mode, *LACP)(self.far, dev, self.links)
-        else:
-            self.far.ip("link", "add", dev, "type", "bridge", "forward_delay", "0",
-                        "mcast_snooping", "0")
-            for link in self.links:
-                self.far.ip("link", "set", link, "master", dev)
-        self.far.ip("link", "set", dev, "up")
-        self.far.ip("addr", "add", f"{self.subnet}.2/24", "dev", dev)
-        no_arp(self.near, self.dev, f"{self.subnet}.2", self.far.link(dev)["address"])
-
-
-def xbond(*options):
-    def make(host, dev, links):
-        words = dict(zip(options[::2], options[1::2]))
-        make_bond(host, links, "10.99.0.1", name=dev, **words)
-        host.ip("addr", "flush", "dev", dev)
-    return make
-
-
-def bonding(mode, *options, miimon=100):
-    def make(host, dev, links):
-        host.ip("link", "add", dev, "type", "bond", "mode", mode, "miimon", miimon, *options)
-        for link in links:
-            host.ip("link", "set", link, "down")
-            host.ip("link", "set", link, "master", dev)
-    return make
-
-
-class Teamd:
-    """The daemon that the kernel's team needs."""
-
-    def __init__(self, host, dev, config):
-        self.host, self.dev, self.config = host, dev, json.dumps(config)
-        self.start()
-
-    def start(self):
-        self.process = self.host.spawn("teamd", "--take-over", "-U", "-c", self.config,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for(lambda: self.host.exists(self.dev), "teamd's device")
-
-    def kill(self):
-        end(self.process, signal.SIGKILL)
-
-
-def team(**runner):
-    """The kernel's team with its daemon, which is returned."""
-    def make(host, dev, links):
-        for link in links:
-            host.ip("link", "set", link, "down")
-        return Teamd(host, dev, {"device": dev, "runner": runner, "link_watch": {"name": "ethtool"},
-                                 "ports": {link: {} for link in links}})
-    return make
-
-
 TX_HASH = {"tx_hash": ["l3", "l4"]}
 AT_ONCE = "xbond direct, rx_backlog off"
-NETKIT = "xbond netkit"
 NETKIT_DIRECT = "xbond netkit direct"
 TEAM = "xbond team direct"
 TEAM_COUNTED = "xbond team counted"
@@ -150,36 +64,6 @@ ONLY_RECEIVE = {AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "
                                       "direct", "rx_backlog", "off")}
 RECEIVE = ("xbond direct", "xbond counted", NETKIT, NETKIT_DIRECT, TEAM, TEAM_COUNTED,
            "bonding xor", "team loadbalance", *ONLY_RECEIVE)
-
-
-def has_netkit(host):
-    made = host.run("ip", "link", "add", "probe", "type", "netkit", check=False).returncode == 0
-    host.run("ip", "link", "del", "probe", check=False)
-    return made
-
-
-def can_be_made(near, name):
-    """team: only with the kernel's module for its mode."""
-    if name.startswith("team"):
-        return run("modprobe", f"team_mode_{name.split()[1]}", check=False).returncode == 0
-    return not name.startswith(NETKIT) or has_netkit(near)
-
-
-def aggregates(made, near, far, ways, far_mode=None, **options):
-    """far_mode: the far ends are joined for it. Without a partner, an 802.3ad bond has no
-    carrier.
-    """
-    found = [Aggregate(made, near, far, number, name, make, **options)
-             for number, (name, make) in enumerate(ways.items()) if can_be_made(near, name)]
-    for each in found:
-        if far_mode:
-            each.join_at_far(far_mode)
-            for link in each.links:
-                receive_by_napi(near, far, link)
-    for each in found:
-        wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"],
-                 f"carrier of {each.name}", 15)
-    return found
 
 
 def compare(what, ns, reference, bounds):
@@ -241,11 +125,6 @@ def receive_rows():
                        {"xbond direct": None})
     yield from compare("receive to a UDP socket", socket, lambda _: "bonding xor",
                        {"xbond direct": None})
-    for name, bound in (("xbond direct", 1.10), (AT_ONCE, 1.10), (TEAM, 1.05),
-                        (TEAM_COUNTED, 1.05)):
-        yield Row(f"receive to a UDP socket: whole, {name} / bonding xor",
-                  statistics.median(a / b for a, b in zip(socket[name], socket["bonding xor"])),
-                  "ratio", bound)
 
 
 def disturb(each, state):
@@ -377,6 +256,7 @@ def main():
     modes = [mode for mode in CUT if mode in names]
     read_ahead()
     for name, measure in (("send", send_rows), ("receive", receive_rows),
+                          ("paths", lambda: path_rows(ROUNDS, SECONDS)),
                           ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
             continue
