@@ -81,7 +81,8 @@ bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xb
 
 /*
  * If the programs have answered for us, the partner was heard since. A port that they have given
- * up, even in one direction only, has heard nobody.
+ * up, even in one direction only, has heard nobody. hold->heard_ns stays: if bondd dies or gets no
+ * CPU before the next words are in force, the programs and the next bondd go by it.
  */
 void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
 {
@@ -90,10 +91,9 @@ void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsi
 	uint64_t silence_ns = lacp_silence_ns(words->silence_ns, hold->hurried & XBOND_HOLD_ASKS,
 					      hold->hurried & XBOND_HOLD_KNOWS);
 
-	if (slots_have(sys->used, slot) && (given_up || hold->heard_ns))
+	if (slots_have(sys->used, slot) && (given_up || hold->heard_ns > sys->port[slot].heard_ns))
 		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, silence_ns,
 				hold->answered_ns);
-	hold->heard_ns = 0;
 	hold->ended = XBOND_HOLD_GOES_ON;
 	hold->withheld = 0;
 	hold->hurried &= XBOND_HOLD_KNOWS; /* which is of its last LACPDU */

@@ -170,7 +170,7 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 	hold.withheld = withheld;
 	hold.hurried = XBOND_HOLD_KNOWS;
 	lacp_thread_hold_end(&hold, &lacp.sys, 0);
-	assert_int_equal(hold.heard_ns | hold.ended | hold.withheld, 0);
+	assert_int_equal(hold.ended | hold.withheld, 0);
 	assert_int_equal(hold.hurried, XBOND_HOLD_KNOWS);
 	lacp_run(&lacp.sys, T0 + 50 * LACP_SECOND);
 }
@@ -183,6 +183,18 @@ static void a_port_that_was_held_goes_on(void **state)
 	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
 	assert_int_equal(lacp.sys.port[0].current_while_ns,
 			 T0 + 50 * LACP_SECOND + words()->silence_ns);
+}
+
+/* The programs, and the next bondd, must not judge the partner by what it said before the hold. */
+static void a_bondd_that_dies_at_once_forgets_nothing(void **state)
+{
+	(void)state;
+	end_hold(XBOND_HOLD_GOES_ON, 0);
+	assert_int_equal(words()->heard_ns, T0 + LACP_SECOND);
+	assert_int_equal(hold.heard_ns, T0 + 50 * LACP_SECOND);
+	lacp.sys.port[0].heard_ns = T0 + LACP_SECOND; /* it has saved nothing */
+	lacp_thread_hold_end(&hold, &lacp.sys, 0);
+	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
 }
 
 static void a_port_that_was_given_up_expires(void **state)
@@ -212,6 +224,7 @@ int main(void)
 		cmocka_unit_test_setup(the_next_bondd_knows_what_was_sent, set_up),
 		cmocka_unit_test_setup(what_is_cleared_is_gone, set_up),
 		cmocka_unit_test_setup(a_port_that_was_held_goes_on, set_up),
+		cmocka_unit_test_setup(a_bondd_that_dies_at_once_forgets_nothing, set_up),
 		cmocka_unit_test_setup(a_port_that_was_given_up_expires, set_up),
 		cmocka_unit_test_setup(so_does_one_that_only_collected, set_up),
 	};
