@@ -1,5 +1,5 @@
-"""Ways to aggregate links in the emulated machine: xbond, the kernel's own bonding and team. Each has
-a device on one host, and links to another. What is measured of them is in bench.py and paths.py.
+"""Ways to aggregate links in the emulated machine: xbond, the kernel's own bonding and team. Each
+has a device on one host, and links to another. bench.py and paths.py measure them.
 """
 import json
 import signal
