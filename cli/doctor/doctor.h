@@ -167,6 +167,7 @@ struct doctor_host {
 	bool bondd_answers;   /* its socket takes connections */
 	bool bondd_is_silent; /* but bondd answers nothing */
 	bool run_dir_is_full;
+	bool has_ptp4l; /* it runs */
 	bool loop_is_known;
 	struct loop_figures loop;
 	enum doctor_answer starts_at_boot; /* UNKNOWN: systemd does not run here */
@@ -244,9 +245,10 @@ struct doctor_bond {
 	enum { DOCTOR_CONFIG_NONE, DOCTOR_CONFIG_BAD, DOCTOR_CONFIG_READ } config_is;
 	struct config_file config;
 	struct err config_error;
-	int rp_filter, forwarding;	   /* in force for bond0; -1: unknown */
-	char policy[XBOND_NAME_SIZE + 16]; /* of the user; "": none */
-	char policy_problem[96];	   /* why it does not decide; "": it does */
+	int rp_filter, forwarding;	      /* in force for bond0; -1: unknown */
+	bool port_has_route, port_has_socket; /* of others, on the port side of its pair */
+	char policy[XBOND_NAME_SIZE + 16];    /* of the user; "": none */
+	char policy_problem[96];	      /* why it does not decide; "": it does */
 };
 
 struct doctor_facts {
@@ -357,6 +359,8 @@ DOCTOR_BOND_CHECK(doctor_check_filters);
 DOCTOR_BOND_CHECK(doctor_check_manager);
 DOCTOR_BOND_CHECK(doctor_check_mac);
 DOCTOR_BOND_CHECK(doctor_check_rp_filter);
+DOCTOR_BOND_CHECK(doctor_check_port_side);
+DOCTOR_BOND_CHECK(doctor_check_timestamps);
 /* doctor_options.c */
 DOCTOR_BOND_CHECK(doctor_check_config);
 DOCTOR_BOND_CHECK(doctor_check_no_effect);

@@ -378,3 +378,63 @@ void doctor_check_rp_filter(const struct doctor_facts *facts, const struct docto
 		     other->name);
 	doctor_advise(report, "make it loose: sysctl -w net.ipv4.conf.%s.rp_filter=2", bond->name);
 }
+
+static const struct link_info *others_port_side(const struct doctor_facts *facts,
+						const struct doctor_bond *bond)
+{
+	const struct xbond_bond *pin = bond->pins.bond;
+
+	return pin->port_ifindex == pin->ifindex ? NULL
+						 : doctor_find_link(facts, (int)pin->port_ifindex);
+}
+
+static const char *others_use_of_port(const struct doctor_facts *facts,
+				      const struct doctor_bond *bond, const struct link_info *port)
+{
+	for (size_t i = 0; i < facts->address_count; i++)
+		if (facts->address[i].ifindex == port->ifindex)
+			return "has an IP address";
+	if (port->qdisc[0] && strcmp(port->qdisc, "noqueue") != 0 && strcmp(port->qdisc, "noop"))
+		return "has a root qdisc";
+	if (port->master)
+		return "is a port of another device";
+	if (bond->port_has_route)
+		return "has a route";
+	return bond->port_has_socket ? "has a packet socket bound to it" : NULL;
+}
+
+/* It is no NIC, though it looks like one: what is sent there arrives on the bond. */
+void doctor_check_port_side(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			    struct doctor_report *report)
+{
+	const struct link_info *port = others_port_side(facts, bond);
+	const char *use = port ? others_use_of_port(facts, bond, port) : NULL;
+
+	if (!use)
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "its port side, %s, %s: somebody takes it for a network interface", port->name,
+		     use);
+	doctor_advise(report,
+		      "tell that program to leave xb-* alone, or use a bond without a port side: "
+		      "bondctl set %s device team",
+		      bond->name);
+}
+
+/* The kernel makes one at each device that a packet passes, and ptp4l expects one. */
+void doctor_check_timestamps(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			     struct doctor_report *report)
+{
+	const struct link_info *own = bond->device.link;
+
+	if (!facts->host.has_ptp4l || !own || strcmp(own->kind, "veth") != 0 ||
+	    (bond->pins.settings->path == XBOND_PATH_DIRECT &&
+	     !(bond->pins.table->flags & XBOND_F_FORCE_COUNTED)))
+		return;
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "ptp4l runs, and a packet of this bond gets two software timestamps");
+	doctor_advise(report,
+		      "if ptp4l uses %s with software timestamps: bondctl set %s device team (or "
+		      "netkit)",
+		      bond->name, bond->name);
+}

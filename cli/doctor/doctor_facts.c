@@ -226,6 +226,39 @@ static void gather_switches(struct doctor_bond *bond)
 	bond->forwarding = gather_ipv4_switch(bond->name, "forwarding");
 }
 
+/* Has a table of the kernel a line with this word at this place, from 1 on? */
+static bool gather_is_listed(const char *path, int place, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	char line[512];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		char *left = line, *field = NULL;
+
+		for (int i = 0; i < place; i++)
+			field = strtok_r(i ? NULL : line, " \t\n", &left);
+		found = field && !strcmp(field, word);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void gather_port_side(const struct doctor_facts *facts, struct doctor_bond *bond)
+{
+	uint32_t ifindex = bond->pins.bond->port_ifindex;
+	const struct link_info *port = doctor_find_link(facts, (int)ifindex);
+	char number[16];
+
+	if (!port || ifindex == bond->pins.bond->ifindex)
+		return;
+	snprintf(number, sizeof(number), "%u", ifindex);
+	bond->port_has_route = gather_is_listed("/proc/net/route", 1, port->name) ||
+			       gather_is_listed("/proc/net/ipv6_route", 10, port->name);
+	bond->port_has_socket = gather_is_listed("/proc/net/packet", 5, number);
+}
+
 static void gather_pair(struct gatherer *gatherer, struct doctor_bond *bond)
 {
 	bool is_sure;
@@ -263,6 +296,7 @@ void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
 		bond->device.link = NULL;
 	if (doctor_is_asked(facts, bond)) {
 		gather_pair(gatherer, bond);
+		gather_port_side(facts, bond);
 		gather_config(facts, bond);
 	}
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -309,6 +343,19 @@ static enum doctor_answer facts_starts_at_boot(const struct paths *paths)
 			    facts_is_any("/etc/systemd/system", "*.requires/bondd.service"));
 }
 
+static bool facts_runs(const char *program)
+{
+	bool found = false;
+	glob_t all;
+
+	if (glob("/proc/[0-9]*/comm", GLOB_NOSORT, NULL, &all))
+		return false;
+	for (size_t i = 0; !found && i < all.gl_pathc; i++)
+		found = gather_is_listed(all.gl_pathv[i], 1, program);
+	globfree(&all);
+	return found;
+}
+
 static void facts_gather_host(const struct paths *paths, struct doctor_host *host)
 {
 	int jit = gather_number("/proc/sys/net/core/bpf_jit_enable");
@@ -322,6 +369,7 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 	host->bondd_answers = client_present(paths->run_dir);
 	host->bondd_is_silent = host->bondd_answers && client_is_silent(paths->run_dir);
 	host->run_dir_is_full = !statvfs(paths->run_dir, &room) && room.f_blocks && !room.f_bavail;
+	host->has_ptp4l = facts_runs("ptp4l");
 	host->loop_is_known = !loop_read(paths->run_dir, &host->loop);
 	host->starts_at_boot = facts_starts_at_boot(paths);
 }

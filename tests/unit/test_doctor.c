@@ -541,6 +541,47 @@ static void test_mac_addresses_of_the_family(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }
 
+static void test_uses_of_the_port_side(void **state)
+{
+	struct address address = { .ifindex = 11 };
+
+	(void)state;
+	bond_pin.ifindex = 10;
+	bond_pin.port_ifindex = 11;
+	strcpy(other->qdisc, "noqueue");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 0);
+	strcpy(other->qdisc, "fq");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 1);
+	assert_true(last_has("finding", "root qdisc"));
+	facts.address = &address;
+	facts.address_count = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 1);
+	assert_true(last_has("finding", "IP address"));
+	address.ifindex = 10;
+	strcpy(other->qdisc, "noop");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 0);
+	bond.port_has_socket = true;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 1);
+	bond_pin.port_ifindex = 10; /* a team */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 0);
+}
+
+static void test_two_timestamps(void **state)
+{
+	(void)state;
+	facts.host.has_ptp4l = true;
+	strcpy(own->kind, "netkit");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
+	strcpy(own->kind, "veth");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 1);
+	settings.path = XBOND_PATH_DIRECT;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
+	table.flags = XBOND_F_FORCE_COUNTED;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 1);
+	facts.host.has_ptp4l = false;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
+}
+
 static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
 {
 	(void)state;
@@ -807,6 +848,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
 		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
 		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
+		cmocka_unit_test_setup_teardown(test_uses_of_the_port_side, reset, end),
+		cmocka_unit_test_setup_teardown(test_two_timestamps, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_bond_that_ifupdown_makes_needs_no_file,
 						reset, end),
 		cmocka_unit_test_setup_teardown(test_arp_probes_where_replies_come_by_one_link,
