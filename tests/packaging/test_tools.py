@@ -97,7 +97,7 @@ def test_what_is_left_alone():
              if kinds == set((re.findall(r'ENV{XBOND}=="(.*?)"', line) or [""])[0].split("|"))]
     wanted = re.findall(r"^Property=(\S+)=(\S+)$", (TOOLS / "05-xbond.network").read_text(), re.M)
     assert kinds == {"slave", "port", "handover", "pod"} and len(wanted) == 1
-    for name, value in (("NM_UNMANAGED", "1"), wanted[0]):
+    for name, value in (("NM_UNMANAGED", "1"), ("ID_MM_PORT_IGNORE", "1"), wanted[0]):
         assert any(f'ENV{{{name}}}="{value}"' in line for line in rules), (name, rules)
 
 
