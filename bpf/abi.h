@@ -56,6 +56,7 @@
 #define XBOND_PIN_QUALITY "quality"
 #define XBOND_PIN_ALB "alb"
 #define XBOND_PIN_VLANS "vlans"
+#define XBOND_PIN_OWN_VLANS "own_vlans"
 #define XBOND_PIN_CLIENTS "clients"
 #define XBOND_PIN_RECEIVERS "receivers"
 /* The policy of the user (bpf/policy_ask.h): its programs, and what it is asked. */

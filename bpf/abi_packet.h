@@ -52,6 +52,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_HANDED_OVER 0x40000
 /* The team sends by the slot that a packet's hash names (network/bonding.h). */
 #define XBOND_F_TEAM_SENDS 0x80000
+#define XBOND_F_OWN_VLANS 0x100000 /* some slave has VLANs of its own (struct xbond_own_vlans) */
 /* More than the bucket's owner decides (bpf/choose.h): one test for both. */
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 
@@ -285,6 +286,13 @@ struct xbond_vlans {
 	__u64 vlan[XBOND_VLAN_WORDS];
 };
 _Static_assert(sizeof(struct xbond_vlans) == 512, "vlans ABI");
+
+/* Writer: bondd. While XBOND_F_OWN_VLANS is set. */
+struct xbond_own_vlans {
+	/* By 802.1Q VLAN: the slots whose device has a VLAN device for it and gets its frames. */
+	__u64 slots[XBOND_VLANS];
+};
+_Static_assert(sizeof(struct xbond_own_vlans) == 8 * 4096, "own VLANs ABI");
 
 #define XBOND_MAX_CLIENTS 4096
 #define XBOND_CLIENTS_PER_SECOND 256 /* as many may be new */

@@ -261,6 +261,15 @@ __noinline int rx_hand_over_copy(struct __sk_buff *skb, __u32 slot)
 	return TC_ACT_UNSPEC;
 }
 
+struct xbond_own_vlans own_vlans SEC(".data.own_vlans");
+
+/* The kernel gives it to the slave's VLAN device, before a team would get it. */
+static __always_inline int rx_is_of_own_vlan(const struct __sk_buff *skb, __u32 slot)
+{
+	return skb->vlan_present && skb->vlan_proto == bpf_htons(ETH_P_8021Q) &&
+	       READ_ONCE(own_vlans.slots[skb->vlan_tci & VLAN_VID_MASK]) >> slot & 1;
+}
+
 static __always_inline int rx_to_team(struct __sk_buff *skb)
 {
 	__u32 key = 0;
@@ -302,7 +311,11 @@ int xbond_rx(struct __sk_buff *skb)
 		if (taken != MICRO_BFD_NOT)
 			return taken;
 	}
-	if (flags & (XBOND_F_PROBES | XBOND_F_ALB)) {
+	if (flags & (XBOND_F_PROBES | XBOND_F_ALB | XBOND_F_OWN_VLANS)) {
+		if (flags & XBOND_F_OWN_VLANS && rx_is_of_own_vlan(skb, slot)) {
+			probe_note_uncounted(slot);
+			return TC_ACT_UNSPEC;
+		}
 		if (flags & XBOND_F_PROBES && probe_concerns(skb))
 			probe_receive(skb, slot);
 		if (flags & XBOND_F_ALB) {
@@ -334,7 +347,8 @@ static __always_inline int rx_needs_more(const struct __sk_buff *skb)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
-	return flags & XBOND_F_ALB || (flags & XBOND_F_PROBES && probe_concerns(skb));
+	return flags & XBOND_F_ALB || (flags & XBOND_F_PROBES && probe_concerns(skb)) ||
+	       (flags & XBOND_F_OWN_VLANS && skb->vlan_present);
 }
 
 #define MATCH (-1)
@@ -353,7 +367,8 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 
 	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
 	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & (XBOND_F_PROBES | XBOND_F_ALB) && rx_needs_more(skb)) ||
+	    (READ_ONCE(table.flags) & (XBOND_F_PROBES | XBOND_F_ALB | XBOND_F_OWN_VLANS) &&
+	     rx_needs_more(skb)) ||
 	    (READ_ONCE(table.flags) & XBOND_F_BFD && micro_bfd_may_be(skb)))
 		return NO_MATCH;
 	counter = bpf_map_lookup_elem(&counters, &slot);

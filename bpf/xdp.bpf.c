@@ -98,19 +98,29 @@ static __always_inline int xdp_is_for_other(const struct packet *packet)
 	       tlb_mac_of(eth->h_dest) != READ_ONCE(alb.bond_mac) || xdp_is_for_monitor(packet);
 }
 
+/* Of a VLAN that a slave may have itself. A tag that the device keeps beside it is seen before. */
+static __always_inline int xdp_is_tagged(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+
+	return (void *)(eth + 1) > packet->end || eth->h_proto == bpf_htons(ETH_P_8021Q);
+}
+
 /* Is there more to do with received frames than to hand them to bond0? */
 static __noinline int xdp_needs_more(const struct packet *packet, __u32 flags)
 {
 	return (flags & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
 	       (flags & XBOND_F_ALB && xdp_is_for_other(packet)) ||
 	       (flags & XBOND_F_PROBES && xdp_is_for_monitor(packet)) ||
+	       (flags & XBOND_F_OWN_VLANS && xdp_is_tagged(packet)) ||
 	       (flags & XBOND_F_BFD && xdp_is_micro_bfd(packet));
 }
 
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
-	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES | XBOND_F_BFD | XBOND_F_ALB;
+	const __u32 more =
+		XBOND_F_OPENING | XBOND_F_PROBES | XBOND_F_BFD | XBOND_F_ALB | XBOND_F_OWN_VLANS;
 	__u32 slot = collect_slot(ctx->ingress_ifindex), flags = READ_ONCE(table.flags);
 	struct packet packet = packet_of(ctx);
 	struct xbond_counters *counter;

@@ -25,6 +25,7 @@ static struct part *const parts[] = {
 	&mac_part, /* before up: some drivers refuse it afterwards */
 	&lro_part, /* before those that turn it off: they hold it */
 	&vlan_filter_part,
+	&own_vlans_part, /* before rx */
 	&up_part,
 	&mac_try_part, /* needs a device that is up */
 	&rx_part,

@@ -89,6 +89,7 @@ daemon/monitor/             net/carrier net/wake net/quality
 daemon/monitor/arp          net/arp bpf/probes
 daemon/monitor/verdict      net/bfd net/carrier net/wake
 daemon/slave/               net/slaves net/mac net/trouble net/restart net/loops
+daemon/slave/own_vlans      net/own_vlans
 daemon/slave/slave_multi    net/multicast
 daemon/slave/multicast      net/multicast
 daemon/slave/slave_team     net/team

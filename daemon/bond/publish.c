@@ -226,7 +226,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;
-	return flags | (now & XBOND_F_POLICY); /* policy_settle.c has it */
+	return flags | (now & (XBOND_F_POLICY | XBOND_F_OWN_VLANS)); /* policy_settle, own_vlans */
 }
 
 /* Of a pair, the admin state of the port side is bond0's carrier. */

@@ -96,6 +96,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_ALB, .map = skeleton->maps.data_alb, .added = true },
 		{ .pin = XBOND_PIN_VLANS, .map = skeleton->maps.data_vlans, .added = true },
+		{ .pin = XBOND_PIN_OWN_VLANS, .map = skeleton->maps.data_own_vlans, .added = true },
 		{ .pin = XBOND_PIN_CLIENTS, .map = skeleton->maps.clients, .added = true },
 		{ .pin = XBOND_PIN_RECEIVERS, .map = skeleton->maps.data_receivers, .added = true },
 		{ .pin = XBOND_PIN_POLICY, .map = skeleton->maps.policy, .added = true },

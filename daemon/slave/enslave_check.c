@@ -246,7 +246,7 @@ static int enslave_check_neighbours(struct bond *bond, const struct link_info *l
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct link_info *upper = &devices->link[i];
 
-		if (link_is_on(upper, link->ifindex))
+		if (link_is_on(upper, link->ifindex) && !own_vlans_is_one(upper, link->ifindex))
 			return err_set(err, EBUSY,
 				       "%s has %s (%s) on it, which would no longer receive "
 				       "anything; remove it, or create it on %s",

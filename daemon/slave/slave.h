@@ -198,4 +198,7 @@ void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason);
 /* Is it one of these VLAN devices, on this slave? */
 bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex);
 
+/* Is it a VLAN of the slave's own, which works beside the bond? */
+bool own_vlans_is_one(const struct link_info *link, int slave_ifindex);
+
 #endif

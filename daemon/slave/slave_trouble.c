@@ -94,7 +94,8 @@ static bool trouble_is_upper(struct bond *bond, unsigned int slot, const struct 
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex;
 
-	return link_is_on(link, ifindex) && !vlan_filter_is_opener(link, ifindex);
+	return link_is_on(link, ifindex) && !vlan_filter_is_opener(link, ifindex) &&
+	       !own_vlans_is_one(link, ifindex);
 }
 
 static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,

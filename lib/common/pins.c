@@ -65,6 +65,8 @@ static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
 					    sizeof(struct xbond_alb), 1 };
 static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_vlans), 1 };
+static const struct map_shape own_vlans_shape = { XBOND_PIN_OWN_VLANS, BPF_MAP_TYPE_ARRAY,
+						  sizeof(struct xbond_own_vlans), 1 };
 static const struct map_shape receivers_shape = { XBOND_PIN_RECEIVERS, BPF_MAP_TYPE_ARRAY,
 						  sizeof(struct xbond_receivers), 1 };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
@@ -337,6 +339,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &vlans_shape, (void **)&pins->vlans, err);
 	if (!r)
+		r = pins_map_added(pins, &own_vlans_shape, (void **)&pins->own_vlans, err);
+	if (!r)
 		r = pins_map_added(pins, &receivers_shape, (void **)&pins->receivers, err);
 	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
@@ -454,6 +458,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->quality, &quality_shape);
 	pins_unmap(pins->alb, &alb_shape);
 	pins_unmap(pins->vlans, &vlans_shape);
+	pins_unmap(pins->own_vlans, &own_vlans_shape);
 	pins_unmap(pins->receivers, &receivers_shape);
 	pins_unmap(pins->moves, &moves_shape);
 	pins_unmap(pins->flowlets, &flowlets_shape);

@@ -74,6 +74,7 @@ struct pins {
 	struct xbond_probes *probes;	   /* NULL as above */
 	struct xbond_alb *alb;		   /* NULL as above */
 	struct xbond_vlans *vlans;	   /* NULL as above */
+	struct xbond_own_vlans *own_vlans; /* NULL as above */
 	struct xbond_receivers *receivers; /* NULL as above */
 	struct xbond_quality *quality;	   /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_failover *failover;   /* NULL as above */

@@ -209,6 +209,9 @@ def kernel_makes(kind):
     """Whether the kernel makes devices of this kind, asked without bondd."""
     name = f"xbt{os.getpid()}mk"
     run("ip", "netns", "add", name)
-    done = run("ip", "-n", name, "link", "add", "xbt0", "type", kind, check=False)
+    if kind == "vlan":
+        run("ip", "-n", name, "link", "add", "xbt1", "type", "veth")
+    words = ("link", "xbt1", "type", kind, "id", "2") if kind == "vlan" else ("type", kind)
+    done = run("ip", "-n", name, "link", "add", "xbt0", *words, check=False)
     run("ip", "netns", "del", name)
     return done.returncode == 0
