@@ -9,7 +9,7 @@ from lab import ROOT, is_team
 from namespace import compile_bpf
 from tcx import TCX_INGRESS, Tcx, order
 from test_bypass import settled
-from nft import Chain
+from nft import DROP, Chain
 from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
 from waiting import wait_for
