@@ -15,7 +15,7 @@ import statistics
 import tempfile
 
 from . import bed
-from .bed import (BUILD, PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
+from .bed import (BUILD, PLAIN, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
                   make_bond, run)
 from .rows import Row, alternate, median_ratio
 

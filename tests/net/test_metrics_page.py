@@ -8,8 +8,6 @@ import os
 import re
 import threading
 
-import pytest
-
 import browser
 from traffic import Stream
 from waiting import quiet_for, wait_for

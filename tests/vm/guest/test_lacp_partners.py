@@ -482,7 +482,7 @@ def test_fallback_keeps_the_carrier(made, kind, shows, how):
     """The default of lacp_fallback. A switch gets all that bond0 sends."""
     with shows(kind, "silent partner: the bond keeps its carrier"):
         made.near.ctl("set", "bond0", "lacp_fallback", "one")
-        changes, stream = made.near.carrier_changes("bond0"), None
+        changes = made.near.carrier_changes("bond0")
         made.partner.silence(True, deaf=how == "deaf and silent")
         if how == "a switch without LACP":
             made.partner.stop()
