@@ -107,7 +107,7 @@ def test_what_a_policy_answers(pair, wanted):
     assert got["l1"] == 0 and min(got["l0"], got["l2"]) >= 4
     host.ctl("policy", "unload", "bond0")
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
-    assert "no policy is in use now" in host.log()
+    wait_for(lambda: "no policy is in use now" in host.log(), "bondd to see that")
     assert refused(host, "policy", "unload", "bond0") == "bondctl: bond0 has no policy\n"
 
 
