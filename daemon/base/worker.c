@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/base/worker.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
+#include "common/pins.h"
 #include "daemon/base/event.h"
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
@@ -376,6 +378,26 @@ int realtime_watch(struct realtime *realtime, int fd)
 void realtime_unwatch(struct realtime *realtime, int fd)
 {
 	epoll_ctl(realtime->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+struct ring_buffer *realtime_ring(const char *dir, const char *pin,
+				  int (*on_record)(void *context, void *data, size_t size),
+				  void *context, struct err *err)
+{
+	struct ring_buffer *ring;
+	char path[PIN_PATH_SIZE];
+	int fd = pin_open(dir, pin);
+
+	pin_path(path, dir, pin);
+	if (fd < 0) {
+		err_set(err, -fd, "%s: %s", path, strerror(-fd));
+		return NULL;
+	}
+	ring = ring_buffer__new(fd, on_record, context, NULL);
+	if (!ring)
+		err_set(err, errno, "%s: %m", path);
+	close(fd);
+	return ring;
 }
 
 IS_THE_LOCK void realtime_lock(struct realtime *realtime)

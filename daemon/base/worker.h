@@ -170,6 +170,14 @@ void realtime_unlock(struct realtime *realtime) GIVES(realtime_held);
 /* The same, and `run` is called soon. */
 void realtime_unlock_and_wake(struct realtime *realtime) GIVES(realtime_held);
 
+/*
+ * Opens a pinned ring that programs fill, whose epoll descriptor is for realtime_watch(). NULL on
+ * failure, with a line in err.
+ */
+struct ring_buffer *realtime_ring(const char *dir, const char *pin,
+				  int (*on_record)(void *context, void *data, size_t size),
+				  void *context, struct err *err);
+
 /* There is news for the main loop: realtime_news_fd() becomes readable. */
 void realtime_tell(struct realtime *realtime);
 int realtime_news_fd(const struct realtime *realtime);

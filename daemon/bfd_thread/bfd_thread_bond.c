@@ -2,11 +2,9 @@
 #include "daemon/bfd_thread/bfd_thread_bond.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "bfd/bfd.h"
 #include "bpf/rules.h"
@@ -336,21 +334,6 @@ void bfd_thread_bond_configure(struct bfd_thread_bond *bond, const struct bfd_th
 	}
 }
 
-static int bfd_thread_open_ring(struct bfd_thread_bond *bond, const struct pins *pins,
-				struct err *err)
-{
-	char path[PIN_PATH_SIZE];
-	int fd;
-
-	pin_path(path, pins->dir, XBOND_PIN_BFD_PACKETS);
-	fd = pin_open(pins->dir, XBOND_PIN_BFD_PACKETS);
-	if (fd < 0)
-		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
-	bond->ring = ring_buffer__new(fd, bfd_thread_on_packet, bond, NULL);
-	close(fd);
-	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
-}
-
 struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int send_fd,
 					    const struct pins *pins,
 					    const struct bfd_thread_config *config, struct err *err)
@@ -361,7 +344,9 @@ struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int s
 	bond->send_fd = send_fd;
 	bond->map = pins->bfd;
 	bond->config = *config;
-	if (bfd_thread_open_ring(bond, pins, err)) {
+	bond->ring =
+		realtime_ring(pins->dir, XBOND_PIN_BFD_PACKETS, bfd_thread_on_packet, bond, err);
+	if (!bond->ring) {
 		free(bond);
 		return NULL;
 	}

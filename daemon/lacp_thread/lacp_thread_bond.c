@@ -2,13 +2,11 @@
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "bpf/rules.h"
 #include "common/clock.h"
@@ -274,21 +272,6 @@ void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 	}
 }
 
-static int lacp_thread_bond_open_ring(struct lacp_thread_bond *bond, const struct pins *pins,
-				      struct err *err)
-{
-	char path[PIN_PATH_SIZE];
-	int fd;
-
-	pin_path(path, pins->dir, XBOND_PIN_PDUS);
-	fd = pin_open(pins->dir, XBOND_PIN_PDUS);
-	if (fd < 0)
-		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
-	bond->ring = ring_buffer__new(fd, lacp_thread_bond_on_pdu, bond, NULL);
-	close(fd);
-	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
-}
-
 /*
  * A port whose slave left while bondd was away no longer exists. It must not carry traffic, and the
  * next slave there must not inherit it.
@@ -330,7 +313,8 @@ struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, i
 	bond->linked = UINT64_MAX;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
-	if (lacp_thread_bond_open_ring(bond, pins, err)) {
+	bond->ring = realtime_ring(pins->dir, XBOND_PIN_PDUS, lacp_thread_bond_on_pdu, bond, err);
+	if (!bond->ring) {
 		free(bond);
 		return NULL;
 	}
