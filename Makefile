@@ -185,7 +185,7 @@ $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_thre
 # Its loops over all buckets would take all the time.
 $(B)/lib/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_mac_set \
-	bond_evaluate xdp_settle_tx xdp_ask_again rx_turn_start poll_schedule slave_rx_skip_backlog_all bypass_read_captures \
+	bond_evaluate xdp_settle_tx xdp_ask_again rx_turn_start poll_schedule bypass_read_captures \
 	bpf_map_lookup_elem handover_begin log_line
 $(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)

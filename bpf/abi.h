@@ -72,7 +72,6 @@
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
-#define XBOND_PIN_PROG_RX_MIRRED "prog_rx_mirred"
 #define XBOND_PIN_PROG_BEAT "prog_beat"
 /* Absent while a bond has the programs of a build that does not have them. */
 #define XBOND_PIN_PROG_LOOK "prog_look"
@@ -296,7 +295,7 @@ struct xbond_bond {
 	struct xbond_counters retired; /* sums of slaves that left */
 	__u32 device;		       /* enum xbond_device: as asked for */
 	__u32 device_kind;	       /* enum xbond_device: as made */
-	__u32 rx_backlog;	       /* 0: slaves hand packets to bond0 by act_mirred */
+	__u32 pad1;
 	__u32 lacp_revert;
 	__u32 lacp_wtr_s;
 	__u32 min_links_lacp;
@@ -400,7 +399,6 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_RESTORED_LRO 0x100
 #define XBOND_RESTORED_VLAN_FILTER 0x200
 #define XBOND_RESTORED_INGRESS 0x400
-#define XBOND_RESTORED_BACKLOG 0x800
 #define XBOND_RESTORED_MASTER 0x1000
 #define XBOND_RESTORED_XDP 0x2000
 

@@ -2,7 +2,7 @@
 /*
  * What slaves hear of the hosts that the ARP monitor probes: writes down when, and judges nothing.
  * So a flood costs no more than its frames, and what comes while bondd is busy is not missed.
- * Called by xbond_rx only. XDP, and the classifier of act_mirred, leave such frames to it.
+ * Called by xbond_rx only. XDP leaves such frames to it.
  */
 #ifndef XBOND_BPF_PROBE_H
 #define XBOND_BPF_PROBE_H

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's ingress,
- * xbond_rx on each slave's ingress, and xbond_rx_mirred in front of it. bondd attaches them by TCX
- * or clsact. With netkit, xbond_port runs inside bond0's transmit function instead, where the
- * verdicts have the same numbers as in TC, and xbond_egress serves only `path direct` and
- * queue_ids. A packet passes by TC_ACT_UNSPEC everywhere, because TC_ACT_OK of a TCX program would
- * hide clsact filters behind it.
+ * xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact. With netkit, xbond_port
+ * runs inside bond0's transmit function instead, where the verdicts have the same numbers as in TC,
+ * and xbond_egress serves only `path direct` and queue_ids. A packet passes by TC_ACT_UNSPEC
+ * everywhere, because TC_ACT_OK of a TCX program would hide clsact filters behind it.
  */
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -340,42 +339,6 @@ int xbond_rx(struct __sk_buff *skb)
 	if (flags & XBOND_F_TEAM)
 		return rx_to_team(skb);
 	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb, slot) : rx_hand_over(skb, flags);
-}
-
-/* Is there something to do with it that the action would skip? */
-static __always_inline int rx_needs_more(const struct __sk_buff *skb)
-{
-	__u32 flags = READ_ONCE(table.flags);
-
-	return flags & XBOND_F_ALB || (flags & XBOND_F_PROBES && probe_concerns(skb)) ||
-	       (flags & XBOND_F_OWN_VLANS && skb->vlan_present);
-}
-
-#define MATCH (-1)
-#define NO_MATCH 0
-
-/*
- * A classifier whose action is act_mirred to bond0's ingress. The action hands the frame over at
- * once, where bpf_redirect() would go through the CPU's backlog. Frames that need more than that
- * are left to xbond_rx behind it.
- */
-SEC("tc")
-int xbond_rx_mirred(struct __sk_buff *skb)
-{
-	__u32 slot = collect_slot(skb->ifindex);
-	struct xbond_counters *counter;
-
-	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
-	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & (XBOND_F_PROBES | XBOND_F_ALB | XBOND_F_OWN_VLANS) &&
-	     rx_needs_more(skb)) ||
-	    (READ_ONCE(table.flags) & XBOND_F_BFD && micro_bfd_may_be(skb)))
-		return NO_MATCH;
-	counter = bpf_map_lookup_elem(&counters, &slot);
-	if (!counter)
-		return NO_MATCH;
-	rx_count(counter, skb->len);
-	return MATCH;
 }
 
 /*

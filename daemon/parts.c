@@ -32,7 +32,6 @@ static struct part *const parts[] = {
 	&team_part, /* after rx: a port hands frames to bond0 at once */
 	&xdp_part,
 	&rx_turn_part,
-	&backlog_part,
 	&hooks_part,
 	&trouble_part,
 	&team_refusal_part,

@@ -94,7 +94,7 @@ daemon/slave/slave_multi    net/multicast
 daemon/slave/multicast      net/multicast
 daemon/slave/slave_team     net/team
 daemon/slave/slave_trouble  net/trouble net/multihoming
-daemon/slave/slave_rx       net/attach_check net/rx_backlog net/rx_hook
+daemon/slave/slave_rx       net/attach_check net/rx_hook
 daemon/slave/slave_mac      net/mac net/fail_over_mac net/tlb
 daemon/slave/slave_link     net/mac net/iplink net/lifecycle
 daemon/bond/part            net/slaves net/faults net/trouble

@@ -147,25 +147,6 @@ int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_cls
 	return r == -ENOENT ? 0 : r;
 }
 
-int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
-{
-	const struct filter_place place = { ifindex, FILTER_HANDLE, ATTACH_MIRRED_PRIORITY };
-
-	return filters_add_mirred(nl, &place, program_fd, target, err);
-}
-
-int attach_remove_mirred(int ifindex)
-{
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
-		    .priority = ATTACH_MIRRED_PRIORITY);
-	struct attach_point point = { .ifindex = ifindex };
-	struct bpf_tc_hook hook = attach_filter_hook(&point);
-	int r;
-
-	r = bpf_tc_detach(&hook, &filter);
-	return attach_has_no_filter(r) ? 0 : r;
-}
-
 bool attach_tcx_works(int program_fd, int ifindex)
 {
 	int link_fd = bpf_link_create(program_fd, ifindex, (enum bpf_attach_type)TCX_EGRESS, NULL);
@@ -297,11 +278,6 @@ bool attach_has_filter(int ifindex, bool egress)
 	return attach_filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
 }
 
-bool attach_has_mirred(int ifindex)
-{
-	return attach_filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
-}
-
 /* A link that somebody has detached stays. */
 uint32_t attach_linked_program(const struct attach_point *point)
 {
@@ -347,8 +323,8 @@ bool attach_has_rx_filter(int ifindex, unsigned int priority)
 
 bool attach_is_our_priority(unsigned int priority)
 {
-	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY ||
-	       priority == ATTACH_LAST_PRIORITY || priority == ATTACH_FIRST_PRIORITY;
+	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_LAST_PRIORITY ||
+	       priority == ATTACH_FIRST_PRIORITY;
 }
 
 bool attach_is_our_filter(unsigned int priority, unsigned int handle)

@@ -19,8 +19,6 @@
 
 /* Of xbond's clsact filters on bonds. */
 #define ATTACH_FILTER_PRIORITY 0xb0d
-/* Of the filter with an action at a slave's ingress, in front of the others. */
-#define ATTACH_MIRRED_PRIORITY 0xb0c
 /* of a slave's receive program; the last possible one */
 #define ATTACH_LAST_PRIORITY 0xffff
 #define ATTACH_FIRST_PRIORITY 1 /* the same where it must come before all others */
@@ -63,13 +61,6 @@ int attach_is_there(const struct attach_point *point);
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
 /* The kernel's number of a program; 0: unknown. */
 uint32_t attach_program_id(int program_fd);
-/*
- * In front of the receive program of a device, by clsact: frames that the program of rx_mirred_fd
- * matches go to target at once. Replaces an earlier one.
- */
-int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err);
-/* Returns 0, also if there is none, or -errno. */
-int attach_remove_mirred(int ifindex);
 /* Does the kernel have TCX (from 6.6 on)? Tries it with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
 /* Does it have a clsact filter of ours? */
@@ -82,7 +73,6 @@ bool attach_is_our_priority(unsigned int priority);
 bool attach_is_our_filter(unsigned int priority, unsigned int handle);
 /* The filters of others at the device's ingress. */
 int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others);
-bool attach_has_mirred(int ifindex);
 /*
  * Is there anything of others at the egress after our program, which a redirect of ours would skip?
  * Our program need not be there.

@@ -23,7 +23,7 @@ enum programs {
 struct dataplane {
 	struct pins pins;
 	enum programs programs; /* that are pinned, if they are of this build */
-	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
+	int egress_fd, port_fd, rx_fd, beat_fd;
 	int look_fd;	   /* -1: the programs are of a build that does not have it */
 	int exit_fd;	   /* while it is open, the programs see bondd die; -1: they cannot */
 	int devices_fd;	   /* -1: the programs are of a build that does not ask the devices */

@@ -224,7 +224,7 @@ struct program {
 	int *fd;
 };
 
-#define PROGRAMS 5
+#define PROGRAMS 4
 
 static void dataplane_list_programs(struct dataplane *dataplane,
 				    struct program ret_programs[PROGRAMS])
@@ -233,7 +233,6 @@ static void dataplane_list_programs(struct dataplane *dataplane,
 		{ XBOND_PIN_PROG_EGRESS, &dataplane->egress_fd },
 		{ XBOND_PIN_PROG_PORT, &dataplane->port_fd },
 		{ XBOND_PIN_PROG_RX, &dataplane->rx_fd },
-		{ XBOND_PIN_PROG_RX_MIRRED, &dataplane->rx_mirred_fd },
 		{ XBOND_PIN_PROG_BEAT, &dataplane->beat_fd },
 	};
 
@@ -328,7 +327,6 @@ void dataplane_clear(struct dataplane *ret_dataplane)
 					     .egress_fd = -1,
 					     .port_fd = -1,
 					     .rx_fd = -1,
-					     .rx_mirred_fd = -1,
 					     .beat_fd = -1,
 					     .look_fd = -1,
 					     .exit_fd = -1,

@@ -123,7 +123,6 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port_asks },
 		{ .pin = XBOND_PIN_PROG_POLICY_TRY, .program = skeleton->progs.xbond_policy_try },
 		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
-		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
 		{ .pin = XBOND_PIN_PROG_LOOK, .program = skeleton->progs.xbond_look },
 		{ .pin = XBOND_PIN_PROG_EXIT, .program = skeleton->progs.xbond_exit },

@@ -392,10 +392,8 @@ static void device_hear_place(struct bond *bond, const struct link_info *port)
 		event_notice(pin->name, NULL, "%s",
 			     away ? "was moved to another namespace" : "is back in this namespace");
 	bond->device.away = away;
-	if (bond->device.left && !away) {
+	if (!away)
 		bond->device.left = false;
-		slave_rx_skip_backlog_all(bond);
-	}
 	if (changed)
 		bond_evaluate(bond);
 }

@@ -90,7 +90,6 @@ void device_hear_mac(struct bond *bond, const uint8_t *mac)
 	} else {
 		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
 	}
-	slave_rx_skip_backlog_all(bond);
 	bond_evaluate(bond); /* LACP sends it as the system's address */
 	mac_swap_tell(bond);
 }
@@ -231,7 +230,6 @@ static void fail_over_mac_change(struct bond *bond)
 	else
 		mac_swap_settle(bond);
 	mac_swap_tell(bond);
-	slave_rx_skip_backlog_all(bond);
 }
 
 void fail_over_mac_settle(struct bond *bond)

@@ -150,7 +150,6 @@ static void adopt_ready(struct bond *bond)
 		members |= slots_bit(slot);
 		slave_hooks_settle(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
-		slave_rx_skip_backlog(bond, slot);
 	}
 	slave_multicast_join(bond, members);
 	if (xdp_settle_tx(bond, &err))

@@ -156,8 +156,6 @@ void request_tell_options(struct bond *bond, const char *slave, const struct opt
 
 static void request_apply(struct bond *bond, const struct option_set *options)
 {
-	if (options->given[OPT_RX_BACKLOG])
-		slave_rx_skip_backlog_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])

@@ -220,8 +220,6 @@ static int enslave_check_owner(struct bond *bond, const struct link_info *link, 
 				"%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
 				link->name, bond_pin(other)->name, bond_pin(other)->name,
 				link->name);
-	if (attach_has_mirred(link->ifindex))
-		return enslave_check_has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
 		return enslave_check_has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FIRST_PRIORITY))

@@ -21,7 +21,7 @@ struct hooks {
 	bool known;		 /* the other fields have been filled in */
 	bool changed;
 	bool moved, refused;
-	bool had_others, forbade_mirred;
+	bool had_others;
 	/* When a program that had to go first tries again, and how long it waits next time. */
 	uint64_t retry_ns, wait_ns;
 	struct stray_frames *strays; /* NULL: none */
@@ -90,8 +90,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 	if (!rx_place_is_tcx(bond) || (hooks->filters && !hooks->shared))
 		return PLACE_CLSACT_LAST;
 	/* Making or removing a qdisc loses packets that the slave is sending at that moment. */
-	return own_clsact || (slave->clsact && !bond_pin(bond)->rx_backlog) ? PLACE_CLSACT_LAST
-									    : PLACE_TCX_LAST;
+	return own_clsact ? PLACE_CLSACT_LAST : PLACE_TCX_LAST;
 }
 
 void rx_place_choose(struct bond *bond, unsigned int slot)
@@ -173,11 +172,6 @@ static int rx_place_put_clsact(struct bond *bond, unsigned int slot, unsigned in
 	return 0;
 }
 
-int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err)
-{
-	return rx_place_put_clsact(bond, slot, ATTACH_LAST_PRIORITY, err);
-}
-
 static int rx_place_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end end, struct err *err)
 {
 	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
@@ -193,7 +187,6 @@ static int rx_place_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end e
 	if (r || !slave->clsact)
 		return r;
 	crashpoint("hooks-back");
-	slave_rx_drop_backlog_skip(bond, slot);
 	slave->clsact = 0;
 	rx_place_drop_filters(bond, slot, 0);
 	return 0;
@@ -235,12 +228,6 @@ bool rx_place_has_others(struct bond *bond, unsigned int slot)
 	const struct hooks *hooks = hooks_of(bond, slot);
 
 	return hooks->filters || hooks->tcx_before || hooks->tcx_after;
-}
-
-bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot)
-{
-	return hooks_of(bond, slot)->filters ||
-	       rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
 /* By what was last seen; the filter as it is now. */
@@ -419,21 +406,13 @@ static void hooks_settle_strays(struct bond *bond, unsigned int slot)
 static void hooks_settle_users(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = hooks_of(bond, slot);
-	bool others = rx_place_has_others(bond, slot),
-	     forbidden = rx_place_forbids_backlog_skip(bond, slot);
+	bool others = rx_place_has_others(bond, slot);
 
 	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
 		rx_turn_ask(bond, slot);
-	if (forbidden != hooks->forbade_mirred && !bond_pin(bond)->rx_backlog)
-		slave_rx_skip_backlog(bond, slot);
 	hooks->had_others = others;
-	hooks->forbade_mirred = forbidden;
 }
 
-/*
- * An action must be removed before the receive program leaves clsact, and cannot be added before
- * the program is there.
- */
 void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 {
 	struct hooks *hooks = hooks_of(bond, slot);

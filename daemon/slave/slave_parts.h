@@ -12,7 +12,7 @@ extern struct part groups_part;		   /* slave_multicast.c */
 extern struct part lro_part;		   /* lro.c */
 extern struct part vlan_filter_part;	   /* vlan_filter.c */
 extern struct part own_vlans_part;	   /* own_vlans.c */
-extern struct part rx_part, backlog_part;  /* slave_rx.c */
+extern struct part rx_part;		   /* slave_rx.c */
 extern struct part team_part;		   /* slave_team.c */
 extern struct part xdp_part, xdp_tx_part;  /* xdp_hooks.c */
 extern struct part rx_turn_part;	   /* rx_turn_steps.c */

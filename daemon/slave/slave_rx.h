@@ -24,20 +24,6 @@ void slave_rx_record_clsact(struct bond *bond, unsigned int slot);
 void slave_rx_check(struct bond *bond, unsigned int slot);
 
 /*
- * rx_backlog off: in front of the receive program there is a classifier. Its action hands frames
- * that are simply the bond's to bond0 at once. The receive program handles the rest. It is then a
- * clsact filter, because TCX would come first. For a member: attaches or detaches as rx_backlog
- * says. If this is refused, the backlog is used, and the log says so.
- */
-void slave_rx_skip_backlog(struct bond *bond, unsigned int slot);
-/*
- * An action forgets bond0 when bond0 leaves the namespace. Call this when bond0 is back, or may be.
- */
-void slave_rx_skip_backlog_all(struct bond *bond);
-/* Removes it. Returns 0, also if there is none, or -errno. */
-int slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot);
-
-/*
  * The place of a slave's receive program among the filters and programs of others at its ingress:
  * the last of TCX, or the last clsact filter if there are others, because nothing behind it sees
  * what it takes. But it comes before all of them if one of them lets frames pass for good
@@ -51,10 +37,6 @@ void rx_place_choose(struct bond *bond, unsigned int slot);
 int rx_place_remove(struct bond *bond, unsigned int slot);
 /* Did others have anything at the slave's ingress when last seen? */
 bool rx_place_has_others(struct bond *bond, unsigned int slot);
-/* Must rx_backlog off wait because its action would go past filters? */
-bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot);
-/* Makes the receive program the last clsact filter, if it is not, before it leaves TCX. */
-int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err);
 /* For a member that is adopted, before anything else: cleans up after a bondd that died. */
 void rx_place_tidy(struct bond *bond, unsigned int slot);
 

@@ -422,7 +422,6 @@ static const struct {
 	{ XBOND_RESTORED_LRO, "rx-lro" },
 	{ XBOND_RESTORED_VLAN_FILTER, "VLAN filter" },
 	{ XBOND_RESTORED_INGRESS, "ingress" },
-	{ XBOND_RESTORED_BACKLOG, "ingress" },
 	{ XBOND_RESTORED_XDP, "XDP program" },
 };
 

@@ -10,7 +10,6 @@
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <linux/tc_act/tc_mirred.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -165,47 +164,6 @@ int filters_look(struct nl *nl, int ifindex,
 		       filters_request(RTM_GETTFILTER, NLM_F_DUMP, ifindex,
 				       TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
 		       filters_look_at_one, &look, NULL);
-}
-
-static void filters_put_mirred(struct nl_msg *msg, int target)
-{
-	const struct tc_mirred mirred = {
-		.action = TC_ACT_STOLEN,
-		.eaction = TCA_INGRESS_REDIR,
-		.ifindex = (__u32)target,
-	};
-	struct nlattr *actions = nl_request_nest(msg, TCA_BPF_ACT), *action, *options;
-
-	action = nl_request_nest(msg, 1); /* the first of the list */
-	nl_request_put_text(msg, TCA_ACT_KIND, "mirred");
-	options = nl_request_nest(msg, TCA_ACT_OPTIONS);
-	nl_request_put(msg, TCA_MIRRED_PARMS, sizeof(mirred), &mirred);
-	nl_request_end(msg, options);
-	nl_request_end(msg, action);
-	nl_request_end(msg, actions);
-}
-
-int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
-		       struct err *err)
-{
-	struct tcmsg tc = {
-		.tcm_family = AF_UNSPEC,
-		.tcm_ifindex = place->ifindex,
-		.tcm_parent = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS),
-		.tcm_handle = place->handle,
-		.tcm_info = TC_H_MAKE(place->priority << 16, htons(ETH_P_ALL)),
-	};
-	struct nl_msg *msg = nl_request_new(RTM_NEWTFILTER, NLM_F_CREATE, &tc, sizeof(tc));
-	struct nlattr *options;
-
-	nl_request_put_text(msg, TCA_KIND, "bpf");
-	options = nl_request_nest(msg, TCA_OPTIONS);
-	filters_put_mirred(msg, target);
-	nl_request_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
-	nl_request_put_text(msg, TCA_BPF_NAME, "xbond_rx_mirred");
-	nl_request_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);
-	nl_request_end(msg, options);
-	return nl_call(nl, msg, NULL, NULL, err);
 }
 
 /* Chains of nftables. */

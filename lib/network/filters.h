@@ -45,14 +45,6 @@ int filters_look(struct nl *nl, int ifindex,
 		 bool (*is_ours)(unsigned int priority, unsigned int handle),
 		 struct filters_others *ret_others);
 int filters_delete_clsact(struct nl *nl, int ifindex);
-/*
- * At the device's ingress: frames that the program matches (-1) go to target's ingress by
- * act_mirred; for others (0) the next filter is asked. Replaces the filter with this handle and
- * priority.
- */
-int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
-		       struct err *err);
-
 /* nftables, only for reading. */
 
 #define NFT_AT_INGRESS 0x1 /* of family netdev or inet */

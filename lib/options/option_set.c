@@ -249,11 +249,6 @@ static const char *option_not_with_team(const struct xbond_bond *bond, struct er
 		err_set(err, EOPNOTSUPP, "%s: a team has no XDP; add 'device veth'", name);
 		return name;
 	}
-	if (!bond->rx_backlog) {
-		err_set(err, EOPNOTSUPP,
-			"rx_backlog: a team never uses the backlog; leave the option on");
-		return "rx_backlog";
-	}
 	if (!mode_has(bond->mode, MODE_OWN_MACS))
 		return NULL;
 	err_set(err, EOPNOTSUPP,
@@ -340,14 +335,6 @@ static int option_together_silence(const struct xbond_bond *bond, struct err *er
 		       bond->rx_silence_ms, SILENCE_SHORTEST_MS, SILENCE_MIN_MS);
 }
 
-static int option_together_backlog(const struct xbond_bond *bond, struct err *err)
-{
-	if (bond->rx_backlog || bond->mac_policy == XBOND_MAC_SET)
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
-}
-
 static int option_together_macs(const struct xbond_bond *bond, struct err *err)
 {
 	if (bond->mac_policy != XBOND_MAC_FILTER)
@@ -377,13 +364,10 @@ static int option_together_probes(const struct xbond_bond *bond, struct err *err
 
 static const struct option_together option_together_table[] = {
 	{ option_together_netkit, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX }, 3 },
-	{ option_together_team,
-	  { OPT_DEVICE, OPT_MODE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG },
-	  5 },
+	{ option_together_team, { OPT_DEVICE, OPT_MODE, OPT_RX_HOOK, OPT_XDP_TX }, 4 },
 	{ option_together_team_macs, { OPT_DEVICE, OPT_MAC_POLICY, OPT_FAIL_OVER_MAC }, 3 },
 	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
 	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
-	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },
 	{ option_together_macs, { OPT_MODE, OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 3 },
 	{ option_together_probes, { OPT_ARP_INTERVAL, OPT_MODE }, 2 },
 };

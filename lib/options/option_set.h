@@ -68,7 +68,7 @@ void option_address_format(const struct option_spec *option, const struct option
  * of configuration files asks, too, so that a file that it takes is not refused later.
  */
 
-#define OPTION_TOGETHER_INVOLVED 5
+#define OPTION_TOGETHER_INVOLVED 4
 
 struct option_together {
 	/* Returns 0, or -errno with a line in err that says what does not fit and what to do. */

@@ -431,15 +431,6 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.initial = "tc",
 		.help = "how slaves receive: through TC or XDP; auto: XDP if the driver allows it",
 	},
-	[OPT_RX_BACKLOG] = {
-		.id = OPT_RX_BACKLOG,
-		.name = "rx_backlog",
-		.scope = OPTION_BOND,
-		.type = OPTION_BOOL,
-		IN_BOND(rx_backlog),
-		.initial = "on",
-		.help = "received packets wait in the CPU's backlog (with path direct or xdp_tx)",
-	},
 	[OPT_XDP_TX] = {
 		.id = OPT_XDP_TX,
 		.name = "xdp_tx",

@@ -202,16 +202,3 @@ def test_a_stranger_on_no_slave(datapath, times):
     before = bytes(datapath.probes)
     datapath.receive(arp(), ifindex=1)
     assert bytes(datapath.probes) == before and not heard(times)
-
-
-def test_act_mirred_leaves_them_to_the_receive_program(datapath, times):
-    """Its classifier matches everything else."""
-    datapath.settings.path, datapath.table.watched = X.PATH_DIRECT, 1
-    index = 100 + SLOT
-    for frame, _ in ANSWERS.values():
-        assert datapath.run("xbond_rx_mirred", frame, index) == 0
-    assert datapath.run("xbond_rx_mirred", packets.packet("udp4"), index) == -1
-    assert datapath.run("xbond_rx_mirred", packets.packet("udp6"), index) == -1
-    datapath.table.flags &= ~X.F_PROBES
-    assert datapath.run("xbond_rx_mirred", arp(), index) == -1
-    assert not heard(times)

@@ -83,8 +83,6 @@ BROKEN = [
      ["mode: balance-alb gives the slaves addresses", "device veth"]),
     ("XDP on a netkit", "[bond]\ndevice = netkit\nrx_hook = xdp\n", ["netkit has no XDP", "veth"]),
     ("rx_silence below its limit", "[bond]\nrx_silence = 20\n", ["too short", "100 and more"]),
-    ("rx_backlog off with mac_policy filter", "[bond]\nrx_backlog = off\nmac_policy = filter\n",
-     ["mac_policy set"]),
     ("balance-tlb with mac_policy filter", "[bond]\nmode = 5\nmac_policy = filter\n",
      ["balance-tlb changes", "use one of them"]),
     ("fail_over_mac follow with mac_policy filter",

@@ -112,7 +112,6 @@ class Pins:
         self.settings.packets_per_slave = 1
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
         bond.lacp_hold, bond.lacp_revert = 1, 1
-        bond.rx_backlog = 1
         bond.num_peer_notif, bond.resend_igmp = 1, 1
         bond.arp_missed_max = 2
         bond.bfd_multiplier = 3

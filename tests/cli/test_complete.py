@@ -142,7 +142,7 @@ def test_values(bond):
         "balance-alb"}
     assert complete(bond, "create b mode bal")["balance-rr"] == "the default"
     assert set(complete(bond, "set bond0 active_slave ")) == {"eth0", "eth1", "eth2", "none"}
-    assert complete(bond, "set bond0 rx_backlog ") == {"on": "the default", "off": ""}
+    assert complete(bond, "set bond0 xdp_tx ") == {"off": "the default", "on": ""}
     assert set(complete(bond, "set-slave bond0 eth0 weight ")) == {"auto"}
     assert set(complete(bond, "set bond0 miimon ")) == {"100"}
     assert set(complete(bond, "set bond0 arp_ip_target ")) == {"none"}

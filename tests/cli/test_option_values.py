@@ -87,7 +87,6 @@ OWN = {
     "lacp_wtr": ("0..65535", "0"),
     "min_links_lacp": ("on|off", "off"),
     "drain_markers": ("on|off", "off"),
-    "rx_backlog": ("on|off", "on"),
     "symmetric": ("on|off", "off"),
     "ip6_flow_label": ("on|off", "off"),
     "flap_limit": ("0..60", "0"),

@@ -40,7 +40,6 @@ int __wrap_xdp_settle_tx(struct bond *followed, struct err *err);
 void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot);
 int __wrap_rx_turn_start(struct bond *turned, struct err *err);
 void __wrap_poll_schedule(struct bond *polled);
-void __wrap_slave_rx_skip_backlog_all(struct bond *followed);
 void __wrap_bypass_read_captures(struct daemon *daemon);
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
@@ -141,11 +140,6 @@ int __wrap_rx_turn_start(struct bond *turned, struct err *err)
 void __wrap_poll_schedule(struct bond *polled)
 {
 	(void)polled;
-}
-
-void __wrap_slave_rx_skip_backlog_all(struct bond *followed)
-{
-	(void)followed;
 }
 
 void __wrap_bypass_read_captures(struct daemon *daemon)

@@ -33,7 +33,6 @@ DEVICE = os.environ.get("XBOND_TEST_DEVICE")
 TEAM_HAS_NOT = (
     ("rx_hook", ("xdp", "auto"), "has no XDP"),
     ("xdp_tx", ("on",), "has no XDP"),
-    ("rx_backlog", ("off",), "never uses the backlog"),
     ("mode", ("balance-tlb", "balance-alb", "5", "6"), "has no modes with addresses of their own"),
 )
 # What a team refuses that can send: one that was made with path counted, or without these.

@@ -483,7 +483,7 @@ def test_interval_without_targets(network):
 
 # By every way to receive.
 
-@pytest.mark.parametrize("options", [{"rx_hook": "xdp"}, {"path": "direct", "rx_backlog": "off"},
+@pytest.mark.parametrize("options", [{"rx_hook": "xdp"}, {"path": "direct"},
                                      {"mac_policy": "filter"}, {"fail_over_mac": "follow"}],
                          ids=lambda each: "-".join(each) + "-" + "-".join(each.values()))
 def test_hooks_and_addresses(network, options):

@@ -8,7 +8,6 @@ import time
 import pytest
 
 from namespace import run
-from test_rx_backlog import action_of
 from traffic import Stream
 from waiting import wait_for
 
@@ -114,14 +113,6 @@ def test_filters_that_somebody_removes(pair, dev, hook):
         assert times(made.near, dev if dev == "l0" else "bond0") == count
         for _ in range(4):
             assert made.near.ping("10.0.0.2")
-
-
-@clsact_only
-def test_an_action_that_somebody_removes(pair, hook):
-    made = pair("balance-xor", links=1, path="direct", rx_backlog="off")
-    made.near.tc_del("qdisc", "del", "dev", "l0", "clsact")
-    wait_for(lambda: action_of(made.near, "l0"), "the action to be back")
-    assert made.near.ping("10.0.0.2")
 
 
 @clsact_only

@@ -125,12 +125,11 @@ def test_an_ingress_qdisc_has_no_filters_on_the_way_out(direct, reject):
 
 
 @both_hooks
-@pytest.mark.parametrize("rx_backlog", ["on", "off"])
 @pytest.mark.parametrize("kind", ["filter", "program"])
-def test_a_filter_on_the_way_in_is_met_on_direct(direct, reject, hook, rx_backlog, kind):
+def test_a_filter_on_the_way_in_is_met_on_direct(direct, reject, hook, kind):
     if kind == "program" and KERNEL < (6, 6):
         pytest.skip("this kernel has no TCX")
-    made = direct(rx_backlog=rx_backlog)
+    made = direct()
     put = Filter(made.near, reject, "ingress") if kind == "filter" \
         else Tcx(made.near, "bond0", reject, "reject", TCX_INGRESS)
     is_met(made.near)

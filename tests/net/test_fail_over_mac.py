@@ -351,18 +351,6 @@ def test_a_vlan_has_what_bond0_has(trio, policy):
     made.far.wait_ping("10.0.5.1")
 
 
-def test_rx_backlog_off_goes_with_the_active_slave(trio):
-    made = trio("active", path="direct", rx_backlog="off")
-    near, own = made.near, owns(made.near)
-    for link in ("l1", "l2"):
-        fail_over(made, link)
-        settled(made, own[link])
-        made.far.wait_ping("10.0.0.1")
-        wait_for(lambda link=link: [each for each in made.links if "mirred" in near.run(
-            "tc", "filter", "show", "dev", each, "ingress").stdout] == [link],
-            f"the action on {link} alone")
-
-
 def test_refusals(trio):
     made = trio("active")
     near = made.near

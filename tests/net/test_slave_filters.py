@@ -15,7 +15,7 @@ from traffic import Capture, Stream, send_frames
 from waiting import wait_for
 
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-LAST, FIRST, EARLIER, ACTION = 65535, 1, 2829, 2828  # preferences of xbond's filters
+LAST, FIRST = 65535, 1  # preferences of xbond's filters
 goes_last = pytest.mark.skipif(is_team(), reason="on slaves of a team xbond's program comes first, "
                                "and lets frames pass to whatever is behind it")
 sees_nothing = pytest.mark.skipif(is_team(), reason="nft chains on slaves of a team see all frames")
@@ -77,11 +77,6 @@ def reaches_the_bond(made):
     with Capture(made.far, "bond0") as above:
         made.near.ping("10.0.0.2", timeout=0.3)
         return [frame for frame in above.frames() if frame.type == 0x0800]
-
-
-def is_direct(host):
-    wait_for(lambda: host.pinned("table")["watched"] and not host.pinned("table")["flags"] & 1,
-             "direct")
 
 
 @pytest.mark.parametrize("hook, kind, path",
@@ -239,24 +234,6 @@ def test_a_block_that_devices_share(pair, verdicts, hook):
     assert made.near.ping("10.0.0.2") and "shared block" in made.far.log()
     made.far.run("tc", "filter", "del", "block", 7)
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone")
-
-
-@both_hooks
-def test_the_action_of_rx_backlog_off_waits(pair, verdicts, hook):
-    made = pair("balance-xor", links=1, path="direct", rx_backlog="off")
-    is_direct(made.far)
-    assert prefs(made.far) == {LAST, ACTION}
-    put = Filter(made.far, verdicts, "reject")
-    meets(made)
-    assert prefs(made.far) == {LAST}
-    put.detach()
-    made.near.wait_ping("10.0.0.2")
-    wait_for(lambda: prefs(made.far) == {LAST, ACTION}, "the action to be back")
-    put = Filter(made.far, verdicts, "end")
-    wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
-    put.detach()
-    wait_for(lambda: prefs(made.far) == {LAST, ACTION} and reaches_the_bond(made),
-             "the action to be back")
 
 
 def test_xdp_says_that_it_goes_first(pair, verdicts):

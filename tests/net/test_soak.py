@@ -38,7 +38,7 @@ BOND_OPTIONS = {
     "bfd_interval": [0, 10, 50], "bfd_multiplier": [2, 3], "bfd_remote": ["10.0.0.2", "none"],
     "bfd_local": ["10.0.0.1", "none", "fd00::1"],
     "flap_limit": [0, 1, 5], "rx_silence": [0, 500, 1000], "error_limit": [0, 100],
-    "rx_hook": ["tc", "xdp", "auto"], "rx_backlog": ["on", "off"], "xdp_tx": ["on", "off"],
+    "rx_hook": ["tc", "xdp", "auto"], "xdp_tx": ["on", "off"],
     "tlb_dynamic_lb": ["on", "off"], "lp_interval": [1, 5],
     "lacp_rate": ["slow", "fast"], "lacp_fallback": ["none", "one", "all", "off"],
     "lacp_tx": ["hash", "balance-rr"], "max_links": [0, 1], "ad_select": ["stable", "bandwidth"],

@@ -62,8 +62,6 @@ def test_what_a_team_has_not(lone):
     for words in (("rx_hook", "xdp"), ("rx_hook", "auto"), ("xdp_tx", "on")):
         assert f"{words[0]}: a team has no XDP; add 'device veth'" in \
             refused(host, "create", "bond0", "device", "team", *words)
-    assert "rx_backlog: a team never uses the backlog" in \
-        refused(host, "create", "bond0", "device", "team", "rx_backlog", "off")
     for words in (("mac_policy", "filter"),
                   ("mode", "active-backup", "fail_over_mac", "active")):
         assert "path: a team that is made for mac_policy filter or fail_over_mac" in \
@@ -82,11 +80,10 @@ def test_what_a_team_has_not(lone):
             refused(host, "set", "bond0", "path", "counted")
         host.ctl("set", "bond0", "path", "direct")
         assert "a team has no XDP" in refused(host, "set", "bond0", "rx_hook", "xdp")
-        assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
 
 
 AGAINST = {"rx_hook": ("rx_hook", "auto"), "xdp_tx": ("xdp_tx", "on"),
-           "rx_backlog": ("rx_backlog", "off"), "mode": ("mode", "balance-alb"),
+           "mode": ("mode", "balance-alb"),
            "mac_policy": ("mac_policy", "filter"),
            "fail_over_mac": ("mode", "active-backup", "fail_over_mac", "active")}
 

@@ -147,20 +147,6 @@ def test_upgrades_lose_nothing(watched, other, hook):
     assert made.lost() == [0, 0]
 
 
-def test_upgrades_by_act_mirred(watched, other):
-    made = watched(path="direct", rx_backlog="off")
-    for program in (other, BONDD):
-        restart(made.near, program)
-        shown = json.loads(made.near.run("tc", "-j", "filter", "show", "dev", "l0",
-                                         "ingress").stdout)
-        tags = [each["options"]["prog"]["tag"] for each in shown
-                if "prog" in each.get("options", {})]
-        pinned = pinned_tags(made.near)
-        assert tags == [pinned["prog_rx_mirred"], pinned["prog_rx"]]
-        made.flow_on()
-    assert made.lost() == [0, 0]
-
-
 def xdp_of(host, links):
     """Tags and numbers of what runs by XDP on the slaves and the port side."""
     ids = [host.link(dev)["xdp"]["prog"]["id"] for dev in [*links, "xb-bond0"]]

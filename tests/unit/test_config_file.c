@@ -306,9 +306,9 @@ static void all_mistakes_are_named(void **state)
 {
 	const char *const texts[] = { "[bond]\nmode = 802.3ad\nprimary = eth0\nmimon = 5\nwhat\n"
 				      "lacp_rate = quick\n[slaves]\nweight = 1\n",
-				      "[bond]\nrx_backlog = off\n[slave e\033[31m]\n"
+				      "[bond]\nxdp_tx = on\n[slave e\033[31m]\n"
 				      "[slave eth0]\nweight = 0\n",
-				      "[bond]\nmac_policy = filter\nmax_links = 65\n", NULL };
+				      "[bond]\ndevice = netkit\nmax_links = 65\n", NULL };
 	struct config_mistakes mistakes;
 	struct config_file file;
 
@@ -321,7 +321,7 @@ static void all_mistakes_are_named(void **state)
 	expect_mistake(&mistakes, 4, "main:7: ", "[slaves]");
 	expect_mistake(&mistakes, 5, "a:3: ", "control character");
 	expect_mistake(&mistakes, 6, "a:5: ", "weight");
-	expect_mistake(&mistakes, 7, "b:2: ", "mac_policy set");
+	expect_mistake(&mistakes, 7, "b:2: ", "netkit has no XDP");
 	expect_mistake(&mistakes, 8, "b:3: ", "0..64");
 	assert_int_equal(mistakes.count, 9);
 	assert_int_equal(mistakes.errors, 9);

@@ -32,7 +32,6 @@ RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 bed.CPU = 0  # the only one: nothing else moves the clock
 TX_HASH = {"tx_hash": ["l3", "l4"]}
-AT_ONCE = "xbond direct, rx_backlog off"
 NETKIT_DIRECT = "xbond netkit direct"
 TEAM = "xbond team direct"
 TEAM_COUNTED = "xbond team counted"
@@ -58,12 +57,8 @@ CUT = {
     "802.3ad": (LACP, {"name": "lacp", "fast_rate": True, **TX_HASH}),
 }
 STATES = ("works", "killed", "stopped")
-NETKIT_AT_ONCE = "xbond netkit direct, rx_backlog off"
-ONLY_RECEIVE = {AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "rx_backlog", "off"),
-                NETKIT_AT_ONCE: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path",
-                                      "direct", "rx_backlog", "off")}
 RECEIVE = ("xbond direct", "xbond counted", NETKIT, NETKIT_DIRECT, TEAM, TEAM_COUNTED,
-           "bonding xor", "team loadbalance", *ONLY_RECEIVE)
+           "bonding xor", "team loadbalance")
 
 
 def compare(what, ns, reference, bounds):
@@ -107,7 +102,7 @@ def receive_rows():
         no_arp(sender, PLAIN, PLAIN_FAR, receiver.link(PLAIN)["address"])
         subjects = {"plain": lambda: blast(sender, PLAIN_FAR, SECONDS)}
         found = aggregates(made, receiver, sender,
-                           {name: {**WAYS, **ONLY_RECEIVE}[name] for name in RECEIVE})
+                           {name: WAYS[name] for name in RECEIVE})
         for each in found:
             sender.ip("addr", "add", f"{each.subnet}.2/24", "dev", each.links[0])
             no_arp(sender, each.links[0], f"{each.subnet}.1", each.mac())
