@@ -380,9 +380,9 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_UNMET 0x10
 /* it has nft chains at its ingress, which come after xbond's program */
 #define XBOND_TROUBLE_NFT 0x20
+#define XBOND_TROUBLE_PROTODOWN 0x40 /* its protodown is on, which takes its carrier */
 /* it has nft chains at its egress, which what TC redirects does not meet */
 #define XBOND_TROUBLE_NFT_EGRESS 0x80
-#define XBOND_TROUBLE_PROTODOWN 0x40 /* its protodown is on, which takes its carrier */
 
 /*
  * What of a slave has been seen as it was before xbond changed it. While a slot is neither free nor
