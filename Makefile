@@ -406,7 +406,9 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(addprefix $(DESTDIR)$(unitdir)/,$(units))
 	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
 		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
-		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond
+		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond \
+		$(DESTDIR)$(PREFIX)/libexec/ifupdown-ng/xbond \
+		$(DESTDIR)$(PREFIX)/share/ifupdown2/addons/xbond.py
 	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
