@@ -16,6 +16,13 @@ static bool lacp_check_is_up(const struct lacp_port_state *port)
 	return port->used && port->config.link == LACP_LINK_UP;
 }
 
+static bool lacp_check_was_heard(const struct lacp_port_state *port)
+{
+	const struct lacp_counters *count = &port->counters;
+
+	return count->lacpdu_rx > count->foreign_rx + count->stranger_rx + count->looped_rx;
+}
+
 static bool lacp_check_hears(const struct lacp_port_state *port)
 {
 	return lacp_check_is_up(port) && port->rx == LACP_RX_CURRENT && !port->loop_port;
@@ -65,18 +72,28 @@ void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doc
 	model = lacp_check_model(bond);
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
+		bool was_heard;
 
 		if (!lacp_check_is_up(port) || port->rx != LACP_RX_DEFAULTED || port->loop_port ||
 		    port->stranger_ns)
 			continue;
-		doctor_found(report, model ? DOCTOR_WARNING : DOCTOR_BAD, slave->pin->name,
-			     "no partner speaks LACP here%s%s%s%s",
-			     model ? ", but one does on " : "", model ? model->pin->name : "",
-			     port->fallback ? "; it carries traffic without one (lacp_fallback)"
-					    : "",
-			     bond->pins.bond->lacp_active ? "" : "; lacp_active is off");
-		doctor_advise(report, "put the far end of this link into the same LACP group, in "
-				      "active mode");
+		was_heard = lacp_check_was_heard(port);
+		doctor_found(
+			report, model ? DOCTOR_WARNING : DOCTOR_BAD, slave->pin->name, "%s%s%s%s%s",
+			was_heard ? "LACPDUs arrive no more" : "no partner speaks LACP here",
+			!model	    ? ""
+			: was_heard ? ", but they do on "
+				    : ", but one does on ",
+			model ? model->pin->name : "",
+			port->fallback ? "; it carries traffic without LACP (lacp_fallback)" : "",
+			bond->pins.bond->lacp_active ? "" : "; lacp_active is off");
+		doctor_advise(report,
+			      was_heard
+				      ? "see whether the far end of this link has left its LACP "
+					"group, and whether it is a one-way link: its transmitter, "
+					"the fibre, this receiver"
+				      : "put the far end of this link into the same LACP group, in "
+					"active mode");
 	}
 }
 
@@ -286,6 +303,12 @@ void doctor_check_lacp_rate(const struct doctor_facts *facts, const struct docto
 	}
 }
 
+/* The partner says in its PDUs whom it hears: this port, nobody (any longer), or another one. */
+static bool lacp_check_is_heard(const struct lacp_port_state *port)
+{
+	return port->matched && !(port->partner.state & (LACP_EXPIRED | LACP_DEFAULTED));
+}
+
 static bool lacp_check_is_late(uint64_t since_ns, uint64_t now_ns)
 {
 	return since_ns && since_ns + LACP_CHECK_SETTLE_NS < now_ns;
@@ -312,8 +335,15 @@ void doctor_check_lacp_sync(const struct doctor_facts *facts, const struct docto
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
 			     "it has a partner, but carries no traffic: %s", lacp_check_why(slave));
-		doctor_advise(report, "see what the partner says of its port %u",
-			      port->partner.port);
+		if (lacp_check_is_heard(port))
+			doctor_advise(report, "see what the partner says of its port %u",
+				      port->partner.port);
+		else
+			doctor_advise(report,
+				      "see whether what this end sends by this link arrives at "
+				      "the partner's port %u, and whether it is a one-way link: "
+				      "this transmitter, the fibre, its receiver",
+				      port->partner.port);
 	}
 }
 

@@ -64,6 +64,9 @@ class Doctor:
         return [(each["severity"], each["slave"], each["finding"])
                 for each in self.all(*words) if each["check"] == name]
 
+    def advice(self, name):
+        return [each["advice"] for each in self.all() if each["check"] == name]
+
 
 @pytest.fixture
 def doctor(bpf_dir, tmp_path):
@@ -462,9 +465,25 @@ def port_by_hand(pins, slot, change):
 def test_lacp_silent(pins, doctor):
     def silent(port):
         port.rx = L.RX_DEFAULTED
+        port.counters = type(port.counters)()
     port_by_hand(pins, 1, silent)
     (severity, slave, finding), = doctor.found("lacp-silent")
     assert (severity, slave) == ("warning", "eth1") and "but one does on eth0" in finding
+    assert "same LACP group" in doctor.advice("lacp-silent")[0]
+
+    def was_heard(port):
+        silent(port)
+        port.counters.lacpdu_rx = 5
+    port_by_hand(pins, 1, was_heard)
+    (_, _, finding), = doctor.found("lacp-silent")
+    assert finding == "LACPDUs arrive no more, but they do on eth0"
+    assert "one-way link" in doctor.advice("lacp-silent")[0]
+
+    def of_another(port):
+        was_heard(port)
+        port.counters.stranger_rx = 5
+    port_by_hand(pins, 1, of_another)
+    assert "no partner" in doctor.found("lacp-silent")[0][2]
     pins.publish(lambda system, port: [silent(each) for each in port[:3]])
     assert [each[0] for each in doctor.found("lacp-silent")] == ["bad"] * 3
 
@@ -475,7 +494,7 @@ def test_lacp_silent(pins, doctor):
     pins.publish(falls_back)
     pins.bond.lacp_active = 0
     first, second, _ = [finding for _, _, finding in doctor.found("lacp-silent")]
-    assert "lacp_active is off" in first and "carries traffic without one" in second
+    assert "lacp_active is off" in first and "carries traffic without LACP" in second
     assert "carries traffic" not in first
     pins.bond.lacp_active = 1
     assert "lacp_active" not in doctor.found("lacp-silent")[0][2]
@@ -546,6 +565,13 @@ def test_lacp_sync(pins, doctor):
     port_by_hand(pins, 1, out_of_sync)
     (severity, slave, finding), = doctor.found("lacp-sync")
     assert (severity, slave) == ("warning", "eth1") and "has not attached its port" in finding
+    assert "one-way" not in doctor.advice("lacp-sync")[0]
+
+    def unheard(port):
+        out_of_sync(port)
+        port.partner.state |= L.EXPIRED
+    port_by_hand(pins, 1, unheard)
+    assert "one-way link" in doctor.advice("lacp-sync")[0]
     pins.table.lacp_heartbeat_ns = 1
     assert doctor.found("lacp-sync") == []
 
