@@ -230,13 +230,32 @@ void goals_expect_steady(struct world *world, int systems, unsigned int ports)
 					      flows_between(world, a, b);
 }
 
+/*
+ * Has the system chosen an aggregator whose links have all failed silently? It has one device, so
+ * it leaves the old aggregator first (6.4.14), and goes by the partner's last LACPDU. That is valid
+ * until the partner's timeout (6.4.4), and no LACPDU asks for another. Among the ports of one
+ * aggregator it can wait for the partner's answer.
+ */
+static bool is_misled(const struct world *world, int index)
+{
+	const struct system *system = &world->system[index];
+	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (lacp->port[slot].aggregator == lacp->state.active_aggregator &&
+		    is_good(world, index, slot))
+			return false;
+	return lacp->state.active_aggregator != 0;
+}
+
 void goals_check_steady(struct world *world)
 {
 	for (int a = 0; a < SYSTEMS; a++)
 		for (int b = a + 1; b < SYSTEMS; b++) {
 			uint64_t *gap_ns = &world->gap_ns[a][b];
 
-			if (!world->steady[a][b] || flows_between(world, a, b))
+			if (!world->steady[a][b] || flows_between(world, a, b) ||
+			    is_misled(world, a) || is_misled(world, b))
 				*gap_ns = 0;
 			else if (!*gap_ns)
 				*gap_ns = world->now_ns;
