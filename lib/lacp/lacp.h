@@ -145,11 +145,11 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 
 /*
  * The kernel answered for this port while we were away (LACP hold); it sent its last answer at
- * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns, which may be silent for
- * silence_ns from then. If heard_ns is 0, it gave the port up (silence, another partner, the link
- * went down): then the port expires, and carries traffic again when its partner is heard. Call it
- * before lacp_run(). Without hold, the caller must report a link that was down meanwhile
- * (carrier_changes): lacp_port_configure() down, lacp_run(), then up.
+ * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns, later than we did,
+ * which may be silent for silence_ns from then. If heard_ns is 0, it gave the port up (silence,
+ * another partner, the link went down): then the port expires, and carries traffic again when its
+ * partner is heard. Call it before lacp_run(). Without hold, the caller must report a link that was
+ * down meanwhile (carrier_changes): lacp_port_configure() down, lacp_run(), then up.
  */
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
 		     uint64_t silence_ns, uint64_t sent_ns);

@@ -457,8 +457,6 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 		port_expire(port);
 		return;
 	}
-	if (heard_ns <= port->heard_ns)
-		return;
 	port->heard_ns = heard_ns;
 	port->current_while_ns = heard_ns + silence_ns;
 }
