@@ -65,7 +65,7 @@ static bool losses_check_answers(const struct doctor_facts *facts, const struct 
 	struct talk_segments own = { talk->asked, talk->proven },
 			     theirs = { others->asked, others->unanswered };
 
-	if (!talk->answered || !losses_stand_out(own, theirs, LOSS_ANSWERS, LOSS_ANSWERED))
+	if (!losses_stand_out(own, theirs, LOSS_ANSWERS, LOSS_ANSWERED))
 		return false;
 	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
 		     "of %u conversations that it carried in %u s %u were not answered, and of "
@@ -90,12 +90,15 @@ static struct talk_sums losses_of_others(const struct doctor_bond *bond,
 	return sums;
 }
 
+/* One that loses all it sends is no link that loses a part: doctor_check_unanswered(). */
 static bool losses_check_slave(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			       const struct doctor_slave *slave, struct doctor_report *report)
 {
 	const struct talk_sums others = losses_of_others(bond, slave);
 	const struct doctor_seen *seen = &slave->seen;
 
+	if (seen->talk.unanswered && !seen->talk.answered)
+		return false;
 	return (!losses_is_busy(facts, slave, seen->sent_bytes) &&
 		losses_check_tcp(facts, slave, seen->talk.sent, others.sent, "it sent", report)) ||
 	       (!losses_is_busy(facts, slave, seen->received_bytes) &&

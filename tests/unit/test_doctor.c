@@ -640,6 +640,12 @@ static void see(unsigned int slot, uint32_t asked, uint32_t answered)
 						.hears = answered } };
 }
 
+static void see_both(uint32_t asked, uint32_t answered)
+{
+	see(0, asked, answered);
+	see(1, asked, answered);
+}
+
 static void test_unanswered_over_one_slave(void **state)
 {
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
@@ -667,8 +673,7 @@ static void test_unanswered_over_one_slave(void **state)
 static void test_unanswered_because_one_slave_hears_nothing(void **state)
 {
 	(void)state;
-	see(0, 8, 6);
-	see(1, 8, 6);
+	see_both(8, 6);
 	bond.slave[1].seen.received = 0; /* as with a far end that hashes otherwise */
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 	bond.slave[0].seen.talk.expected = 3;
@@ -714,8 +719,7 @@ static void test_a_slave_that_loses_a_part(void **state)
 
 	(void)state;
 	facts.watched_s = 5;
-	see(0, 100, 100);
-	see(1, 100, 100);
+	see_both(100, 100);
 	left->sent = (struct talk_segments){ 1000, 4 };
 	right->sent = (struct talk_segments){ 1000, 20 };
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
@@ -745,13 +749,29 @@ static void test_a_slave_that_loses_a_part(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
 }
 
+static void test_a_dead_slave_is_told_once(void **state)
+{
+	struct talk_sums *right = &bond.slave[1].seen.talk;
+
+	(void)state;
+	facts.watched_s = 5;
+	see(0, 100, 100);
+	see(1, 100, 0);
+	right->proven = 100;
+	right->sent = (struct talk_segments){ 100, 50 };
+	bond.slave[0].seen.talk.sent.all = 200;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_unanswered), 1);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	right->unanswered = 0; /* it only receives */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
+}
+
 static void test_a_smaller_mtu_at_the_far_end(void **state)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
 	(void)state;
-	see(0, 8, 8);
-	see(1, 8, 8);
+	see_both(8, 8);
 	right->long_lost = 3;
 	right->shortest_lost = 1400;
 	right->longest_answered = 1399;
@@ -777,8 +797,7 @@ static void test_the_address_of_the_bond_at_the_far_end(void **state)
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
 
 	(void)state;
-	see(0, 8, 8);
-	see(1, 8, 8);
+	see_both(8, 8);
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
 	memcpy(talk->twin_ip, own_address.bytes, sizeof(talk->twin_ip));
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 1);
@@ -795,8 +814,7 @@ static void test_the_address_of_the_bond_at_the_far_end(void **state)
 static void test_lacp_that_nobody_answers(void **state)
 {
 	(void)state;
-	see(0, 8, 8);
-	see(1, 8, 8);
+	see_both(8, 8);
 	bond.slave[1].seen.talk.lacpdus = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lacp_unused), 1);
 	bond_pin.mode = XBOND_MODE_ACTIVE_BACKUP;
@@ -860,6 +878,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
 		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_dead_slave_is_told_once, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_smaller_mtu_at_the_far_end, reset, end),
 		cmocka_unit_test_setup_teardown(test_the_address_of_the_bond_at_the_far_end, reset,
 						end),
