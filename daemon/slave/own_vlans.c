@@ -5,6 +5,7 @@
  * only tells xbond_rx which VLANs these are. It knows those of its own network namespace.
  */
 #include <linux/if_ether.h>
+#include <string.h>
 
 #include "common/slots.h"
 #include "daemon/bond/daemon.h"
@@ -12,10 +13,25 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_parts.h"
 
+struct own_vlans_member {
+	uint64_t vlan[XBOND_VLANS / 64];
+	bool unread; /* the kernel did not say which there are */
+};
+
 struct own_vlans_seen {
 	int ifindex;
 	uint64_t vlan[XBOND_VLANS / 64];
 };
+
+static struct own_vlans_member *own_vlans_member(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &own_vlans_part, slot);
+}
+
+static bool own_vlans_have(const uint64_t *vlan, unsigned int id)
+{
+	return vlan[id / 64] >> id % 64 & 1;
+}
 
 bool own_vlans_is_one(const struct link_info *link, int slave_ifindex)
 {
@@ -31,6 +47,14 @@ static void own_vlans_see(const struct link_info *link, void *arg)
 		seen->vlan[link->vlan_id / 64] |= 1ULL << link->vlan_id % 64;
 }
 
+static bool own_vlans_are_none(const uint64_t *vlan)
+{
+	for (unsigned int i = 0; i < XBOND_VLANS / 64; i++)
+		if (vlan[i])
+			return false;
+	return true;
+}
+
 /* The flag comes before the first VLAN and goes after the last one. */
 static void own_vlans_publish(struct bond *bond, unsigned int slot, const uint64_t *vlan)
 {
@@ -39,13 +63,13 @@ static void own_vlans_publish(struct bond *bond, unsigned int slot, const uint64
 
 	if (!own)
 		return;
+	if (!own_vlans_are_none(vlan))
+		dataplane_set_flags(&bond->dataplane, XBOND_F_OWN_VLANS, XBOND_F_OWN_VLANS);
 	for (unsigned int id = 0; id < XBOND_VLANS; id++) {
 		uint64_t slots = own->slots[id] & ~slots_bit(slot);
 
-		if (vlan[id / 64] >> id % 64 & 1) {
-			dataplane_set_flags(&bond->dataplane, XBOND_F_OWN_VLANS, XBOND_F_OWN_VLANS);
+		if (own_vlans_have(vlan, id))
 			slots |= slots_bit(slot);
-		}
 		if (own->slots[id] != slots)
 			store_release(own->slots[id], slots);
 		any |= slots;
@@ -54,18 +78,21 @@ static void own_vlans_publish(struct bond *bond, unsigned int slot, const uint64
 		dataplane_set_flags(&bond->dataplane, XBOND_F_OWN_VLANS, 0);
 }
 
-static void own_vlans_look(struct bond *bond, unsigned int slot)
+static void own_vlans_read(struct bond *bond, unsigned int slot)
 {
 	struct own_vlans_seen seen = { .ifindex = (int)bond_slave(bond, slot)->ifindex };
+	struct own_vlans_member *member = own_vlans_member(bond, slot);
 
-	if (!link_visit(&bond->daemon->nl, -1, own_vlans_see, &seen))
-		own_vlans_publish(bond, slot, seen.vlan);
+	member->unread = link_visit(&bond->daemon->nl, -1, own_vlans_see, &seen) != 0;
+	if (!member->unread)
+		memcpy(member->vlan, seen.vlan, sizeof(member->vlan));
 }
 
 static int own_vlans_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	(void)err;
-	own_vlans_look(bond, slot);
+	own_vlans_read(bond, slot);
+	own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
 	return 0;
 }
 
@@ -76,24 +103,43 @@ static void own_vlans_forget(struct bond *bond, unsigned int slot)
 	own_vlans_publish(bond, slot, none);
 }
 
+static bool own_vlans_are_unread(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		if (own_vlans_member(bond, slot)->unread)
+			return true;
+	return false;
+}
+
+/* The message says it all: with thousands of VLANs, looking at all devices each time takes long. */
 static bool own_vlans_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			   const struct link_info *link, bool gone)
 {
-	(void)gone;
-	return news != NEWS_ON_SLAVE || slot == PART_BOND || !link ||
-	       own_vlans_is_one(link, (int)bond_slave(bond, slot)->ifindex);
+	uint64_t *vlan;
+
+	if (news != NEWS_ON_SLAVE)
+		return news == NEWS_LOST || own_vlans_are_unread(bond);
+	vlan = own_vlans_member(bond, slot)->vlan;
+	if (!own_vlans_is_one(link, (int)bond_slave(bond, slot)->ifindex) ||
+	    own_vlans_have(vlan, (unsigned int)link->vlan_id) != gone)
+		return false;
+	vlan[link->vlan_id / 64] ^= 1ULL << link->vlan_id % 64;
+	return true;
 }
 
 static bool own_vlans_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
-	if (slot != PART_BOND)
-		own_vlans_look(bond, slot);
+	if (slot == PART_BOND)
+		return false;
+	if (news & NEWS_LOST || own_vlans_member(bond, slot)->unread)
+		own_vlans_read(bond, slot);
+	own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
 	return false;
 }
 
 struct part own_vlans_part = {
-	.hears = NEWS_ON_SLAVE | NEWS_LOST,
+	.member_size = sizeof(struct own_vlans_member),
+	.hears = NEWS_ON_SLAVE | NEWS_LOST | NEWS_TIME,
 	.enslave = own_vlans_enslave,
 	.forget = own_vlans_forget,
 	.hear = own_vlans_hear,

@@ -139,7 +139,8 @@ static bool trouble_hear(struct bond *bond, unsigned int slot, enum part_news ne
 			!!link->master != trouble_has(bond, slot, XBOND_TROUBLE_MASTER));
 	if (news == NEWS_ADDRESS)
 		return gone == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES);
-	return news != NEWS_ON_SLAVE || gone == trouble_has(bond, slot, XBOND_TROUBLE_UPPERS);
+	return news != NEWS_ON_SLAVE || (trouble_is_upper(bond, slot, link) &&
+					 gone == trouble_has(bond, slot, XBOND_TROUBLE_UPPERS));
 }
 
 static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
