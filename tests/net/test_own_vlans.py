@@ -94,3 +94,24 @@ def test_others_are_refused(lone):
     near.ip("link", "add", "l0.s", "link", "l0", "type", "vlan", "proto", "802.1ad", "id", "5")
     with pytest.raises(Refused, match="has l0.s .vlan. on it"):
         near.ctl("add-slave", "bond0", "l0")
+
+
+def test_hundreds_come_and_go(pair):
+    """bondd takes each from its message, and looks itself after it was not there."""
+    near = pair("active-backup", links=2).near
+
+    def change(*lines, of):
+        near.ip_batch(*lines)
+        wait_for(lambda: {number for number, slots in enumerate(near.pinned("own_vlans"))
+                          if slots} == set(of), "the VLANs of slaves to be known")
+
+    numbers = range(100, 400)
+    change(*[f"link add v{each} link l1 type vlan id {each}" for each in numbers], of=numbers)
+    change(*[f"link del v{each}" for each in numbers[::2]], of=numbers[1::2])
+    near.kill_bondd()
+    near.ip_batch(*[f"link del v{each}" for each in numbers[1:200:2]],
+                  "link add v50 link l0 type vlan id 50")
+    near.start_bondd()
+    rest = [50, *numbers[201::2]]
+    change("link set v50 up", of=rest)
+    change(*[f"link del v{each}" for each in rest], of=[])
