@@ -1,11 +1,14 @@
 """Plays the network that the ARP monitor probes: a switch at the far ends of the slaves, and hosts
 behind it that answer as a test wants. Knows wires, not bonds.
 """
+import contextlib
+import os
 import select
+import signal
 import socket
 import struct
-import threading
 import time
+import traceback
 
 from namespace import mac_bytes
 from waiting import wait_for
@@ -16,6 +19,7 @@ SOLICITATION, ADVERTISEMENT, ICMP6 = 135, 136, 58
 THEM, OTHER = "02:00:5e:10:00:02", "02:00:5e:10:00:03"
 ALL = "ff:ff:ff:ff:ff:ff"
 ETH_P_ALL, SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 3, 263, 8, 23
+SO_SNDBUFFORCE = 32
 VLAN_VALID = 0x10  # of the auxiliary data
 
 
@@ -50,8 +54,8 @@ def neighbour(kind, src, dst, about, mac, hops=255, tags=b""):
 class Probe:
     """A request or solicitation that a slave has sent."""
 
-    def __init__(self, dev, frame):
-        self.dev, self.frame, self.time = dev, frame, time.monotonic()
+    def __init__(self, dev, frame, is_answered=False):
+        self.dev, self.is_answered = dev, is_answered
         self.mac = frame[6:12].hex(":")
         self.tags = b""
         at = 12
@@ -102,7 +106,8 @@ def receive(made):
 
 class Targets:
     """Answers for `addresses` on the devices of a namespace. wires: tuples of devices that a switch
-    connects. What it does may be changed at any time.
+    connects. Answers come from a process with real-time priority: a thread of the test's would wait
+    for the interpreter, on a busy machine for longer than a bond waits for its targets.
     """
 
     def __init__(self, namespace, wires, addresses):
@@ -111,12 +116,13 @@ class Targets:
         self.answers = lambda probe: [probe.answer()]  # what the slave that has sent it hears
         self.floods = True  # the other slaves hear the probe
         self.chatter = []  # what all slaves hear every 30 ms: makers of frames, by device
-        self.probes = []
         self.sockets = {dev: self._open(namespace, dev) for wire in self.wires for dev in wire}
         self.devices = {made.fileno(): dev for dev, made in self.sockets.items()}
-        self.ends = False
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+        self.taken = []
+        self.told, self.tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.tells.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 << 20)
+        self.told.setblocking(False)
+        self._begin()
 
     @staticmethod
     def _open(namespace, dev):
@@ -128,43 +134,26 @@ class Targets:
         made.setblocking(False)
         return made
 
-    def send(self, dev, frame):
-        try:
-            self.sockets[dev].send(frame)
-        except OSError:
-            pass  # the device is down
+    def act(self, **how):
+        """From now on with other answers, floods, chatter, or further addresses. Functions work in
+        the other process: what they change there is not changed here.
+        """
+        self._end()
+        self.addresses |= {address(each) for each in how.pop("addresses", ())}
+        for name, value in how.items():
+            assert hasattr(self, name)
+            setattr(self, name, value)
+        self._begin()
 
-    def _take(self, dev, frame):
-        if not is_probe(frame, self.addresses):
-            return
-        probe = Probe(dev, frame)
-        self.probes.append(probe)
-        for each in self.answers(probe):
-            self.send(dev, each)
-        for other in next(wire for wire in self.wires if dev in wire):
-            if self.floods and other != dev:
-                self.send(other, frame)
-
-    def _run(self):
-        poll = select.poll()
-        for made in self.sockets.values():
-            poll.register(made, select.POLLIN)
-        chat = time.monotonic()
-        while not self.ends:
-            for fd, _ in poll.poll(10):
-                self._read(self.devices[fd])
-            if time.monotonic() >= chat:
-                chat += 0.03
-                for dev in self.sockets:
-                    for make in self.chatter:
-                        self.send(dev, make(dev))
-
-    def _read(self, dev):
-        try:
+    @property
+    def probes(self):
+        """All that were received so far."""
+        with contextlib.suppress(BlockingIOError):
             while True:
-                self._take(dev, receive(self.sockets[dev]))
-        except OSError:
-            pass  # all read, or the device is down
+                told = self.told.recv(4096)
+                dev, is_answered = struct.unpack_from("16s?", told)
+                self.taken.append(Probe(dev.rstrip(b"\0").decode(), told[17:], is_answered))
+        return self.taken
 
     def wait_probes(self, count, accept=lambda probe: True, deadline=8):
         """The next so many probes, from now on, that are accepted."""
@@ -174,11 +163,82 @@ class Targets:
                         f"{count} probes", deadline)
 
     def close(self):
-        self.ends = True
-        self.thread.join()
-        for made in self.sockets.values():
+        self._end()
+        for made in (*self.sockets.values(), self.told, self.tells):
             made.close()
 
     def report(self):
         return f"===== {len(self.probes)} probes; the last: " + ", ".join(
             f"{each.dev} {each.source} > {each.target}" for each in self.probes[-8:])
+
+    # the process
+
+    def _begin(self):
+        ends, self.lives = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(ends)
+            return
+        try:
+            os.close(self.lives)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            with contextlib.suppress(PermissionError):
+                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+            self._run(ends)
+            os._exit(0)
+        except BaseException:  # pylint: disable=broad-exception-caught
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(1)
+
+    def _end(self):
+        os.close(self.lives)
+        _, status = os.waitpid(self.pid, 0)
+        assert status == 0, "the targets have failed"
+
+    def _run(self, ends):
+        """Until the other end of that pipe is closed."""
+        poll = select.poll()
+        for made in (ends, *self.sockets.values()):
+            poll.register(made, select.POLLIN)
+        chat, is_over = time.monotonic(), False
+        while not is_over:
+            wait = max(chat - time.monotonic(), 0) * 1000 + 1 if self.chatter else None
+            for fd, _ in poll.poll(wait):
+                if fd == ends:
+                    is_over = True
+                else:
+                    self._read(self.devices[fd])
+            if self.chatter and time.monotonic() >= chat:
+                self._chat()
+                chat = time.monotonic() + 0.03
+
+    def _read(self, dev):
+        try:
+            while True:
+                self._take(dev, receive(self.sockets[dev]))
+        except OSError:
+            pass  # all read, or the device is down
+
+    def _take(self, dev, frame):
+        if not is_probe(frame, self.addresses):
+            return
+        probe = Probe(dev, frame)
+        answers = self.answers(probe)
+        for each in answers:
+            self._send(dev, each)
+        for other in next(wire for wire in self.wires if dev in wire):
+            if self.floods and other != dev:
+                self._send(other, frame)
+        self.tells.send(struct.pack("16s?", dev.encode(), bool(answers)) + frame)
+
+    def _chat(self):
+        for dev in self.sockets:
+            for make in self.chatter:
+                self._send(dev, make(dev))
+
+    def _send(self, dev, frame):
+        try:
+            self.sockets[dev].send(frame)
+        except OSError:
+            pass  # the device is down
