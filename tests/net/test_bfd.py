@@ -319,7 +319,7 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
     wait_for(lambda: tx_slots(made.near) == {0, 1}, "the slave to be back")
     made.far.ip("link", "set", "l1", "down")
     with silent(made.near, "l0", program=DROP_BFD):
-        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        wait_for(lambda: bfd(made.near, "l0")["session"] == "down", "the session of l0 to end")
         wait_for(lambda: sends_by("l0"), "l0 to serve")
 
 
