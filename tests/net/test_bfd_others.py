@@ -14,7 +14,9 @@ from test_bfd import DROP, bfd
 from waiting import IS_SLOW, PATIENCE, quiet_for, wait_for
 
 US, THEM = "10.0.0.1", "10.0.0.2"
-INTERVAL, MULTIPLIER = 100 * PATIENCE, 3  # BIRD and FRR have no priority on a busy machine
+INTERVAL, MULTIPLIER = 100 * PATIENCE, 3
+# As bondd has it for BFD: on a busy machine neither end may be late.
+REALTIME = ("chrt", "--rr", "1")
 BFDD = "/usr/lib/frr/bfdd"
 BIRD_CONF = """
 router id 10.0.0.2;
@@ -40,7 +42,7 @@ class Bird:
         self.namespace, self.control = namespace, directory / "bird.ctl"
         self.conf = directory / "bird.conf"
         self.set(INTERVAL)
-        namespace.spawn("bird", "-f", "-c", self.conf, "-s", self.control, "-P",
+        namespace.spawn(*REALTIME, "bird", "-f", "-c", self.conf, "-s", self.control, "-P",
                         directory / "bird.pid", stderr=subprocess.DEVNULL)
 
     def write(self, interval):
@@ -64,8 +66,9 @@ class Frr:
         self.namespace, self.directory = namespace, directory
         common = ("--vty_socket", directory, "-z", directory / "zserv", "-u", "frr", "-g", "frr")
         for name, words in (("zebra", ()), ("bfdd", ("--bfdctl", directory / "bfdd.sock"))):
-            namespace.spawn(BFDD.replace("bfdd", name), *common, "-i", directory / f"{name}.pid",
-                            *words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            namespace.spawn(*REALTIME, BFDD.replace("bfdd", name), *common, "-i",
+                            directory / f"{name}.pid", *words, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
             wait_for((directory / f"{name}.vty").exists, name)
         self.set(INTERVAL)
 
