@@ -509,15 +509,21 @@ def turns(host):
 
 
 def test_no_descriptor_for_a_connection(case):
-    """It is answered, once, and the loop does not spin."""
+    """It is answered, and leaves none open. As bondd opens some for a moment, the limit, and what
+    was open before, may be too high by one.
+    """
     host, pid = case.host, case.host.bondd.pid
-    before = min(len(open_files(pid)) for _ in range(50))  # it opens some for a moment
-    limit_files(pid, lowest_free(pid))
-    line = error_line(host.ctl_try("set", "bond0", "min_links", "1"), REFUSED)
-    assert "file descriptors" in line
+    before = min(len(open_files(pid)) for _ in range(50))
+
+    def refused():
+        limit_files(pid, lowest_free(pid))
+        done = host.ctl_try("set", "bond0", "min_links", "1")
+        return done if done.returncode else None
+    for _ in range(3):
+        assert "file descriptors" in error_line(wait_for(refused, "a refusal"), REFUSED)
     limit_files(pid)
     host.ctl("set", "bond0", "min_links", "1")
-    wait_for(lambda: len(open_files(pid)) == before, "the connections to be closed")
+    wait_for(lambda: len(open_files(pid)) <= before, "the connections to be closed")
 
 
 def test_no_descriptor_for_a_connection_that_waits(case):
