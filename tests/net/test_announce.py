@@ -293,8 +293,12 @@ def flags_of(host, address):
 
 
 def link_local(host):
-    return wait_for(lambda: next((word.split("/")[0] for word in flags_of(host, "fe80::/10")
-                                  if word.startswith("fe80::")), None), "a link-local address")
+    """Which the kernel lets nobody use at first, also where it looks for no duplicates."""
+    def found():
+        words = flags_of(host, "fe80::/10")
+        return None if "tentative" in words else next(
+            (word.split("/")[0] for word in words if word.startswith("fe80::")), None)
+    return wait_for(found, "a link-local address")
 
 
 def test_addresses_that_may_be_anothers_are_not_announced(pair):
