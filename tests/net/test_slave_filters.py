@@ -14,6 +14,7 @@ from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("on_pairs")
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 LAST, FIRST = 65535, 1  # preferences of xbond's filters
 goes_last = pytest.mark.skipif(is_team(), reason="on slaves of a team xbond's program comes first, "
