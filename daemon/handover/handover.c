@@ -23,6 +23,9 @@
 /* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
 #define WAIT_NS (20000 * NS_PER_MS)
 
+/* Of a stage that goes on in another turn: when other work has had one, or in a while. */
+enum { RUN_SOON = 1, RUN_WAITS };
+
 static int run_prepare(struct handover *plan, struct err *err)
 {
 	int r = handover_journal_write(plan, err);
@@ -34,64 +37,75 @@ static int run_prepare(struct handover *plan, struct err *err)
 	return r ? r : handover_journal_write(plan, err);
 }
 
+static int run_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
+{
+	plan->wait_until_ns = clock_now_ns() + WAIT_NS;
+	return handover_move(plan, slave, err);
+}
+
 /* Those that go first must carry traffic before anything else changes over. */
 static int run_look(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
-	if (!handover_is_used(plan, slave)) {
-		if (!plan->is_hurried && clock_now_ns() < plan->wait_until_ns)
-			return 1;
-		if (slave->is_first)
-			return err_set(err, ETIMEDOUT, "%s carries no traffic in the new bond",
-				       slave->name);
-		handover_note(plan, "%s carries no traffic yet", slave->name);
-	}
-	plan->wait_until_ns = 0;
+	if (handover_is_used(plan, slave))
+		return 0;
+	if (!plan->is_hurried && clock_now_ns() < plan->wait_until_ns)
+		return RUN_WAITS;
+	if (slave->is_first)
+		return err_set(err, ETIMEDOUT, "%s carries no traffic in the new bond",
+			       slave->name);
+	handover_note(plan, "%s carries no traffic yet", slave->name);
 	return 0;
 }
 
-/* Other work has a turn after each slave that is not the first. */
-static int run_slave(struct handover *plan, const struct handover_slave *slave, struct err *err)
+/* Other work has a turn after each slave that is moved and is not the first. */
+static int run_slaves(struct handover *plan, bool are_first,
+		      int (*step)(struct handover *plan, const struct handover_slave *slave,
+				  struct err *err),
+		      struct err *err)
 {
-	int r;
-
-	if (plan->wait_until_ns)
-		return run_look(plan, slave, err);
-	r = handover_move(plan, slave, err);
-	if (r)
-		return r;
-	plan->wait_until_ns = clock_now_ns() + WAIT_NS;
-	return slave->is_first || plan->is_hurried ? run_look(plan, slave, err) : 1;
-}
-
-static int run_slaves(struct handover *plan, bool are_first, struct err *err)
-{
-	for (; plan->next_slave < plan->slave_count; plan->next_slave++) {
+	while (plan->next_slave < plan->slave_count) {
 		const struct handover_slave *slave = &plan->slaves[plan->next_slave];
-		int r = slave->is_first == are_first ? run_slave(plan, slave, err) : 0;
+		int r = slave->is_first == are_first ? step(plan, slave, err) : 0;
 
 		if (r)
 			return r;
+		plan->next_slave++;
+		if (step == run_move && !slave->is_first && !plan->is_hurried)
+			return RUN_SOON;
 	}
 	plan->next_slave = 0;
 	return 0;
 }
 
-static int run_first(struct handover *plan, struct err *err)
+static int run_move_first(struct handover *plan, struct err *err)
 {
-	return run_slaves(plan, true, err);
+	return run_slaves(plan, true, run_move, err);
+}
+
+static int run_look_first(struct handover *plan, struct err *err)
+{
+	return run_slaves(plan, true, run_look, err);
 }
 
 static int run_switch(struct handover *plan, struct err *err)
 {
-	int r = handover_switch(plan, err);
+	int r = handover_survey_again(plan, err);
 
+	if (!r)
+		r = handover_switch(plan, err);
 	plan->has_switched = !r;
 	return r;
 }
 
-static int run_others(struct handover *plan, struct err *err)
+/* Nothing reaches them in the old bond any more, so none waits for another. */
+static int run_move_others(struct handover *plan, struct err *err)
 {
-	int r = run_slaves(plan, false, err);
+	return run_slaves(plan, false, run_move, err);
+}
+
+static int run_look_others(struct handover *plan, struct err *err)
+{
+	int r = run_slaves(plan, false, run_look, err);
 
 	if (!r)
 		r = plan->new_side->complete(plan, plan->devices[0].new, err);
@@ -105,7 +119,8 @@ static int run_record_end(struct handover *plan, struct err *err)
 }
 
 static int (*const run_stages[])(struct handover *plan, struct err *err) = {
-	run_prepare, run_first, run_switch, run_others, run_record_end,
+	run_prepare,	 run_move_first,  run_look_first, run_switch,
+	run_move_others, run_look_others, run_record_end,
 };
 
 /* From here on it is done. What the old bond has left is removed, or the next bondd does it. */
@@ -145,15 +160,15 @@ static int run_fail(struct handover *plan, int r, const struct err *why, struct 
 			       worse.text);
 	if (back)
 		return err_set(err, -r,
-			       "%s; and not everything could be undone: %s ('bondctl %s %s' tries "
+			       "%s; and not everything could be undone: %s (the same command tries "
 			       "again)",
-			       why->text, worse.text, plan->words->verb, handover_name(plan));
+			       why->text, worse.text);
 	return err_set(err, -r, "%s; %s", why->text, plan->words->undone);
 }
 
 /*
- * Does what can be done now. 1: it waits for a slave to carry traffic; call it again soon. 0: it is
- * done. -errno, with a line in err: it has failed, and what was done is undone.
+ * Does what can be done now. RUN_SOON, RUN_WAITS: call it again. 0: it is done. -errno, with a line
+ * in err: it has failed, and what was done is undone.
  */
 static int handover_run(struct handover *plan, struct err *err)
 {
@@ -276,7 +291,7 @@ static int handover_on_turn(sd_event_source *source, uint64_t usec, void *arg)
 		r = handover_run(waiting->plan, &err);
 	event_set_author(0);
 	if (r > 0)
-		handover_wake(waiting, LOOK_US);
+		handover_wake(waiting, r == RUN_SOON ? 0 : LOOK_US);
 	else
 		handover_tell(r, &err);
 	return 0;

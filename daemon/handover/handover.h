@@ -3,7 +3,7 @@
  * takeover, handback and conversion: a bond of the kernel (or a team of teamd) becomes one of
  * xbond, one of xbond becomes the kernel's, or one of xbond gets another kind of device, under
  * traffic. The old bond goes on until the new one carries traffic by its first slave; then names,
- * addresses and routes change over; then the other slaves follow, one by one. If anything fails,
+ * addresses and routes change over; then the other slaves follow. If anything fails,
  * everything goes back. RUN_DIR/handover/BOND.json is the journal from which the next bondd puts
  * back, or finishes, what a killed one began.
  *

@@ -16,11 +16,11 @@
 #include "options/names.h"
 
 static const struct handover_words words_of_kind[] = {
-	[HANDOVER_TAKEOVER] = { "takeover", "takeover", "is xbond's now",
+	[HANDOVER_TAKEOVER] = { "takeover", "is xbond's now",
 				"everything is the kernel's again, as it was" },
-	[HANDOVER_HANDBACK] = { "handback", "handback", "is the kernel's now",
+	[HANDOVER_HANDBACK] = { "handback", "is the kernel's now",
 				"everything is xbond's again, as it was" },
-	[HANDOVER_CONVERSION] = { "conversion", "set", "has another device now",
+	[HANDOVER_CONVERSION] = { "conversion", "has another device now",
 				  "everything is as it was" },
 };
 

@@ -55,15 +55,14 @@ struct handover {
 	const struct handover_side *old_side, *new_side;
 	/* How far it is: handover.c */
 	unsigned int stage;
-	size_t next_slave;	/* of those that the stage moves */
-	uint64_t wait_until_ns; /* for the next slave, which has been moved; 0: it has not */
+	size_t next_slave;	/* of those that the stage moves or waits for */
+	uint64_t wait_until_ns; /* for those that have been moved */
 	bool has_switched;	/* the new bond has the names and addresses */
 	bool is_hurried;	/* waits for no slave */
 };
 
 struct handover_words {
 	const char *name;   /* in the journal, in events and in the log */
-	const char *verb;   /* of bondctl, which tries it again */
 	const char *done;   /* what the bond is then */
 	const char *undone; /* what it is again */
 };
@@ -130,6 +129,11 @@ int handover_journal_read(struct daemon *daemon, const char *name, struct handov
 
 /* given: options that the user wants otherwise, {NAME: TEXT}; NULL: none. */
 int handover_survey(struct handover *plan, const char *name, const json_t *given, struct err *err);
+/*
+ * What has come on the old devices or has gone while a slave was waited for: addresses, routes,
+ * masters and the like are in the plan and in its journal then. Refuses devices that are not.
+ */
+int handover_survey_again(struct handover *plan, struct err *err);
 
 /* The steps of a handover. Each says in err what it could not do. */
 

@@ -270,11 +270,12 @@ static int xbond_side_release(struct handover *plan, int ifindex,
 {
 	char name[XBOND_NAME_SIZE];
 	const char *names[] = { name };
-	struct bond *bond;
-	int r = xbond_side_need(plan, ifindex, &bond, err);
+	struct bond *bond = xbond_side_find(plan, ifindex);
+	int r;
 
-	if (!r)
-		r = xbond_side_name(plan, slave, name, err);
+	if (!bond) /* it was removed, and has freed its slaves */
+		return 0;
+	r = xbond_side_name(plan, slave, name, err);
 	return r ? r : request_del_slaves(plan->daemon, bond_pin(bond)->name, names, 1, NULL, err);
 }
 

@@ -364,16 +364,29 @@ static int undo_configure(struct handover *plan, struct err *err)
 	return r;
 }
 
+/* The old bond was removed. The new one goes, too, unless it has become the bond. */
+static int undo_orphan(struct handover *plan, struct err *err)
+{
+	struct link_info now;
+
+	if (!link_get_by_name(&plan->daemon->nl, plan->devices[0].new_name, &now) &&
+	    undo_remove_new(plan, err))
+		return -EAGAIN;
+	return err_set(err, ESTALE, "%s is gone, so there is nothing to go back to",
+		       handover_name(plan));
+}
+
 int handover_undo(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
 	struct link_info old;
 	int r = handover_find_old(plan, 0, &old);
 
+	if (r == -ENODEV)
+		return undo_orphan(plan, err);
 	if (r)
-		return err_set(err, r == -ENODEV ? ESTALE : -r,
-			       "%s is gone, so there is nothing to go back to",
-			       handover_name(plan));
+		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
+			       handover_name(plan), strerror(-r));
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
 		undo_keep(&r, err, undo_device(plan, i, &why), &why);

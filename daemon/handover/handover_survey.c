@@ -412,9 +412,13 @@ static void survey_choose_first(struct handover *plan)
 static int survey_conf(struct handover *plan, struct err *err)
 {
 	struct netconf_device *pairs = handover_pairs(plan, true);
-	int r = netconf_read(&plan->daemon->nl, pairs, plan->device_count, &plan->conf, err);
+	struct netconf conf = { 0 };
+	int r = netconf_read(&plan->daemon->nl, pairs, plan->device_count, &conf, err);
 
 	free(pairs);
+	netconf_free(r ? &conf : &plan->conf);
+	if (!r)
+		plan->conf = conf;
 	return r;
 }
 
@@ -467,4 +471,56 @@ int handover_survey(struct handover *plan, const char *name, const json_t *given
 	      : survey_all(plan, &links, &link, given, err);
 	link_list_free(&links);
 	return r;
+}
+
+static bool again_is_planned(const struct handover *plan, int ifindex)
+{
+	for (size_t i = 0; i < plan->device_count; i++)
+		if (plan->devices[i].old == ifindex || plan->devices[i].new == ifindex)
+			return true;
+	return false;
+}
+
+static int again_device(const struct handover *plan, const struct link_list *links,
+			struct handover_device *device, struct err *err)
+{
+	const struct link_info *now = link_list_find(links, device->old);
+
+	if (!now)
+		return err_set(err, ENODEV, "%s was removed meanwhile", device->name);
+	if (device->lower < 0 && now->mtu != plan->mtu)
+		return err_set(err, EAGAIN, "the MTU of %s was changed meanwhile; try again",
+			       device->name);
+	for (size_t i = 0; i < links->count; i++) {
+		const struct link_info *link = &links->link[i];
+
+		if ((link_is_on(link, device->old) || link_sends_by(link, device->old)) &&
+		    !again_is_planned(plan, link->ifindex))
+			return err_set(err, EAGAIN,
+				       "%s has come on %s meanwhile, and does not go along; try "
+				       "again",
+				       link->name, device->name);
+	}
+	device->is_up = now->flags & IFF_UP;
+	device->has_master = now->master;
+	if (strcmp(now->name, device->name) &&
+	    link_set_name(&plan->daemon->nl, device->old, device->name, err))
+		return -EEXIST;
+	return survey_check_master(links, now, err);
+}
+
+int handover_survey_again(struct handover *plan, struct err *err)
+{
+	struct link_list links;
+	int r = link_list_read(&plan->daemon->nl, &links);
+
+	if (r)
+		err_set(err, EAGAIN, "the devices cannot be listed; try again");
+	for (size_t i = 0; i < plan->device_count && !r; i++)
+		r = again_device(plan, &links, &plan->devices[i], err);
+	link_list_free(&links);
+	if (r)
+		return r;
+	r = survey_conf(plan, err);
+	return r ? r : handover_journal_write(plan, err);
 }

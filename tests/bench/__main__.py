@@ -11,7 +11,7 @@ from .rows import chosen, write_json
 
 SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "receive",
             "xdp", "library", "single_stream", "unequal", "steering", "connections", "failover",
-            "detection", "lacp", "daemon_cost", "metrics")
+            "detection", "lacp", "conversion", "daemon_cost", "metrics")
 
 
 @dataclasses.dataclass
@@ -28,13 +28,14 @@ class Scale:
     every_failover: bool = True  # also without what makes the kernel hold messages back
     losses: int = 7  # of everything on a link that keeps its carrier
     idle_seconds: int = 20
+    conversions: int = 10  # each way
     answers: int = 40  # of bondd --metrics
     lacp_seconds: int = 60  # of listening to LACPDUs
 
 
 QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, every_steering=False, cuts=3,
-              failovers=3, every_failover=False, losses=3, idle_seconds=10, lacp_seconds=15,
-              frames=300000)
+              failovers=3, every_failover=False, losses=3, conversions=3, idle_seconds=10,
+              lacp_seconds=15, frames=300000)
 
 
 def main():

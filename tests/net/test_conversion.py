@@ -2,14 +2,18 @@
 fails, and whoever dies, leaves it as it was. Where the kernel has one kind only, that one becomes
 another of its kind (XBOND_TEST_CONVERT).
 """
+import ast
+import subprocess
+
 import pytest
 
 from lab import Refused
+from lacp import distributing, wait_distributing
 from namespace import kernel_makes
 from policies import FIRST_FIVE, compile_policy
 from test_handover import dress, picture
 from traffic import Stream
-from waiting import wait_for
+from waiting import PATIENCE, wait_for
 
 pytestmark = pytest.mark.usefixtures("tests_choose")
 KINDS = ["veth", *(kind for kind in ("netkit", "team") if kernel_makes(kind))]
@@ -169,3 +173,204 @@ def test_the_same_kind_is_only_recorded(pair):
         near.ctl("set", "bond0", "device", word)
         assert near.link("bond0")["ifindex"] == ifindex
         assert near.show()["options"]["device"] == word
+
+
+class MidWay:
+    """A conversion whose first slave is let in by the partner when go_on() says so, under traffic
+    both ways.
+    """
+
+    def __init__(self, made, new):
+        self.made, self.near, self.far = made, made.near, made.far
+        self.before = picture(self.near)
+        self.streams = [Stream(self.near, self.far, rate=500),
+                        Stream(self.far, self.near, to="10.0.0.1", rate=500, port=9001)]
+        self.far.ctl("set", "bond0", "max_links", 2)
+        wait_for(lambda: len(distributing(self.near)) == 2, "the partner to keep two links")
+        self.child = self.order(new)
+        wait_for(lambda: self.near.exists("n0-bond0") and "n0-bond0: slave l2 added" in
+                 self.near.log(), "the first slave to change")
+
+    def restore(self):
+        """Ends what has happened, as far as traffic needs that."""
+
+    def order(self, new):
+        return self.near.spawn(*self.near.ctl_command("set", "bond0", "device", new),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def go_on(self):
+        self.far.ctl("set", "bond0", "max_links", 0)
+
+    def said(self, child=None):
+        """Its exit status, and its line."""
+        child = child or self.child
+        text = child.communicate(timeout=60 * PATIENCE)[1].decode()
+        assert text.count("\n") <= 1, text
+        return child.returncode, text
+
+    def wait_whole(self, has=True):
+        """One bond with all slaves and traffic, nothing of the other one."""
+        near = self.near
+        assert not list((near.run_dir / "handover").iterdir())
+        assert not [name for name in near.devices() if name[0] in "no" and "-bond0" in name]
+        assert near.ctl("list").split() == ["bond0"]
+        near.wait_slaves(*self.made.links)
+        wait_distributing(near, links=self.made.links, deadline=15)
+        wait_for(lambda: picture(near) == self.before,
+                 lambda: f"{self.before}, not {picture(near)}")
+        for stream in self.streams:
+            stream.flow_on(100)
+            stream.finish()
+
+
+@pytest.fixture
+def mid_way(dressed):
+    def make(old, new, refusable=False):
+        made = dressed("802.3ad", old, lacp_rate="fast")
+        made.near.ip("link", "del", "mv0")  # so that bond0 can be a port of a bridge
+        if refusable:
+            made.near.stop_bondd()
+            made.near.start_refusable()
+        return MidWay(made, new)
+    return make
+
+
+
+def stop_bondd(found):
+    found.near.freeze_bondd()
+    for stream in found.streams:
+        stream.flow_on(500)
+    found.near.thaw_bondd()
+
+
+def change_partner(found):
+    found.far.ctl("set", "bond0", "ad_actor_system", "02:00:00:00:07:77", "ad_user_port_key", 9)
+
+
+def cut_another_link(found):
+    found.far.ip("link", "set", "l0", "down")
+    found.near.wait_slaves("l1")
+    found.restore = lambda: found.far.ip("link", "set", "l0", "up")
+
+
+def add_address_and_route(found):
+    found.near.ip("addr", "add", "10.9.9.9/24", "dev", "bond0")
+    found.near.ip("route", "add", "10.8.0.0/16", "via", "10.9.9.1")
+    found.before = picture(found.near)
+
+
+def make_port_of_bridge(found):
+    """Meanwhile addresses of bond0 receive nothing."""
+    near = found.near
+    near.ip("link", "add", "br0", "type", "bridge")
+    near.ip("link", "set", "bond0", "master", "br0")
+
+    def restore():
+        wait_for(lambda: near.link("bond0").get("master") == "br0", "the new device in the bridge")
+        near.ip("link", "del", "br0")
+    found.restore = restore
+
+
+def rename(found):
+    """In the end it has the name that the command named. Before Linux 6.2 it keeps it, being up."""
+    found.near.ip("link", "set", "bond0", "name", "another", check=False)
+    name = "another" if found.near.exists("another") else "bond0"
+    found.before = ast.literal_eval(repr(picture(found.near, name)).replace(name, "bond0"))
+
+
+def ask_for_another(found):
+    status, text = found.said(found.order("auto"))
+    assert status == 1 and "has not ended yet" in text
+
+
+@ways
+@pytest.mark.variants(4)
+@pytest.mark.parametrize("happens", [stop_bondd, change_partner, cut_another_link, rename,
+                                     add_address_and_route, make_port_of_bridge, ask_for_another])
+def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
+    found = mid_way(old, new)
+    happens(found)
+    found.go_on()
+    wait_for(lambda: "n0-bond0: is now called bond0" in found.near.log(), "the names to change", 25)
+    found.restore()
+    assert found.said() == (0, "")
+    found.wait_whole()
+    assert found.near.show()["device"] == new
+
+
+def add_macvlan(found):
+    found.near.ip("link", "add", "link", "bond0", "name", "mv1", "type", "macvlan")
+    found.restore = lambda: found.near.ip("link", "del", "mv1")
+    return "mv1 has come on bond0 meanwhile"
+
+
+def change_mtu(found):
+    found.near.ip("link", "set", "bond0", "mtu", "1400")
+    found.restore = lambda: found.near.ip("link", "set", "bond0", "mtu", "1500")
+    return "the MTU of bond0 was changed meanwhile"
+
+
+def cut_first_link(found):
+    found.far.ip("link", "set", "l2", "down")
+    found.restore = lambda: found.far.ip("link", "set", "l2", "up")
+    return "l2 carries no traffic in the new bond"
+
+
+@ways
+@pytest.mark.variants(2)
+@pytest.mark.parametrize("happens", [add_macvlan, change_mtu, cut_first_link])
+def test_it_goes_back_when(mid_way, happens, old, new):
+    found = mid_way(old, new)
+    why = happens(found)
+    found.go_on()
+    status, text = found.said()
+    assert status == 1 and why in text and "everything is as it was" in text
+    found.restore()
+    found.wait_whole()
+    assert found.near.show()["device"] == old
+
+
+@ways
+def test_killed_in_its_midst(mid_way, old, new):
+    found = mid_way(old, new)
+    found.near.kill_bondd()
+    for stream in found.streams:
+        stream.flow_on(500)
+    found.near.start_bondd()
+    assert found.said()[0]
+    found.go_on()
+    found.wait_whole()
+    assert found.near.show()["device"] == old
+
+
+@ways
+def test_deleted_in_its_midst(mid_way, old, new):
+    """Then there is neither bond, and all slaves are free."""
+    found = mid_way(old, new)
+    near = found.near
+    near.ip("link", "del", "bond0")
+    found.go_on()
+    status, text = found.said()
+    assert status == 1 and "bond0 was removed meanwhile" in text
+    assert not near.ctl("list") and not near.pins()
+    assert not [name for name in near.devices() if "bond0" in name]
+    assert not list((near.run_dir / "handover").iterdir())
+    near.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast")
+    near.ctl("add-slave", "bond0", *found.made.links)
+
+
+@ways
+def test_a_fault_that_stays(mid_way, old, new):
+    """Also through the undo. When it has gone, another attempt does all."""
+    found = mid_way(old, new, refusable=True)
+    near = found.near
+    with near.refusing("detach"):
+        found.go_on()
+        status, text = found.said()
+        assert status == 1 and "not everything could be undone" in text
+        for stream in found.streams:
+            stream.flow_on(500)
+    wait_for(lambda: not near.ctl_try("set", "bond0", "device", new).returncode,
+             "another attempt to succeed")
+    found.wait_whole()
+    assert near.show()["device"] == new

@@ -25,16 +25,16 @@ def dress(near):
     near.ip("neigh", "add", "proxy", "10.0.0.78", "dev", "bond0")
 
 
-def picture(near):
+def picture(near, bond="bond0"):
     """All that was configured; no lifetimes, no ifindexes."""
     addresses = sorted((each["local"], each["prefixlen"], each.get("label"), each["scope"],
                         each.get("noprefixroute"), each["valid_life_time"] > 1 << 31)
-                       for each in near.ip_json("addr", "show", "dev", "bond0")[0]["addr_info"])
+                       for each in near.ip_json("addr", "show", "dev", bond)[0]["addr_info"])
     routes = sorted({" ".join(line.split()) for family in ("-4", "-6")
                      for line in near.ip(family, "route", "show", "table", "all").splitlines()})
     neighbours = [near.ip("neigh", "show", *words) for words in
-                  (("nud", "permanent", "dev", "bond0"), ("proxy", "dev", "bond0"))]
-    link = near.link("bond0")
+                  (("nud", "permanent", "dev", bond), ("proxy", "dev", bond))]
+    link = near.link(bond)
     return addresses, routes, neighbours, (link["address"], link["mtu"], link["flags"])
 
 

@@ -16,6 +16,8 @@ from ...bench.bed import (BLAST, add_plain_link, blast, bring_up, drop_at_ingres
                           no_arp, PLAIN, PLAIN_FAR)
 from ...bench import bed
 from ...bench import xdp
+from ...bench.conversion import mode_rows as conversion_rows
+from ...bench.failover import MODES
 from ...bench.rows import Row, alternate, chosen, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
@@ -27,7 +29,7 @@ from .paths import path_rows
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 # And names of modes, of which alone cuts are measured.
-SUBJECTS = ("send", "receive", "paths", "cut", "xdp")
+SUBJECTS = ("send", "receive", "paths", "conversion", "cut", "xdp")
 RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 bed.CPU = 0  # the only one: nothing else moves the clock
@@ -252,6 +254,7 @@ def main():
     read_ahead()
     for name, measure in (("send", send_rows), ("receive", receive_rows),
                           ("paths", lambda: path_rows(ROUNDS, SECONDS)),
+                          ("conversion", lambda: conversion_rows(MODES, CUTS)),
                           ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
             continue
