@@ -1,6 +1,6 @@
-"""What `bondctl set BOND device KIND` loses of 10,000 packets per second both ways: each way between
-the kinds that this kernel makes, in each mode that both can. A kernel with veth alone makes another
-veth (XBOND_TEST_CONVERT).
+"""What `bondctl set BOND device KIND` loses of 10,000 packets per second both ways: each way
+between the kinds that this kernel makes, in each mode that both can. A kernel with veth alone makes
+another veth (XBOND_TEST_CONVERT).
 """
 import itertools
 import os
