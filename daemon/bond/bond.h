@@ -110,6 +110,7 @@ struct bond_lacp {
 	struct standby_state standby;
 	/* Slots that carry traffic, or would, without those that a monitor wants to take out. */
 	uint64_t prospect;
+	uint64_t told; /* slots that carry traffic, as the log has it */
 };
 
 /* micro-BFD, as last told to the BFD thread: */

@@ -12,6 +12,7 @@
 #include "daemon/bond/part.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
+#include "view/view_bond.h"
 
 static struct lacp_config bond_lacp_config_of(struct bond *bond)
 {
@@ -111,6 +112,7 @@ static void bond_lacp_enter(struct bond *bond)
 	bond->lacp.thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins,
 					    members, &bond->lacp.config, &err);
 	memset(bond->lacp.ports, 0, sizeof(bond->lacp.ports));
+	bond->lacp.told = bond_lacp_distributing(bond);
 	if (!bond->lacp.thread)
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
@@ -263,6 +265,18 @@ static const char *bond_lacp_on_off(unsigned int detail)
 	return detail ? "on" : "off";
 }
 
+static int bond_lacp_churn_priority(unsigned int detail)
+{
+	return detail == LACP_CHURN_CHURNED ? LOG_NOTICE : LOG_DEBUG;
+}
+
+static const char *bond_lacp_churn_words(unsigned int detail)
+{
+	if (detail == LACP_CHURN_CHURNED)
+		return "not in sync for a minute";
+	return detail == LACP_CHURN_NONE ? "in sync" : "a minute to get in sync";
+}
+
 static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
@@ -270,15 +284,15 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 
 	switch (event->event) {
 	case LACP_EVENT_RX:
-		bond_lacp_tell(LOG_INFO, "receive", lacp_rx_name(event->detail),
+		bond_lacp_tell(LOG_DEBUG, "receive", lacp_rx_name(event->detail),
 			       "%s: LACP receive %s", port, lacp_rx_name(event->detail));
 		break;
 	case LACP_EVENT_MUX:
-		bond_lacp_tell(LOG_NOTICE, "mux", lacp_mux_name(event->detail), "%s: LACP mux %s",
+		bond_lacp_tell(LOG_DEBUG, "mux", lacp_mux_name(event->detail), "%s: LACP mux %s",
 			       port, lacp_mux_name(event->detail));
 		break;
 	case LACP_EVENT_SELECTED:
-		bond_lacp_tell(LOG_INFO, "selected", lacp_selected_name(event->detail),
+		bond_lacp_tell(LOG_DEBUG, "selected", lacp_selected_name(event->detail),
 			       "%s: LACP %s", port, lacp_selected_name(event->detail));
 		break;
 	case LACP_EVENT_PARTNER:
@@ -301,12 +315,14 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 				      : "fallback ends");
 		break;
 	case LACP_EVENT_ACTOR_CHURN:
-		bond_lacp_tell(LOG_NOTICE, "actor_churn", lacp_churn_name(event->detail),
-			       "%s: actor churn %s", port, lacp_churn_name(event->detail));
+		bond_lacp_tell(bond_lacp_churn_priority(event->detail), "actor_churn",
+			       lacp_churn_name(event->detail), "%s: LACP actor churn: %s", port,
+			       bond_lacp_churn_words(event->detail));
 		break;
 	case LACP_EVENT_PARTNER_CHURN:
-		bond_lacp_tell(LOG_NOTICE, "partner_churn", lacp_churn_name(event->detail),
-			       "%s: partner churn %s", port, lacp_churn_name(event->detail));
+		bond_lacp_tell(bond_lacp_churn_priority(event->detail), "partner_churn",
+			       lacp_churn_name(event->detail), "%s: LACP partner churn: %s", port,
+			       bond_lacp_churn_words(event->detail));
 		break;
 	case LACP_EVENT_STRANGER:
 		mac_format(event->system, system);
@@ -327,12 +343,46 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 	}
 }
 
+/* A lost link has a line already. */
+static void bond_lacp_log_traffic(struct bond *bond, unsigned int slot, bool carries)
+{
+	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, slot)->name;
+	struct lacp_system sys;
+	json_t *why;
+
+	if (carries) {
+		bond_lacp_tell(LOG_NOTICE, "traffic", "on", "%s carries traffic", port);
+		return;
+	}
+	if (bond_slave(bond, slot)->link == XBOND_LINK_DOWN)
+		return;
+	view_lacp_read(&bond->dataplane.pins, &sys);
+	why = view_lacp_why(&bond->dataplane.pins, &sys, slot);
+	bond_lacp_tell(LOG_NOTICE, "traffic", "off", "%s carries no traffic: %s", port,
+		       json_string_value(why));
+	json_decref(why);
+}
+
+/*
+ * What the steps of the machines are for. They are for debugging, and several of them may pass
+ * between two looks.
+ */
 void bond_lacp_log(struct bond *bond)
 {
 	struct lacp_thread_event event;
+	uint64_t carrying = bond_lacp_distributing(bond);
 
-	while (bond->lacp.thread && lacp_thread_take(bond->lacp.thread, &event))
+	if (!bond->lacp.thread)
+		return;
+	while (lacp_thread_take(bond->lacp.thread, &event)) {
 		bond_lacp_log_event(bond, &event);
+		if (event.event == LACP_EVENT_FALLBACK && event.detail)
+			bond->lacp.told |= slots_bit(event.slot);
+	}
+	bond_for_each_member (bond, slot)
+		if (slots_have(carrying ^ bond->lacp.told, slot))
+			bond_lacp_log_traffic(bond, slot, slots_have(carrying, slot));
+	bond->lacp.told = carrying;
 }
 
 void lacp_news_take(struct daemon *daemon)

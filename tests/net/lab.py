@@ -218,6 +218,10 @@ class Host(Namespace):
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def events(self):
+        """What this bondd has told, also what the log leaves out."""
+        return self.ctl("monitor", "--since", "-1h", "--no-follow")
+
     # bondctl
 
     def ctl_command(self, *words):
