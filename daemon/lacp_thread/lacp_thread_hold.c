@@ -88,12 +88,16 @@ void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsi
 {
 	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
 	bool given_up = hold->ended != XBOND_HOLD_GOES_ON || hold->withheld;
-	uint64_t silence_ns = lacp_silence_ns(words->silence_ns, hold->hurried & XBOND_HOLD_ASKS,
-					      hold->hurried & XBOND_HOLD_KNOWS);
+	bool asks = hold->hurried & XBOND_HOLD_ASKS, knows = hold->hurried & XBOND_HOLD_KNOWS;
+	const struct lacp_held held = {
+		.heard_ns = given_up ? 0 : hold->heard_ns,
+		.silence_ns = lacp_silence_ns(words->silence_ns, asks, knows),
+		.answered_ns = hold->answered_ns,
+		.asked_for_short = asks,
+	};
 
 	if (slots_have(sys->used, slot) && (given_up || hold->heard_ns > sys->port[slot].heard_ns))
-		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, silence_ns,
-				hold->answered_ns);
+		lacp_hold_ended(sys, slot, &held);
 	hold->ended = XBOND_HOLD_GOES_ON;
 	hold->withheld = 0;
 	hold->hurried &= XBOND_HOLD_KNOWS; /* which is of its last LACPDU */

@@ -143,16 +143,24 @@ int lacp_drain(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	       const struct lacp_port_state port[LACP_MAX_PORTS], uint64_t used);
 
+/* What the kernel has done for a port while we were away (LACP hold). */
+struct lacp_held {
+	/*
+	 * When it last heard the same, unchanged partner, later than we did. 0: it gave the port up
+	 * (silence, another partner, the link went down). Then the port expires, and carries
+	 * traffic again when its partner is heard.
+	 */
+	uint64_t heard_ns;
+	uint64_t silence_ns;  /* how long the partner may be silent from then on */
+	uint64_t answered_ns; /* its last answer; 0: none */
+	bool asked_for_short; /* that answer did, for the short timeout */
+};
+
 /*
- * The kernel answered for this port while we were away (LACP hold); it sent its last answer at
- * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns, later than we did,
- * which may be silent for silence_ns from then. If heard_ns is 0, it gave the port up (silence,
- * another partner, the link went down): then the port expires, and carries traffic again when its
- * partner is heard. Call it before lacp_run(). Without hold, the caller must report a link that was
- * down meanwhile (carrier_changes): lacp_port_configure() down, lacp_run(), then up.
+ * Call it before lacp_run(). Without hold, the caller must report a link that was down meanwhile
+ * (carrier_changes): lacp_port_configure() down, lacp_run(), then up.
  */
-void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
-		     uint64_t silence_ns, uint64_t sent_ns);
+void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, const struct lacp_held *held);
 
 /* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);

@@ -443,20 +443,25 @@ static void port_expire(struct lacp_port_state *port)
 	lacp_fallback_timer_enter(port, 0);
 }
 
-void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
-		     uint64_t silence_ns, uint64_t sent_ns)
+/*
+ * An answer asks for the short timeout if the partner does. If the partner did so before, we have
+ * decided about that: lacp_actor_hear().
+ */
+void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, const struct lacp_held *held)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
 	if (!port_is_known(sys, slot))
 		return;
-	port_note_answers(port, sent_ns);
+	port_note_answers(port, held->answered_ns);
 	if (port->rx != LACP_RX_CURRENT)
 		return;
-	if (!heard_ns) {
+	if (!held->heard_ns) {
 		port_expire(port);
 		return;
 	}
-	port->heard_ns = heard_ns;
-	port->current_while_ns = heard_ns + silence_ns;
+	port->heard_ns = held->heard_ns;
+	port->current_while_ns = held->heard_ns + held->silence_ns;
+	if (held->asked_for_short && !(port->partner.state & LACP_TIMEOUT))
+		port->actor.state |= LACP_TIMEOUT;
 }

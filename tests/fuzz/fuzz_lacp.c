@@ -284,8 +284,10 @@ static void lacp_restart(struct input *input)
 	lacp.now_ns += (uint64_t)input_u8(input) * LACP_SECOND / 4;
 	for (unsigned int slot = 0; slot < PORTS; slot++)
 		if (saved.used >> slot & 1 && held & 1)
-			lacp_hold_ended(&lacp.sys, slot, held & 2 ? lacp.now_ns : 0,
-					LACP_SHORT_TIMEOUT_TIME, 0);
+			lacp_hold_ended(&lacp.sys, slot,
+					&(struct lacp_held){ .heard_ns = held & 2 ? lacp.now_ns : 0,
+							     .silence_ns = LACP_SHORT_TIMEOUT_TIME,
+							     .asked_for_short = held & 4 });
 }
 
 static void lacp_step(struct input *input)

@@ -699,9 +699,11 @@ static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
 {
 	(void)state;
 	bring_up(2);
-	lacp_hold_ended(&lacp.sys, 0, T0 + 100 * LACP_SECOND, LACP_LONG_TIMEOUT_TIME,
-			T0 + 100 * LACP_SECOND);
-	lacp_hold_ended(&lacp.sys, 1, 0, 0, 0);
+	lacp_hold_ended(&lacp.sys, 0,
+			&(struct lacp_held){ .heard_ns = T0 + 100 * LACP_SECOND,
+					     .silence_ns = LACP_LONG_TIMEOUT_TIME,
+					     .answered_ns = T0 + 100 * LACP_SECOND });
+	lacp_hold_ended(&lacp.sys, 1, &(struct lacp_held){ 0 });
 	lacp_run(&lacp.sys, T0 + 100 * LACP_SECOND);
 	assert_int_equal(port(0)->rx, LACP_RX_CURRENT);
 	assert_int_equal(port(0)->sent_ns[2], T0 + 100 * LACP_SECOND); /* ours */

@@ -212,6 +212,26 @@ static void so_does_one_that_only_collected(void **state)
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 }
 
+static void hear_of_a_fast_partner(void)
+{
+	hold.heard_ns = hold.answered_ns = T0 + 50 * LACP_SECOND;
+	hold.hurried = XBOND_HOLD_ASKS | XBOND_HOLD_KNOWS;
+	lacp_thread_hold_end(&hold, &lacp.sys, 0);
+}
+
+static void what_hold_has_asked_for_is_asked_for(void **state)
+{
+	(void)state;
+	assert_false(lacp_rate_fast(&lacp.sys));
+	lacp.sys.port[0].partner.state |= LACP_TIMEOUT; /* it was fast, and we had decided */
+	hear_of_a_fast_partner();
+	assert_false(lacp_rate_fast(&lacp.sys));
+	lacp.sys.port[0].partner.state &= (uint8_t)~LACP_TIMEOUT;
+	lacp.sys.port[0].heard_ns = T0;
+	hear_of_a_fast_partner();
+	assert_true(lacp_rate_fast(&lacp.sys));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup(a_bondd_that_dies_at_once_forgets_nothing, set_up),
 		cmocka_unit_test_setup(a_port_that_was_given_up_expires, set_up),
 		cmocka_unit_test_setup(so_does_one_that_only_collected, set_up),
+		cmocka_unit_test_setup(what_hold_has_asked_for_is_asked_for, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
