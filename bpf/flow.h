@@ -290,16 +290,18 @@ static __always_inline int flow_policy_has_ports(__u32 policy)
 
 /*
  * Policies that look at the Ethernet header only. Returns -1 for another policy, or if there is a
- * tag.
+ * tag that counts.
  */
-static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *eth, __u32 policy,
+static __always_inline int flow_plain_ether(__u64 *hash, const struct packet *packet, __u32 policy,
 					    const struct flow_rule *rule)
 {
+	const struct ethhdr *eth = packet->data;
+
 	if (flow_is_vlan(flow_ether_type(eth)))
 		return -1;
 	if (policy == XBOND_POLICY_LAYER2)
 		*hash = flow_layer2(*hash, eth, flow_ether_type(eth), rule);
-	else if (policy == XBOND_POLICY_VLAN_SRCMAC)
+	else if (policy == XBOND_POLICY_VLAN_SRCMAC && packet->vlan_tci < 0)
 		*hash = flow_mix(*hash, flow_mac(eth->h_source));
 	else
 		return -1;
@@ -323,8 +325,9 @@ static __always_inline int flow_plain_carries_nothing(const struct packet *packe
 }
 
 /*
- * flow_hash() for most packets: untagged, IPv4 if the policy looks at IP, all headers accessible.
- * Returns -1 for all others and for symmetric hashes.
+ * flow_hash() for most packets: no tag in them (one beside the packet counts in one policy only),
+ * IPv4 if the policy looks at IP, all headers accessible. Returns -1 for all others and for
+ * symmetric hashes.
  */
 static __always_inline int flow_hash_plain(const struct packet *packet,
 					   const struct flow_rule *rule, __u64 *ret_hash)
@@ -334,7 +337,7 @@ static __always_inline int flow_hash_plain(const struct packet *packet,
 	__u64 hash = flow_seed(rule->seed);
 	__u32 policy = rule->policy;
 
-	if ((void *)(eth + 1) > packet->end || packet->vlan_tci >= 0 || rule->symmetric)
+	if ((void *)(eth + 1) > packet->end || rule->symmetric)
 		return -1;
 	if (policy == XBOND_POLICY_LAYER34) {
 		if (flow_ether_type(eth) != bpf_htons(ETH_P_IP) ||
@@ -353,7 +356,7 @@ static __always_inline int flow_hash_plain(const struct packet *packet,
 		if (flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth),
 			     policy == XBOND_POLICY_ENCAP34, &plain))
 			return -1;
-	} else if (flow_plain_ether(&hash, eth, policy, &plain)) {
+	} else if (flow_plain_ether(&hash, packet, policy, &plain)) {
 		return -1;
 	}
 	*ret_hash = flow_finish(hash);
