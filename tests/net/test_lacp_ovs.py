@@ -18,6 +18,11 @@ FLAGS = {"synchronized": "synchronization"}
 SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=pytest.mark.soak)])
 
 
+def leave_nothing_to_the_device(host):
+    """Open vSwitch takes frames as they come: whole, and with their checksums."""
+    host.run("ethtool", "-K", "bond0", "tx", "off", "tso", "off", "gso", "off")
+
+
 @pytest.fixture
 def switch(lab):
     """make(links=4, mode, lacp, OPTION=VALUE...): a host with bond0 and Open vSwitch, negotiated,
@@ -40,8 +45,7 @@ def switch(lab):
         near.ctl("create", "bond0", "mode", "802.3ad",
                  *[word for pair in settings.items() for word in pair])
         near.ctl("add-slave", "bond0", *near.links)
-        # Open vSwitch takes frames as they come: whole, and with their checksums.
-        near.run("ethtool", "-K", "bond0", "tx", "off", "tso", "off", "gso", "off")
+        leave_nothing_to_the_device(near)
         near.ip("link", "set", "bond0", "up")
         near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
         far.ip("link", "set", "br0", "up")
@@ -137,6 +141,26 @@ def test_cut_and_back(switch):
     # what comes on the link until it has heard us again, though it says that it is in sync: a
     # second of that would be 250.
     assert result["lost"] <= 30, result
+
+
+def test_a_conversion(switch, monkeypatch):
+    """bond0 becomes another device (XBOND_TEST_CONVERT: of the same kind). Open vSwitch sees the
+    same system with the same ports.
+    """
+    monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
+    near = switch()
+    wait_agreed(near, near.links)
+    before, ifindex = their_view(near.ovs), near.link("bond0")["ifindex"]
+    streams = [Stream(near, near.far, rate=1000, flows=16),
+               Stream(near.far, near, to="10.0.0.1", rate=1000, flows=16, port=9001)]
+    near.ctl("set", "bond0", "device", near.show()["device"])
+    assert near.link("bond0")["ifindex"] != ifindex
+    leave_nothing_to_the_device(near)
+    wait_agreed(near, near.links)
+    assert their_view(near.ovs) == before
+    for stream in streams:
+        stream.flow_on(500)
+        stream.finish()
 
 
 def test_silent_partner(switch):
