@@ -9,8 +9,11 @@ import pytest
 from junk import BROADCAST, ESMC, MULTICAST, OAM, STRANGER, Floods, claim, forged, other, to
 from lacp import (SLOW_TYPE, answers, counters, distributing, marker, tx_slots, wait_answers,
                   wait_distributing, wait_mutual)
-from traffic import Capture, send_frames
+from namespace import mac_bytes
+from traffic import Capture, Stream, send_frames
 from waiting import moments, wait_for
+
+PAE_GROUP, EAPOL = "01:80:c2:00:00:03", b"\x88\x8e"
 
 
 @pytest.fixture
@@ -105,6 +108,28 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
     else:
         made.near.start_bondd()
         wait_distributing(made.near, made.far, links=made.links)
+
+
+@pytest.mark.parametrize("made", ["tc", "xdp"], indirect=True)
+def test_eapol_of_all_sizes(made):
+    """To the group and to the bond, which hear it, and each slave as well: 2,000 a second on every
+    link, also cut off in its header. The ports and the bond's traffic do not notice.
+    """
+    near, mac = made.near, made.near.show()["mac"]
+    told = [len(host.log()) for host in (near, made.far)]
+    near.run("ethtool", "-K", "bond0", "tx", "off")  # a veth wants that for XDP
+    stream = Stream(near, made.far, rate=500, flows=16)
+    for address in (PAE_GROUP, mac):
+        head = mac_bytes(address) + mac_bytes(STRANGER) + EAPOL
+        for size in (0, 1, 4, 1486):
+            floods = Floods(made.far, {dev: head + b"\xff" * size for dev in made.links}, 1, 2000)
+            while floods.running():
+                assert distributing(near) == distributing(made.far) == made.links
+            assert floods.sent()
+    stream.flow_on(500)
+    result = stream.finish()
+    assert result["duplicates"] == 0 and result["longest_silence_ms"] < 2000, result
+    assert [host.log()[said:].count("LACP") for host, said in zip((near, made.far), told)] == [0, 0]
 
 
 def test_forged_frames_do_not_end_hold(made):
