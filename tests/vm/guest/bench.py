@@ -28,6 +28,7 @@ from .paths import path_rows
 
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
+CONVERSIONS = 1 if QUICK else 5  # each way
 # And names of modes, of which alone cuts are measured.
 SUBJECTS = ("send", "receive", "paths", "conversion", "cut", "xdp")
 RATE = 2000
@@ -254,7 +255,7 @@ def main():
     read_ahead()
     for name, measure in (("send", send_rows), ("receive", receive_rows),
                           ("paths", lambda: path_rows(ROUNDS, SECONDS)),
-                          ("conversion", lambda: conversion_rows(MODES, CUTS)),
+                          ("conversion", lambda: conversion_rows(MODES, CONVERSIONS)),
                           ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
             continue
