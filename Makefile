@@ -6,6 +6,8 @@ unitdir ?= /usr/lib/systemd/system
 udevdir ?= /usr/lib/udev
 networkddir ?= /usr/lib/systemd/network
 networkmanagerdir ?= /usr/lib/NetworkManager/conf.d
+ifupdown2dir ?= /usr/share/ifupdown2/addons
+ifupdownngdir ?= /usr/libexec/ifupdown-ng
 bashcompletiondir ?= $(PREFIX)/share/bash-completion/completions
 zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
 fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -373,8 +375,8 @@ install: all
 	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
 	for hook in if-pre-up if-post-down; do \
 		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
-	install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(PREFIX)/libexec/ifupdown-ng/xbond
-	install -D -m 644 packaging/tools/ifupdown2.py $(DESTDIR)$(PREFIX)/share/ifupdown2/addons/xbond.py
+	install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(ifupdownngdir)/xbond
+	install -D -m 644 packaging/tools/ifupdown2.py $(DESTDIR)$(ifupdown2dir)/xbond.py
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 docs/json/*.schema.json $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
@@ -407,8 +409,8 @@ uninstall:
 	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
 		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
 		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond \
-		$(DESTDIR)$(PREFIX)/libexec/ifupdown-ng/xbond \
-		$(DESTDIR)$(PREFIX)/share/ifupdown2/addons/xbond.py
+		$(DESTDIR)$(ifupdownngdir)/xbond \
+		$(DESTDIR)$(ifupdown2dir)/xbond.py
 	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf

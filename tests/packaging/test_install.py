@@ -128,7 +128,8 @@ def test_the_group_is_made(tmp_path, has_group, destination, asked_for):
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
     places = ("PREFIX", "sysconfdir", "unitdir", "udevdir", "networkddir", "networkmanagerdir",
-              "bashcompletiondir", "zshcompletiondir", "fishcompletiondir")
+              "ifupdown2dir", "ifupdownngdir", "bashcompletiondir", "zshcompletiondir",
+              "fishcompletiondir")
     subprocess.run(["make", "install", f"DESTDIR={tmp_path}{destination}" if destination else
                     "DESTDIR=", *(f"{place}={tmp_path}/{place}" for place in places)], cwd=ROOT,
                    check=True, capture_output=True,

@@ -106,7 +106,9 @@ def hook(tmp_path, bonds, refuses="-", status=1, **variables):
     calls, there = tmp_path / "calls", tmp_path / "bonds"
     script(tmp_path / "bondctl", f'case "$*" in list) cat {there} ;; -j*) ;;\n'
            f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit {status} ;; esac ;; esac')
-    script(tmp_path / "ifquery", f'[ "$1" = bond0 ] && echo "bond-driver: xbond"')
+    script(tmp_path / "ifquery", 'case "$*" in bond0) echo "bond-driver: xbond" ;;\n'
+           '--list) echo bond0 none7 ;; *hotplug) echo lo ;;\n'
+           'lo|none7) echo "bond-master: bond0" ;; esac')
     script(tmp_path / "ifup", f'echo ifup "$1" >>{calls}; echo "$1" >{there}')
     calls.write_text("")
     there.write_text(bonds)
@@ -157,13 +159,24 @@ def test_what_is_refused_costs_nothing_else(tmp_path, status):
         "create bond0 mode 1", "set bond0 colour red", "set bond0 updelay 5", "add-slave bond0 lo",
         "add-slave bond0 lo"]) and calls[1] == "create bond0 mode 1"
     assert hook(tmp_path, "", "create*mode*", status, **BOND0, IF_BOND_MODE="lacp") == [
-        "create bond0 mode lacp", "create bond0 mode lacp", "create bond0"]
+        "create bond0 mode lacp", "create bond0 mode lacp", "create bond0", "add-slave bond0 lo"]
 
 
 def test_slave_before_its_bond(tmp_path):
     assert hook(tmp_path, "", **ETH) == ["ifup bond0", "add-slave bond0 lo"]
     assert hook(tmp_path, "", **ETH, IFUPDOWN_bond0="pre-up") == []
     assert hook(tmp_path, "", **{**ETH, "IF_BOND_MASTER": "bond1"}) == []
+
+
+def test_slaves_that_name_their_bond(tmp_path):
+    """As cloud-init writes it."""
+    assert hook(tmp_path, "", **BOND0, IF_BOND_SLAVES="none", IF_BOND_MODE="1") == [
+        "create bond0 mode 1", "add-slave bond0 lo"]
+    assert hook(tmp_path, "", **{**BOND0, "IFACE": "bond1"}, IF_BOND_SLAVES="none") == [
+        "create bond1"]
+    eth = {**ETH, "IF_BOND_DRIVER": "xbond", "IF_BOND_MODE": "1"}
+    assert hook(tmp_path, "bond0", **eth) == ["add-slave bond0 lo"]
+    assert hook(tmp_path, "bond0", **{**eth, "PHASE": "post-down"}) == []
 
 
 def test_as_an_executor_of_ifupdown_ng(tmp_path):
