@@ -7,7 +7,7 @@
 #include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/slave_parts.h"
+#include "daemon/slave/slave.h"
 
 /*
  * A slave is made from the top down and given back from the bottom up, so a part stands below what

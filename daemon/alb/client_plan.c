@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/alb/client_plan.h"
+#include "daemon/alb/alb.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -16,12 +16,11 @@
 #include "common/memory.h"
 #include "common/pins.h"
 #include "common/readings.h"
-#include "daemon/alb/client_plan.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 #include "network/ip.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "common/slots.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 #include "network/mac_lists.h"
 
 #define LEARNING_ABOVE 256    /* addresses of devices above bond0 that switches are taught */

@@ -21,7 +21,6 @@
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "network/bonding.h"
 #include "network/ip.h"
 #include "options/option_set.h"

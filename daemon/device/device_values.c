@@ -14,7 +14,6 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/xdp_hooks.h"
 
 /* Returns -errno of the first slave that refuses it. */
 static int values_give_mac(struct bond *bond, struct err *err)

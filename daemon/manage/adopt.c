@@ -19,7 +19,6 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/slave/xdp_hooks.h"
 
 #define ADOPT_TRIES 3
 

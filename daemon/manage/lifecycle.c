@@ -25,7 +25,7 @@
 #include "daemon/device/device.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/xdp_hooks.h"
+#include "daemon/slave/slave_rx.h"
 #include "options/names.h"
 
 struct bond *lifecycle_new(struct daemon *daemon)

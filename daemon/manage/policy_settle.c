@@ -10,7 +10,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/dataplane_pins.h"
-#include "daemon/slave/xdp_hooks.h"
+#include "daemon/slave/slave_rx.h"
 
 #define PROGRAM_TRIES 2
 

@@ -16,7 +16,6 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/xdp_hooks.h"
 #include "options/option_set.h"
 #include "options/values.h"
 #include "view/view_json.h"

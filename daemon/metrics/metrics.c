@@ -16,7 +16,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
-#include "daemon/metrics/metrics_private.h"
 
 #define TRY_AGAIN_MS 1000
 

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/slots.h"
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 #include "view/view_bond.h"
 #include "view/view_json.h"
 

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 
 #define FRESH_NS (200 * NS_PER_MS)	    /* how long an answer is good for other readers */
 #define MAX_HELD ((size_t)32 * 1024 * 1024) /* bytes in memory because readers are slow */

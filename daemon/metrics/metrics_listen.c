@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 
 #include <errno.h>
 #include <netdb.h>

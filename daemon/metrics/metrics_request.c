@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* RFC 9110: 12.5.1 (Accept), 12.4.2 (q), 7.2 (Host). */
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

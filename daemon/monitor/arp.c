@@ -15,8 +15,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
-#include "daemon/monitor/arp_paths.h"
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 #include "rules/link_state.h"
 
 struct arp_slave {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/driver.h"
 #include "network/link.h"
 

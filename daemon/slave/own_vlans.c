@@ -11,7 +11,6 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 
 struct own_vlans_member {
 	uint64_t vlan[XBOND_VLANS / 64];

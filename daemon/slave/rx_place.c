@@ -6,7 +6,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/slave/slave_parts.h"
+#include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 #include "network/filters.h"
 

@@ -9,8 +9,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/slave_parts.h"
-#include "daemon/slave/xdp_hooks.h"
+#include "daemon/slave/slave.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
 /* The time until a partner sends elsewhere; kernel bonding checks ten times a second. */

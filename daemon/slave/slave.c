@@ -16,7 +16,6 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"
-#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 #include "network/ip.h"
 

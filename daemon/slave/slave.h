@@ -8,6 +8,7 @@
 
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/part.h"
 
 /*
  * Enslaves link into the free slot: records, changes, attaches the receive program. On failure the
@@ -200,5 +201,21 @@ bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex);
 
 /* Is it a VLAN of the slave's own, which works beside the bond? */
 bool own_vlans_is_one(const struct link_info *link, int slave_ifindex);
+
+/* The parts of a slave, for the table in daemon/parts.c. What each does is said where it is. */
+
+extern struct part state_part, ipv6_part, mtu_part, slow_part, flags_part,
+	up_part;			   /* slave_link.c */
+extern struct part mac_part, mac_try_part; /* slave_mac.c */
+extern struct part groups_part;		   /* slave_multicast.c */
+extern struct part lro_part;		   /* lro.c */
+extern struct part vlan_filter_part;	   /* vlan_filter.c */
+extern struct part own_vlans_part;	   /* own_vlans.c */
+extern struct part rx_part;		   /* slave_rx.c */
+extern struct part team_part;		   /* slave_team.c */
+extern struct part xdp_part, xdp_tx_part;  /* xdp_hooks.c */
+extern struct part rx_turn_part;	   /* rx_turn_steps.c */
+extern struct part hooks_part;		   /* rx_place.c */
+extern struct part trouble_part;	   /* slave_trouble.c */
 
 #endif

@@ -10,7 +10,6 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/ip.h"
 #include "network/mac_lists.h"
 

@@ -16,7 +16,6 @@
 #include "daemon/bond/part.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 
 static bool mac_swap_is_on(struct bond *bond)
 {

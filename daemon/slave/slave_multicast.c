@@ -14,7 +14,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/link.h"
 #include "network/mac_lists.h"
 

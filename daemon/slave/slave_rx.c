@@ -9,7 +9,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/slave/slave_parts.h"
+#include "daemon/slave/slave.h"
 #include "network/filters.h"
 
 /* With a team nobody behind it misses a frame, and nobody before it may end a frame's way. */

@@ -10,7 +10,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/bonding.h"
 
 #define KEEP_INTERVAL_NS (10000 * NS_PER_MS)

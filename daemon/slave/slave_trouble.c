@@ -9,7 +9,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/ip.h"
 #include "network/link.h"
 

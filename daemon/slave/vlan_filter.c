@@ -11,7 +11,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/driver.h"
 
 #define OPENER_PREFIX "xbv"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/xdp_hooks.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,7 +15,6 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/xdp_load.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "daemon/slave/slave_rx.h"
 #include "network/driver.h"
 

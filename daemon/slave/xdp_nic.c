@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/xdp_hooks.h"
+#include "daemon/slave/slave_rx.h"
 
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -8,7 +8,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_parts.h"
 #include "network/driver.h"
 
 int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/xdp_hooks.h"
+#include "daemon/slave/slave_rx.h"
 
 #include <bpf/bpf.h>
 #include <stdio.h>

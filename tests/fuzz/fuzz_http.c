@@ -4,7 +4,7 @@
  * in between, to what reads them; and any text as an address of --metrics. libmicrohttpd reads the
  * rest.
  */
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 #include "tests/fuzz/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

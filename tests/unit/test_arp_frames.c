@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 
 static const uint8_t mac[6] = { 0x02, 0, 0x5e, 0x10, 0, 0x01 };
 static const uint8_t source4[16] = { 192, 0, 2, 1 }, target4[16] = { 192, 0, 2, 254 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/monitor/arp_paths.h"
+#include "daemon/monitor/arp.h"
 
 enum { BOND = 5, PORT, ETH, VLAN, INNER, BRIDGE, ON_BRIDGE, ALONE, DEEP, AWAY, LOOP };
 

@@ -13,7 +13,7 @@
 #include "common/readings.h"
 #include "daemon/alb/alb.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/monitor/arp_sender.h"
+#include "daemon/monitor/arp.h"
 
 #define FD 1000000 /* of no file */
 #define BOTH 3

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/metrics/metrics_private.h"
+#include "daemon/metrics/metrics.h"
 
 static const struct view_metric counter = { METRICS_COUNTER, "a_bytes", "Words.", .unit = "bytes" };
 static const struct view_metric info = { METRICS_INFO, "a", "Words.", .unit = NULL };
