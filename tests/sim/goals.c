@@ -10,6 +10,8 @@
 
 /* How long traffic may stop: one answer, which may be the fourth LACPDU in a second. */
 #define GAP (SECOND + 100 * MS)
+/* How long both ends of a link may speak that have turned passive: a slow LACPDU is answered. */
+#define QUIET (40 * SECOND)
 
 static const struct lacp_config *options_of(const struct world *world, int index)
 {
@@ -263,4 +265,27 @@ void goals_check_steady(struct world *world)
 				world_fail(world, "%c and %c: no traffic for %.1f s", 'A' + a,
 					   'A' + b, (double)(world->now_ns - *gap_ns) / 1e9);
 		}
+}
+
+static bool are_passive(const struct world *world, int a, int b)
+{
+	return !options_of(world, a)->active && !options_of(world, b)->active &&
+	       believes(world, a, b) && believes(world, b, a);
+}
+
+void goals_check_quiet(struct world *world, uint64_t since_ns)
+{
+	for (int index = 0; index < SYSTEMS; index++) {
+		const struct system *system = &world->system[index];
+
+		for (unsigned int slot = 0; slot < system->ports; slot++) {
+			const struct port *port = &system->port[slot];
+
+			if (is_good(world, index, slot) &&
+			    are_passive(world, index, port->peer.system) &&
+			    port->sent_ns[LACP_TX_LIMIT - 1] > since_ns + QUIET)
+				world_fail(world, "%c.%u speaks, and both ends are passive",
+					   system->name, slot + 1);
+		}
+	}
 }

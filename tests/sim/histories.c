@@ -150,9 +150,8 @@ static void any_option(struct history *history)
 	world_configure(&history->world, index, &config);
 }
 
-static void any_priority(struct history *history)
+static void any_priority(struct history *history, struct end end)
 {
-	struct end end = any_end(history);
 	struct lacp_port_config config = history->world.system[end.system].port[end.slot].config;
 
 	config.port_priority = (uint16_t)world_random(&history->world, 4);
@@ -212,7 +211,7 @@ static void any_trouble(struct history *history)
 		break;
 	case 5: any_restart(history); break;
 	case 6: any_option(history); break;
-	case 7: any_priority(history); break;
+	case 7: any_priority(history, end); break;
 	case 8: any_device(history); break;
 	case 10:
 		world_stop(&history->world, end.system, !history->world.system[end.system].stopped);
@@ -365,13 +364,17 @@ static void any_small_trouble(struct history *history)
 		world_back(&history->world, end.system);
 		return;
 	}
-	switch (world_random(&history->world, 6)) {
-	case 0: any_priority(history); break;
+	switch (world_random(&history->world, 7)) {
+	case 0: any_priority(history, end); break;
 	case 1: any_small_option(history, end.system); break;
 	case 2: any_loss(history, end); break;
 	case 3: any_held_restart(history, end.system); break;
 	case 4:
 	case 5: any_link(history, end); break;
+	case 6:
+		any_loss(history, end); /* of the LACPDU that says so */
+		any_priority(history, end);
+		break;
 	}
 }
 
@@ -400,6 +403,43 @@ static void make_small_trouble(struct history *history)
 		world_run(&history->world,
 			  world_random(&history->world, chance(history, 30) ? 50 : 8000) * MS);
 	}
+}
+
+/* All trouble is over, and forgotten. */
+static void end_small_trouble(struct history *history)
+{
+	struct world *world = &history->world;
+
+	memset(world->steady, 0, sizeof(world->steady));
+	for (int i = 0; i < history->systems; i++) {
+		world_back(world, i);
+		world->system[i].doomed = false;
+		for (unsigned int slot = 0; slot < history->ports; slot++)
+			world->system[i].port[slot].lose = 0;
+	}
+	world_run(world, 200 * SECOND);
+}
+
+/*
+ * A system turns passive, or active, and some LACPDUs that say so may get lost. If its partner is
+ * passive, too, it leaves, and no traffic goes there any more (check.c).
+ */
+static void make_passive(struct history *history)
+{
+	struct end end = any_end(history);
+	struct system *system = &history->world.system[end.system];
+	struct lacp_config config;
+	uint64_t since_ns;
+
+	end_small_trouble(history);
+	config = system->lacp.state.config;
+	config.active = !config.active;
+	world_lose(&history->world, end,
+		   world_random(&history->world, 5)); /* all repeats, or less */
+	since_ns = history->world.now_ns;
+	world_configure(&history->world, end.system, &config);
+	world_run(&history->world, 120 * SECOND);
+	goals_check_quiet(&history->world, since_ns);
 }
 
 static void print_end(const struct history *history)
@@ -438,6 +478,8 @@ static int run_one(uint64_t seed, bool verbose)
 	if (verbose)
 		printf("  small trouble\n");
 	make_small_trouble(&history);
+	if (chance(&history, 20))
+		make_passive(&history);
 	if (verbose)
 		print_end(&history);
 	if (history.world.failed)

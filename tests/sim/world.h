@@ -173,6 +173,8 @@ void goals_check(struct world *world, int systems, unsigned int ports);
  */
 void goals_expect_steady(struct world *world, int systems, unsigned int ports);
 void goals_check_steady(struct world *world);
+/* Links with two passive ends since then: nobody speaks there any more. */
+void goals_check_quiet(struct world *world, uint64_t since_ns);
 /* PDUs and frames get through on this link, and both ends use it. */
 bool goals_link_carries(const struct world *world, struct end end);
 
