@@ -17,7 +17,7 @@ from .failover import MODES, Bed
 from .rows import Row
 
 RATE = 10000
-LEAST_RATE = 9000
+LEAST_RATE = 7000
 LOST, SILENT_MS = 1000, 100  # bounds
 AFTER = 0.5  # seconds of the stream, of which all would be lost if the bond were dead
 KINDS = ("veth", "netkit", "veth", "team", "netkit", "team", "veth")  # each way once
