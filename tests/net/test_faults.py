@@ -131,6 +131,15 @@ def differences(one, other, where=""):
     return [] if one == other else [f"{where}: {one!r:.100}, not {other!r:.100}"]
 
 
+def whole(state):
+    return state
+
+
+def shown(state):
+    """What users see of it, without pins."""
+    return state["shown"]
+
+
 class Case:
     """A host with three links, where one verb is tried again and again."""
 
@@ -188,16 +197,17 @@ class Case:
             return last[-3] == last[-2] == last[-1] and last[-1]
         return wait_for(is_same, "nothing to change by itself", interval=0.15)
 
-    def wait_state(self, *wanted, deadline=3):
-        """Returns the state, whether or not it has become one of those."""
+    def wait_state(self, *wanted, deadline=10, part=whole):
+        """Returns the state, whether or not a part of it has become that of one of those."""
+        parts = [part(each) for each in wanted]
         with contextlib.suppress(AssertionError):
-            return wait_for(lambda: (state := self.state()) in wanted and state, "", deadline)
+            return wait_for(lambda: part(state := self.state()) in parts and state, "", deadline)
         return self.state()
 
     def go_back(self):
         if self.state()["shown"] != self.before["shown"]:
             self.must(self.verb.undo)
-        state = self.wait_state(self.before)
+        state = self.wait_state(self.before, part=shown)
         assert state["shown"] == self.before["shown"], differences(state, self.before)
 
     def apply(self, text, *words, environment=None):
@@ -228,13 +238,14 @@ class Case:
         wanted = [self.before, self.after]
         if done.returncode != LOST and not self.verb.goes_on:
             wanted = [self.before if done.returncode else self.after]
-        state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 3)
+        state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 10,
+                                part=shown)
         may_be_between = done.returncode == LOST and self.verb.in_parts
         found = [] if may_be_between or state["shown"] in (each["shown"] for each in wanted) else [
             f"status {done.returncode}, but {line}"
             for line in differences(state["shown"], wanted[0]["shown"])]
         if state != self.after and done.returncode:
-            state = self.try_again(found, "second try")
+            state = self.try_again(found, "second try", shown)
         if state != self.after:
             found += [f"not healed: {line}"
                       for line in differences(state["shown"], self.after["shown"])]
@@ -245,11 +256,11 @@ class Case:
             found += [f"nor by a restart: {line}" for line in differences(state, self.after)]
         return found
 
-    def try_again(self, found, when):
+    def try_again(self, found, when, part=whole):
         again = self.do(self.verb.do)
         if again.returncode != self.verb.is_refused:
             found.append(f"{when}: {again.stderr.strip()}")
-        return self.wait_state(self.after)
+        return self.wait_state(self.after, part=part)
 
     def leftovers(self):
         """Pins, which nobody is shown, after a restart of bondd."""
