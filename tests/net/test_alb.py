@@ -154,7 +154,6 @@ def test_the_address_of_a_slave_without_a_link(shared):
     """
     made = shared(links=3, peers=1)
     near, far = made.near, made.far
-    near.ctl("set", "bond0", "lp_interval", 3600)
     address = made.macs()["l2"]
 
     def place():
@@ -167,6 +166,7 @@ def test_the_address_of_a_slave_without_a_link(shared):
         return {link for link in made.links if "PROMISC" in near.link(link)["flags"]}
 
     wait_for(lambda: place() == ["l2"], "the bridge to know l2")
+    near.ctl("set", "bond0", "lp_interval", 3600)
     far.ip("link", "set", "l2", "down")
     wait_for(lambda: place() == ["l0"], "the active slave to teach it")
     wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything", deadline=2)
