@@ -3,6 +3,7 @@ is found. tests/cli/test_doctor.py has what takes maps only.
 """
 import contextlib
 import json
+import subprocess
 
 import pytest
 
@@ -335,6 +336,7 @@ made = []
 for dev in sys.argv[1].split():
     made.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
     made[-1].bind((dev, 0))
+print("ready", flush=True)
 while True:
     for frame in frames:
         for each in made: each.send(frame)
@@ -344,8 +346,10 @@ while True:
 
 def sends(namespace, frames, *devices):
     """The frames by each device, until it is ended."""
-    return namespace.spawn("python3", "-c", SENDS, " ".join(devices),
-                           *[frame.hex() for frame in frames])
+    made = namespace.spawn("python3", "-c", SENDS, " ".join(devices),
+                           *[frame.hex() for frame in frames], stdout=subprocess.PIPE)
+    assert made.stdout.readline() == b"ready\n"
+    return made
 
 
 def test_a_link_that_loses_a_part(pair, tmp_path):
