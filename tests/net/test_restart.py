@@ -359,13 +359,16 @@ def test_killed_while_the_second_of_two_is_added(lone):
         pytest.skip("the kernel gives a port its address when it joins the team")
     host = lone(links=2)
     host.ip("link", "set", "l1", "up")
+    wait_for(lambda: any(each.startswith("33:33:ff") for each in groups(host, "l1")),
+             "l1 to have a link-local address")
     host.ctl("create", "bond0")
     mac, before = host.link("bond0")["address"], plain_view(host)
     host.stop_bondd()
     with host.dying_at("mac-changed"):
         assert host.ctl_try("add-slave", "bond0", "l0", "l1").returncode == 3
     host.start_bondd()
-    assert host.show()["slaves"] == [] and plain_view(host) == before
+    assert host.show()["slaves"] == []
+    wait_for(lambda: plain_view(host) == before, lambda: f"{before}; it is {plain_view(host)}")
     assert host.link("bond0")["address"] == mac
 
 
