@@ -153,7 +153,7 @@ struct monitor {
 	struct event_print print;
 	struct events_in in;
 	struct away *away; /* without bondd */
-	uint64_t back_us;  /* since then bondd is back, which is told before its first event */
+	uint64_t back_us;  /* when bondd was back, until that is told: before its first event */
 	uint64_t since_us;
 	bool has_since, follows;
 };
@@ -212,6 +212,12 @@ static bool monitor_tell_back(struct monitor *monitor, const json_t *first)
 	return monitor_tell_bondd(monitor, "back", "bondd is back", time_us);
 }
 
+/* Have all events come that had happened when bondd answered? */
+static bool monitor_has_past(const struct monitor *monitor)
+{
+	return monitor->in.next >= monitor->in.head;
+}
+
 static bool monitor_fail(struct monitor *monitor, const struct err *err)
 {
 	monitor->print.status = cli_refuse(err);
@@ -252,7 +258,7 @@ static bool monitor_print_read(struct monitor *monitor, int *ret_r)
 /* Has all been printed that had happened when bondd answered, if nothing else is wanted? */
 static bool monitor_is_done(const struct monitor *monitor)
 {
-	return !monitor->follows && (monitor->away || monitor->in.next >= monitor->in.head);
+	return !monitor->follows && (monitor->away || monitor_has_past(monitor));
 }
 
 /* r: how reading went. Events may also have come together with bondd's answer. */
@@ -269,6 +275,7 @@ static bool monitor_take_events(struct monitor *monitor, int r)
 /* Returns false if it is over. */
 static bool monitor_connect(struct monitor *monitor)
 {
+	uint64_t asked_us = event_now_us();
 	struct err err;
 	int r = events_in_open(&monitor->in, &err);
 
@@ -278,7 +285,7 @@ static bool monitor_connect(struct monitor *monitor)
 		return true;
 	away_free(monitor->away);
 	monitor->away = NULL;
-	monitor->back_us = event_now_us();
+	monitor->back_us = asked_us;
 	return monitor_take_events(monitor, 0);
 }
 
@@ -295,7 +302,7 @@ static bool monitor_turn(struct monitor *monitor)
 	if (fds[1].revents)
 		return monitor_take_events(monitor, events_in_read(&monitor->in));
 	if (!monitor->away)
-		return monitor_tell_back(monitor, NULL);
+		return !monitor_has_past(monitor) || monitor_tell_back(monitor, NULL);
 	return monitor_connect(monitor) &&
 	       (!monitor->away || away_look(monitor->away, &monitor->print));
 }

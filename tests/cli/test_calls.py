@@ -10,10 +10,12 @@ import re
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
 from built import BUILD
+from waiting import quiet_for
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 OK = b'{"ok": true}\n'
@@ -317,6 +319,38 @@ def test_help_opens_the_manual_page(tmp_path, finds, on_terminal, opens):
         assert printed == "man 8 bondctl-show\n"
     else:
         assert printed == call(tmp_path, "show", "--help").stdout
+
+
+def brings_events(listener, run, head, *texts):
+    """Plays a bondd to one monitor: answers, and brings what had happened before only later."""
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65536)
+        happened_us = time.time_ns() // 1000 - 1000
+        answer = {"ok": True, "result": {"bondd": run, "from": 1, "next": head}}
+        connection.sendall(json.dumps(answer).encode() + b"\n")
+        for seq, text in enumerate(texts, 1):
+            quiet_for(0.6, "the monitor looks four times a second")
+            event = {"time_us": happened_us, "bondd": run, "seq": seq, "kind": "bond", "text": text}
+            connection.sendall(json.dumps(event).encode() + b"\n")
+        connection.recv(1)
+
+
+def test_a_bondd_that_is_back_is_told_in_the_order_of_time(tmp_path):
+    """Also where it is slow to tell what it has done before."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "bondd.sock"))
+        listener.listen(4)
+        monitor = subprocess.Popen([BONDCTL, "--run-dir", tmp_path, "--bpf-dir", tmp_path / "none",
+                                    "-j", "monitor", "--count", "3"], stdout=subprocess.PIPE)
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(b'{"ok": true, "result": {"bondd": "one", "from": 1, "next": 1}}\n')
+        brings_events(listener, "two", 2, "adopted")
+        events = [json.loads(line) for line in monitor.communicate(timeout=60)[0].splitlines()]
+    assert [event.get("state", event["text"]) for event in events] == ["away", "back", "adopted"]
+    times = [event["time_us"] for event in events]
+    assert times == sorted(times)
 
 
 def test_help_of_bondd_takes_80_columns():
