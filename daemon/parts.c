@@ -4,6 +4,7 @@
 #include "daemon/alb/alb.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/monitor.h"
@@ -36,6 +37,7 @@ static struct part *const parts[] = {
 	&trouble_part,
 	&team_refusal_part,
 	&pair_part,
+	&bypass_part,
 	&xdp_tx_part,
 	&bfd_part,
 	&lacp_part,

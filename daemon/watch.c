@@ -158,7 +158,7 @@ static void watch_on_filter(int ifindex, unsigned int priority, unsigned int han
 		watch_note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
 		if (ifindex == (int)bond_pin(bond)->ifindex ||
 		    ifindex == RTNL_LISTENER_SHARED_BLOCK)
-			bypass_note_filter(bond, gone);
+			parts_hear(bond, PART_BOND, NEWS_FILTER, NULL, gone);
 	}
 	if (gone && attach_is_our_priority(priority))
 		watch_on_qdisc(ifindex, arg);
@@ -210,7 +210,6 @@ static void watch_read_messages(struct daemon *daemon)
 	burst_begin(daemon);
 	rtnl_listener_read(&daemon->listener);
 	burst_end(daemon);
-	bypass_read_filters(daemon);
 	/* A capture usually makes a device promiscuous, which causes a message. */
 	if (watch_some_want_direct(daemon))
 		bypass_read_captures(daemon);

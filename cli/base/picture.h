@@ -61,7 +61,7 @@ bool news_is_unused(const json_t *bond, const json_t *slave);
 /*
  * Why a bond with `path direct` counts at present (XBOND_F_FORCE_COUNTED), in the words of show and
  * doctor. Goes by what the kernel says of the bond's device, in the order of
- * bond_forbids_direct(); what is left are filters.
+ * bypass_forbids_direct(); what is left are filters.
  */
 
 /* link: NULL if the device is not in this network namespace. */

@@ -124,14 +124,3 @@ const char *bond_link_why(const struct bond *bond, unsigned int slot)
 
 	return refusing ? monitor_finding((enum xbond_monitor)__builtin_ctz(refusing)) : NULL;
 }
-
-bool bond_forbids_direct(struct bond *bond)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-
-	if (bond_only_direct(pin))
-		return false;
-	return bond->bypass.captured || bond->device.has_qdisc || bond->bypass.has_filters ||
-	       bond->device.is_down || bond->device.away ||
-	       (bond->device.has_xdp && !pin->xdp_tx && !bond_is_team(pin));
-}

@@ -81,14 +81,6 @@ struct bond_device {
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 };
 
-/* What of others forbids direct: port_hooks.c. */
-struct bond_bypass {
-	bool captured; /* somebody captures on bond0 */
-	/* Filters after our program on bond0's egress, which direct would skip. */
-	bool has_filters;
-	bool filters_due; /* a message reported filters: bypass_read_filters() */
-};
-
 /* What of the bond was last told as events. */
 struct bond_told {
 	bool began;	  /* the rest is known */
@@ -137,7 +129,6 @@ struct bond {
 	struct bond_evaluation evaluation;
 	struct bond_told told; /* evaluate.c */
 	struct bond_device device;
-	struct bond_bypass bypass;
 	struct bond_lacp lacp;
 	struct bond_bfd bfd; /* bond_bfd.c */
 	struct {
@@ -261,8 +252,6 @@ int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 bool bond_wants_direct(const struct bond *bond);
 /* as: see handed_over. */
 void bond_hand_over(struct bond *bond, const char *as);
-/* Is `direct` forbidden now, whatever the settings say? See port_hooks.c. */
-bool bond_forbids_direct(struct bond *bond);
 /* Has its speed been asked for since its link began to work? Before, the last one is known. */
 bool bond_knows_speed(const struct bond *bond, unsigned int slot);
 /* The number of slots in use. */

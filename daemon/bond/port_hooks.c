@@ -10,6 +10,7 @@
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "network/filters.h"
 #include "network/packet.h"
 
@@ -123,6 +124,16 @@ void port_hooks_settle(struct bond *bond)
 
 #define MAX_CAPTURES 4096
 
+struct bypass_bond {
+	bool captured;	  /* somebody captures on bond0 */
+	bool has_filters; /* after our program on bond0's egress, which direct would skip */
+};
+
+static struct bypass_bond *bypass_of(struct bond *bond)
+{
+	return part_of_bond(bond, &bypass_part);
+}
+
 static void bypass_say(struct bond *bond, const char *what)
 {
 	if (bond_wants_direct(bond))
@@ -146,9 +157,9 @@ void bypass_read_captures(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		bool captured = bypass_is_captured(bond, ifindexes, count);
 
-		if (captured == bond->bypass.captured)
+		if (captured == bypass_of(bond)->captured)
 			continue;
-		bond->bypass.captured = captured;
+		bypass_of(bond)->captured = captured;
 		bypass_say(bond, captured ? "is being captured; path counted until that ends"
 					  : "is no longer captured; path direct again");
 		bond_evaluate(bond);
@@ -157,31 +168,51 @@ void bypass_read_captures(struct daemon *daemon)
 
 bool bypass_look_for_filters(struct bond *bond)
 {
-	bool had = bond->bypass.has_filters, has = had;
+	struct bypass_bond *bypass = bypass_of(bond);
+	bool had = bypass->has_filters, has = had;
 
 	if (!bond->device.away)
 		has = port_hooks_skip_filters(bond);
 	if (has == had)
 		return false;
-	bond->bypass.has_filters = has;
+	bypass->has_filters = has;
 	bypass_say(bond, has ? "has filters on its egress; path counted until they are gone"
 			     : "no longer has filters on its egress; path direct again");
 	return true;
 }
 
-void bypass_note_filter(struct bond *bond, bool gone)
+bool bypass_forbids_direct(struct bond *bond)
 {
-	if (bond->bypass.has_filters == gone)
-		bond->bypass.filters_due = true;
+	const struct bypass_bond *bypass = bypass_of(bond);
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (bond_only_direct(pin))
+		return false;
+	return bypass->captured || bond->device.has_qdisc || bypass->has_filters ||
+	       bond->device.is_down || bond->device.away ||
+	       (bond->device.has_xdp && !pin->xdp_tx && !bond_is_team(pin));
 }
 
-void bypass_read_filters(struct daemon *daemon)
+/* That there is one more, or that there is still none, need not be asked. */
+static bool bypass_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			const struct link_info *link, bool gone)
 {
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (!bond->bypass.filters_due)
-			continue;
-		bond->bypass.filters_due = false;
-		if (bypass_look_for_filters(bond))
-			bond_evaluate(bond);
-	}
+	(void)news;
+	(void)link;
+	return slot == PART_BOND && bypass_of(bond)->has_filters == gone;
 }
+
+static bool bypass_settle(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND && bypass_look_for_filters(bond))
+		bond_evaluate(bond);
+	return false;
+}
+
+struct part bypass_part = {
+	.bond_size = sizeof(struct bypass_bond),
+	.hears = NEWS_FILTER,
+	.hear = bypass_hear,
+	.settle = bypass_settle,
+};

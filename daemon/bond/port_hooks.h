@@ -30,6 +30,8 @@ void port_hooks_settle(struct bond *bond);
  * forced to counted.
  */
 
+extern struct part bypass_part;
+
 /* Finds out on which bonds somebody captures; evaluates the bonds where that has changed. */
 void bypass_read_captures(struct daemon *daemon);
 /*
@@ -37,9 +39,7 @@ void bypass_read_captures(struct daemon *daemon);
  * away, the last answer counts. Returns true if it has changed; does not evaluate.
  */
 bool bypass_look_for_filters(struct bond *bond);
-/* A message told of a filter on bond0, or of one that may be there. */
-void bypass_note_filter(struct bond *bond, bool gone);
-/* Checks the bonds that such messages reported; evaluates those that have changed. */
-void bypass_read_filters(struct daemon *daemon);
+/* Is `direct` forbidden now, whatever the settings say? */
+bool bypass_forbids_direct(struct bond *bond);
 
 #endif

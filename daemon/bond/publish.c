@@ -202,7 +202,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	if (bond_is_team(bond_pin(bond)))
 		flags |= bond_pin(bond)->team_sends ? XBOND_F_TEAM | XBOND_F_TEAM_SENDS
 						    : XBOND_F_TEAM;
-	if (bond_forbids_direct(bond))
+	if (bypass_forbids_direct(bond))
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && may_choose)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
