@@ -125,7 +125,7 @@ void doctor_check_vlan(const struct doctor_facts *facts, const struct doctor_bon
 		if (!(slave->device.offloads & 1u << DOCTOR_NO_VLANS))
 			continue;
 		doctor_found(report, DOCTOR_BAD, slave->pin->name,
-			     "its driver takes no tagged frames, and %s is on the bond",
+			     "its driver does not support tagged frames, and %s is on the bond",
 			     vlan->name);
 		doctor_advise(report, "take it out of the bond: bondctl del-slave %s %s",
 			      bond->name, slave->pin->name);
@@ -413,8 +413,8 @@ void doctor_check_port_side(const struct doctor_facts *facts, const struct docto
 	if (!use)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
-		     "its port side, %s, %s: somebody takes it for a network interface", port->name,
-		     use);
+		     "its port side, %s, %s: a program takes it for a network interface",
+		     port->name, use);
 	doctor_advise(report,
 		      "tell that program to leave xb-* alone, or use a bond without a port side: "
 		      "bondctl set %s device team",

@@ -74,7 +74,7 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 	if (host_find_beating(facts, true)) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
 			     VIEW_BONDD_SILENT " at %s/" PATHS_SOCKET_NAME
-					       ", but was there less than 3 s ago",
+					       ", but was alive less than 3 s ago",
 			     facts->host.paths.run_dir);
 		doctor_advise(report, "if this goes on, give bondctl the --run-dir of that bondd");
 		return;
@@ -82,7 +82,7 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 	doctor_found(report, facts->bond_count ? DOCTOR_BAD : DOCTOR_NOTE, NULL,
 		     VIEW_BONDD_STOPPED "%s",
 		     facts->bond_count
-			     ? ": traffic continues, but nothing is repaired and LACP only answers"
+			     ? ": traffic continues and avoids lost links, but nothing else is done"
 			     : "");
 	doctor_advise(report, "start it: systemctl start bondd");
 }
@@ -258,7 +258,7 @@ void doctor_check_carrier_source(const struct doctor_facts *facts, struct doctor
 
 	if (source == XBOND_CARRIER_POLL) {
 		doctor_found(report, is_old ? DOCTOR_NOTE : DOCTOR_WARNING, NULL,
-			     "carrier is watched by messages and a poll (miimon), not by a BPF "
+			     "carrier is watched by link events and a poll (miimon), not by a BPF "
 			     "program");
 		doctor_advise(report, "%s", programs_why_not_better(&facts->host, true));
 	} else if (source == XBOND_CARRIER_TRACEPOINT) {

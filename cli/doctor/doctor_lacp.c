@@ -80,7 +80,7 @@ void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doc
 		was_heard = lacp_check_was_heard(port);
 		doctor_found(
 			report, model ? DOCTOR_WARNING : DOCTOR_BAD, slave->pin->name, "%s%s%s%s%s",
-			was_heard ? "LACPDUs arrive no more" : "no partner speaks LACP here",
+			was_heard ? "LACPDUs no longer arrive" : "no partner speaks LACP here",
 			!model	    ? ""
 			: was_heard ? ", but they do on "
 				    : ", but one does on ",

@@ -49,11 +49,10 @@ static bool losses_check_tcp(const struct doctor_facts *facts, const struct doct
 {
 	if (!losses_stand_out(own, others, LOSS_AGAIN, LOSS_OTHERS))
 		return false;
-	doctor_found(
-		report, DOCTOR_WARNING, slave->pin->name,
-		"of about %u TCP segments that %s in %u s, %u were sent again, and of those over "
-		"other slaves %u of %u",
-		own.all, words, facts->watched_s, own.again, others.again, others.all);
+	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+		     "%u of about %u TCP segments that %s in %u s were retransmissions; over other "
+		     "slaves %u of %u",
+		     own.again, own.all, words, facts->watched_s, others.again, others.all);
 	return true;
 }
 
@@ -68,9 +67,9 @@ static bool losses_check_answers(const struct doctor_facts *facts, const struct 
 	if (!losses_stand_out(own, theirs, LOSS_ANSWERS, LOSS_ANSWERED))
 		return false;
 	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-		     "of %u conversations that it carried in %u s %u were not answered, and of "
-		     "those over other slaves %u of %u",
-		     own.all, facts->watched_s, own.again, theirs.again, theirs.all);
+		     "%u of %u conversations over it in %u s were not answered; over other slaves "
+		     "%u of %u",
+		     own.again, own.all, facts->watched_s, theirs.again, theirs.all);
 	return true;
 }
 
@@ -152,9 +151,9 @@ static void losses_tell_mtu(const struct doctor_facts *facts, const struct docto
 			    struct doctor_report *report)
 {
 	doctor_found(report, DOCTOR_WARNING, slave,
-		     "in %u s all frames of %u bytes and more were lost, %u in number, and none of "
-		     "up to %u bytes",
-		     facts->watched_s, talk->shortest_lost, talk->long_lost,
+		     "all %u frames of %u bytes or more were lost in %u s, and none of up to %u "
+		     "bytes",
+		     talk->long_lost, talk->shortest_lost, facts->watched_s,
 		     talk->longest_answered);
 	doctor_advise(report,
 		      "the far end, or a switch on the way, may have a smaller MTU than %s: see "

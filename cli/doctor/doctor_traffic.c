@@ -75,8 +75,8 @@ static bool traffic_check_sending(const struct doctor_facts *facts, const struct
 	    (!is_sure && (talk->peers < TRAFFIC_FEW || others.owed > others.answered)))
 		return false;
 	doctor_found(report, is_sure ? DOCTOR_BAD : DOCTOR_WARNING, slave->pin->name,
-		     "of %u conversations that it carried in %u s none was answered; of those over "
-		     "other slaves %u of %u were%s",
+		     "none of %u conversations over it in %u s was answered; over other slaves %u "
+		     "of %u were%s",
 		     talk->asked, facts->watched_s, others.answered, others.asked,
 		     is_sure ? ", by the same peers" : "");
 	traffic_advise_far_end(bond, slave, report);
@@ -117,10 +117,10 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 			only = slave;
 		}
 	doctor_found(report, DOCTOR_WARNING, senders == 1 ? only->pin->name : NULL,
-		     "of %u conversations in %u s none was answered, %s", all.asked,
+		     "none of %u conversations in %u s was answered, %s", all.asked,
 		     facts->watched_s,
-		     all.heard >= TRAFFIC_FEW ? "although the peers are there: they were heard"
-					      : "and these peers were not heard");
+		     all.heard >= TRAFFIC_FEW ? "although packets of these peers arrive"
+					      : "and no packet of these peers arrived");
 	doctor_advise(report,
 		      "see whether the far end gets these packets: its ports, its mode, filters "
 		      "and VLANs there; %s",
@@ -218,11 +218,11 @@ void doctor_check_other_xdp(const struct doctor_facts *facts, const struct docto
 				 (unsigned long long)seen->at_device, facts->watched_s,
 				 (unsigned long long)(seen->received + seen->dropped));
 		doctor_found(report, takes_all ? DOCTOR_WARNING : DOCTOR_NOTE, slave->pin->name,
-			     "the XDP program %s (id %u) of somebody else gets its frames first%s",
+			     "another XDP program, %s (id %u), gets its frames before xbond%s",
 			     traffic_name_program(id, name), id, counts);
 		doctor_advise(report,
-			      "what it drops or redirects the bond does not receive; 'ip link set "
-			      "%s xdp off' takes it off",
+			      "the bond does not receive what it drops or redirects; 'ip link set "
+			      "%s xdp off' removes it",
 			      slave->pin->name);
 	}
 }

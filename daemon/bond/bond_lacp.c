@@ -338,7 +338,7 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 		break;
 	case LACP_EVENT_RESTLESS:
 		event_error(name, NULL,
-			    "the state machines of LACP change without end; please report this");
+			    "the state machines of LACP do not settle; please report this");
 		break;
 	}
 }

@@ -122,8 +122,7 @@ static int apply_run(struct applying *applying, struct err *err)
 			apply_undo(applying, before, waited);
 		else
 			event_config("apply", applying->name, NULL,
-				     "is what its configuration says, after %zu steps",
-				     applying->plan.count);
+				     "now matches its file, after %zu steps", applying->plan.count);
 	}
 	if (!terms->seconds)
 		rollback_forget(applying->daemon, applying->name);

@@ -105,7 +105,7 @@ static void policy_settle_tell(struct bond *bond)
 
 	if (policy_settle_flag(bond) &&
 	    policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program))
-		event_config("policy", bond_pin(bond)->name, NULL, "policy %s decides",
+		event_config("policy", bond_pin(bond)->name, NULL, "policy %s is in use",
 			     program.name);
 	else
 		event_config("policy", bond_pin(bond)->name, NULL, "no policy is in use now");

@@ -136,7 +136,7 @@ static void carrier_watch_choose(struct carrier_watch *watch)
 	if (!tracepoint || watch->misled)
 		return;
 	watch->source = XBOND_CARRIER_POLL;
-	log_info("links without packets are watched only by messages and the poll, because "
+	log_info("links without packets are watched only by link events and the poll, because "
 		 "the kernel refuses fentry (%s) and tracepoints (%s)",
 		 strerror(-fentry), strerror(-tracepoint));
 }

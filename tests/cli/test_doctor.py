@@ -476,7 +476,7 @@ def test_lacp_silent(pins, doctor):
         port.counters.lacpdu_rx = 5
     port_by_hand(pins, 1, was_heard)
     (_, _, finding), = doctor.found("lacp-silent")
-    assert finding == "LACPDUs arrive no more, but they do on eth0"
+    assert finding == "LACPDUs no longer arrive, but they do on eth0"
     assert "one-way link" in doctor.advice("lacp-silent")[0]
 
     def of_another(port):

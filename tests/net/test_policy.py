@@ -86,7 +86,7 @@ def test_what_a_policy_answers(pair, wanted):
                                                                             None)
     assert [each["name"] for each in shown["policy"]["maps"]] == ["wanted"]
     assert check("show", host.ctl_json("show"))[0]["policy"] == "to_wanted"
-    assert "policy to_wanted decides" in host.log()
+    assert "policy to_wanted is in use" in host.log()
     assert "policy               to_wanted\n" in host.ctl("show", "-d", "bond0")
     assert "[policy]" not in host.ctl_try("doctor", "--no-traffic", "bond0").stdout
     slots = {each["slave"]: each["slot"] for each in shown["slots"]}
@@ -211,7 +211,7 @@ def refused_by_bondd(made, wanted):
     said = refused(made.near, "policy", "load", "bond0", wanted)
     shown = check("policy", made.near.ctl_json("policy", "show", "bond0"))
     assert (shown["policy"], shown["decides"]) == (None, False)
-    assert "policy to_wanted decides" not in made.near.log()
+    assert "policy to_wanted is in use" not in made.near.log()
     return said
 
 
@@ -251,7 +251,7 @@ def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
         other.close()
     assert "policy to_wanted does not decide" in host.log()
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
-    assert "policy to_wanted decides" not in host.log()
+    assert "policy to_wanted is in use" not in host.log()
     accepted(made, wanted)
 
 

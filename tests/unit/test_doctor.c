@@ -777,7 +777,7 @@ static void test_a_smaller_mtu_at_the_far_end(void **state)
 	right->longest_answered = 1399;
 	left->longest_answered = 1500;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
-	assert_true(last_has("slave", "eth1") && last_has("finding", "1400 bytes and more"));
+	assert_true(last_has("slave", "eth1") && last_has("finding", "1400 bytes or more"));
 	right->longest_answered = 1400;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 0);
 	right->longest_answered = 1399;
