@@ -284,8 +284,8 @@ static const struct view_field view_fields_of_failover[] = {
 	  "slave. If only a link event or the poll reports a loss, the time starts when bondd "
 	  "notices it.",
 	  .read = view_read_last_us, .null = true },
-	{ "count", VIEW_COUNT, "How many there were.", VIEW_IN(struct xbond_failover, count) },
-	{ "histogram_us", VIEW_ARRAY, "How many took how long; no class is empty.",
+	{ "count", VIEW_COUNT, "Their number.", VIEW_IN(struct xbond_failover, count) },
+	{ "histogram_us", VIEW_ARRAY, "How long they took. Empty classes are left out.",
 	  VIEW_IN(struct xbond_failover, histogram), .read = view_read_histogram,
 	  .table = &view_table_failovers },
 	{ .means = "How long it took to take a failed slave out of use.",
@@ -302,13 +302,12 @@ static const struct view_field view_fields_of_failover[] = {
 };
 
 static const struct view_field view_fields_of_rebalance[] = {
-	{ "rounds", VIEW_COUNT, "In how many intervals buckets were chosen.",
+	{ "rounds", VIEW_COUNT, "Intervals in which buckets were chosen.",
 	  VIEW_IN(struct xbond_moves, rounds) },
-	{ "moved", VIEW_COUNT, "How many buckets have moved.",
-	  VIEW_IN(struct xbond_moves, finished) },
-	{ "given_up", VIEW_COUNT, "How many had no pause and stayed.",
+	{ "moved", VIEW_COUNT, "Buckets that have moved.", VIEW_IN(struct xbond_moves, finished) },
+	{ "given_up", VIEW_COUNT, "Buckets that stayed because they had no pause.",
 	  VIEW_IN(struct xbond_moves, given_up) },
-	{ "waiting", VIEW_COUNT, "How many are waiting for a pause.", .read = view_read_waiting },
+	{ "waiting", VIEW_COUNT, "Buckets that wait for a pause.", .read = view_read_waiting },
 	{ "last_s", VIEW_COUNT, "Seconds since the last round.", .read = view_read_last_s,
 	  .null = true },
 };
@@ -350,9 +349,9 @@ static const struct view_field view_fields_of_bond[] = {
 	  .null = true },
 	{ "carrier", VIEW_TRUTH, "Does the bond have carrier?", VIEW_IN(struct xbond_bond, carrier),
 	  .metric = { METRICS_GAUGE, "xbond_bond_carrier", "1: the bond has carrier." } },
-	{ "mii_status", VIEW_WORD, "The same in the words of the kernel.",
+	{ "mii_status", VIEW_WORD, "The same, as the kernel's bonding driver says it.",
 	  VIEW_IN(struct xbond_bond, carrier), .word = view_carrier_word },
-	{ "active_slave", VIEW_TEXT, "The slave in use, in modes in which one is.",
+	{ "active_slave", VIEW_TEXT, "The active slave; null in modes that have none.",
 	  .read = view_read_active_slave, .null = true },
 	{ "speed_mbps", VIEW_COUNT,
 	  "The sum of the speeds of the slaves that may transmit; in active-backup, the speed of "
@@ -363,12 +362,11 @@ static const struct view_field view_fields_of_bond[] = {
 	  .read = view_read_speed,
 	  .metric = { METRICS_GAUGE, "xbond_bond_speed_bytes", .unit = "bytes",
 		      .scale = VIEW_BYTES_OF_MBIT } },
-	{ "attached", VIEW_TRUTH, "Are the programs by which the bond transmits in place?",
+	{ "attached", VIEW_TRUTH, "Are the programs by which the bond transmits attached?",
 	  .read = view_read_attached, .null = true,
 	  .metric = { METRICS_GAUGE, "xbond_bond_attached",
 		      "0: programs of the bond's pair are not attached." } },
-	{ "times_detached", VIEW_COUNT,
-	  "How often one of them was not in place because somebody had removed it.",
+	{ "times_detached", VIEW_COUNT, "How often bondd found one of them detached.",
 	  .read = view_read_times_detached, .null = true,
 	  .metric = { METRICS_COUNTER, "xbond_bond_detached",
 		      "How often bondd found programs of the bond's pair detached." } },
@@ -377,10 +375,10 @@ static const struct view_field view_fields_of_bond[] = {
 	  "empty, and everything else is null.",
 	  .read = view_read_abi_version, .foreign = true },
 	{ "problem", VIEW_TEXT,
-	  "A sentence, if bondctl does not know that version, or while slaves that were removed "
-	  "are not yet as they were before.",
+	  "A sentence, if bondctl does not know that version, or while removed slaves are not yet "
+	  "restored; otherwise null.",
 	  .read = view_read_problem, .null = true, .foreign = true },
-	{ "bondd", VIEW_TRUTH, "Does bondd run and answer?", .read = view_read_bondd,
+	{ "bondd", VIEW_TRUTH, "Is bondd running, and does it answer?", .read = view_read_bondd,
 	  .foreign = true },
 	{ "options", VIEW_OPTIONS, "See *xbond.conf*(5).", .read = view_read_options },
 	{ .type = VIEW_FIELDS, .table = &view_table_packets_of_bond, .base = view_base_packets },
@@ -394,20 +392,20 @@ static const struct view_field view_fields_of_bond[] = {
 	  VIEW_IN(struct xbond_failover, carrier_source), .word = view_source_word,
 	  .read = view_read_carrier_source, .null = true },
 	{ "failover", VIEW_OBJECT,
-	  "The slaves that were up and were taken out of use because a link monitor found a fault. "
-	  "Null until a bondd of this version has adopted the bond.",
+	  "Failovers: slaves that were up and were taken out of use because a link monitor found a "
+	  "fault. Null until a bondd of this version has adopted the bond.",
 	  .table = &view_table_failover, .base = view_base_failover, .null = true },
-	{ "policy", VIEW_TEXT, "The name of the policy of the user; null: there is none.",
+	{ "policy", VIEW_TEXT, "The name of the loaded policy; null: there is none.",
 	  .read = view_read_policy, .null = true },
 	{ "rebalance", VIEW_OBJECT,
-	  "What moves by load. Null while no buckets do (*rebalance_interval*, "
+	  "Buckets that move by load. Null while this is off (*rebalance_interval*, "
 	  "*tlb_dynamic_lb*).",
 	  .table = &view_table_rebalance, .base = view_base_rebalance, .null = true },
 	{ "loop", VIEW_OBJECT, "The main loop of bondd (see THE MAIN LOOP).",
 	  .table = &view_table_loop, .base = view_base_loop, .null = true },
 	{ "clients_refused", VIEW_COUNT,
-	  "How often a neighbour was not taken as a client, because more than 256 came in one "
-	  "second or the map was full. Such a neighbour sends to the bond's address.",
+	  "Neighbours that were not assigned to a slave, because more than 256 came in one second "
+	  "or the map was full. They send to the bond's address.",
 	  .read = view_read_clients_refused, .needs = MODE_RECEIVES },
 	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = view_read_slaves, .table = &view_table_slave,
 	  .foreign = true },
