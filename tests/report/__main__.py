@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`make report`: the field's tools through xbond, beside what others have published. Writes
-report/index.html, report/report.json and the plots. A bar that was missed is shown as missed; a
+report/index.html, report/report.json and the plots. A target that was missed is shown as missed; a
 row that could not be measured says why, and makes the exit status 1. ONLY=1,3 measures some rows,
 QUICK=1 briefly.
 """
@@ -19,11 +19,11 @@ from .parse import ToolError
 
 ROWS = {1: "streams", 2: "messages", 3: "netpipe", 4: "mode_table", 5: "file_copy", 6: "ours"}
 ABOUT = (
-    "What people have published about channel bonding, measured again through xbond by the tools "
-    "of the field. The links are pairs of virtual devices that are limited to a rate, so figures "
-    "are compared as ratios to the links' rate (\"of the links\"). A bar is the published ratio, "
-    "or what xbond has set itself. Below each table stand the commands that produced its figures, "
-    "as typed on the host near or far.",
+    "Published measurements of channel bonding, repeated through xbond by well-known tools. The "
+    "links are pairs of virtual devices that are limited to a rate, so figures are compared as "
+    "ratios to the links' rate (\"of the links\"). The target is the published ratio, or one that "
+    "xbond has set itself. Below each table stand the commands that produced its figures, as typed "
+    "on the host near or far.",
     "`sudo make report` makes this page.")
 
 
@@ -81,7 +81,7 @@ def measure(number, scale, clock):
     section.seconds = clock.seconds() - began
     for figure in section.missed():
         clock.say(f"  missed: {figure.what}: {page.number(figure.judged)}, "
-                  f"bar {page.number(figure.bound)}")
+                  f"target {page.number(figure.bound)}")
     if section.error:
         clock.say(f"  not measured to the end: {section.error}")
     return section
@@ -110,7 +110,7 @@ def main():
     write(directory, sections, described, scale.brief)
     missed = sum(len(section.missed()) for section in sections)
     clock.say(f"{directory}/index.html: {sum(len(each.figures) for each in sections)} figures, "
-              f"{missed} bars missed")
+              f"{missed} targets missed")
     sys.exit(any(section.error for section in sections))
 
 

@@ -25,7 +25,8 @@ ABOUT = (
     "NFS over two cards of 1 Gbit/s (2010: 155 MB/s, 2011: 220 MB/s). At 1 Gbit/s two CPUs that do "
     "the work of both hosts, of the shapers and of the cipher are the limit, not the links. The "
     "rate is that of the growing file, from its first byte to its last; it lies in memory at both "
-    "ends. The bar is 0.99 of what two links carry, each as iperf3 finds it on one of them alone.",
+    "ends. The target is 0.99 of what two links carry, each as iperf3 finds it on one of them "
+    "alone.",
     "The same by 802.3ad with lacp_tx balance-rr into Open vSwitch.")
 BAR = 0.99
 RATE = 100

@@ -13,7 +13,7 @@ from .page import number
 ROWS = 6
 PLOT = "modes.svg"
 HEADING = "\n## Figures\n"
-TOP = ("| row | figure | here | of the links | published (of the links) | bar | |\n"
+TOP = ("| row | figure | here | of the links | published (of the links) | target | |\n"
        "|---|---|---|---|---|---|---|\n")
 
 
@@ -32,19 +32,19 @@ def theirs(figure):
     return figure["published"] + ("" if ratio is None else f" ({number(ratio)})")
 
 
-def bar(figure):
+def target(figure):
     """What must be reached, and whether it was."""
     if figure["held"] is None:
         return "", ""
     return (f"{'≥' if figure['least'] else '≤'} {number(figure['bound'])}",
-            "held" if figure["held"] else "**missed**")
+            "met" if figure["held"] else "**missed**")
 
 
 def line(row, figure):
     note = f" ({figure['note']})" if figure["note"] else ""
     cells = (str(row["number"]), figure["what"] + note,
              f"{number(figure['value'])} {figure['unit']}", number(figure["ratio"]),
-             theirs(figure), *bar(figure))
+             theirs(figure), *target(figure))
     return "| " + " | ".join(cell.strip().replace("|", "\\|") for cell in cells) + " |\n"
 
 

@@ -76,9 +76,9 @@ def nfs(near, far, megabytes, rounds, address=FAR_ADDRESS):
 
 def show(figure):
     ratio = f", {figure.ratio:.3f} of the links" if figure.ratio is not None else ""
-    bar = f"; bar {figure.bound}: {'held' if figure.held else 'MISSED'}" \
+    target = f"; target {figure.bound}: {'met' if figure.held else 'MISSED'}" \
         if figure.bound is not None else ""
-    print(f"{figure.what}: {page.number(figure.value)} {figure.unit}{ratio}{bar}\n"
+    print(f"{figure.what}: {page.number(figure.value)} {figure.unit}{ratio}{target}\n"
           f"    {figure.command}", flush=True)
 
 

@@ -48,7 +48,7 @@ def verdict(figure):
     if figure.held is None:
         return ""
     bound = f"{'≥' if figure.least else '≤'} {number(figure.bound)}"
-    kind, word = ("held", "held") if figure.held else ("missed", "missed")
+    kind, word = ("held", "met") if figure.held else ("missed", "missed")
     return f'{bound} <span class="{kind}">{word}</span>'
 
 
@@ -75,7 +75,8 @@ def figures(section):
     listed = "\n".join(f'<span id="c{section.number}.{place}">[{section.number}.{place}]</span> '
                        f"{text(command)}" for place, command in enumerate(commands, 1))
     return ('<table><tr><th>what</th><th class="n">here</th><th class="n">of the links</th>'
-            '<th>published (of the links)</th><th class="n">bar</th><th class="n">command</th></tr>'
+            '<th>published (of the links)</th><th class="n">target</th>'
+            '<th class="n">command</th></tr>'
             + "\n".join(rows) + f"</table>\n<pre>{listed}</pre>\n")
 
 
@@ -103,13 +104,13 @@ def summary(sections):
         judged = [figure for figure in section.figures if figure.held is not None]
         missed = section.missed()
         kind = "missed" if missed or section.error else "held"
-        said = "; ".join(f"{figure.what}: {number(figure.judged)}, bar {number(figure.bound)}"
-                         for figure in missed) or ("" if section.error else "all bars held")
+        said = "; ".join(f"{figure.what}: {number(figure.judged)}, target {number(figure.bound)}"
+                         for figure in missed) or ("" if section.error else "all targets met")
         said = "; ".join(each for each in (section.error, said) if each)
         rows.append(f'<tr><td><a href="#s{section.number}">{section.number}. {text(section.title)}'
                     f'</a></td><td class="n">{len(judged) - len(missed)} of {len(judged)}</td>'
                     f'<td class="{kind}">{text(said)}</td></tr>')
-    return ('<table><tr><th>row</th><th class="n">bars held</th><th></th></tr>' + "\n".join(rows)
+    return ('<table><tr><th>row</th><th class="n">targets met</th><th></th></tr>' + "\n".join(rows)
             + "</table>")
 
 

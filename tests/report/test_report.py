@@ -161,7 +161,7 @@ def test_page():
     xml.dom.minidom.parseString(made.split("\n", 1)[1].replace('<meta charset="utf-8">', ""))
     assert "<p>a &lt; b <code>c</code> d</p>" in made
     assert "\x1b" not in made and "Linux &lt;6&gt;" in made and "<svg/>" in made
-    assert re.search(r'lost: 0.300, bar 0.930', made)
+    assert re.search(r'lost: 0.300, target 0.930', made)
     assert made.count('class="missed"') == 3  # the figure, and both rows of the summary
     assert "Not measured to the end: NPtcp: exit 1: no route" in made
     assert made.count("[1.1]") == 1 and made.count('href="#c1.1"') == 2
@@ -215,7 +215,7 @@ def test_kept(tmp_path):
 
 
 def test_what_is_in_the_tree():
-    """One table, whose count of bars is right, and the plot that README.md shows."""
+    """One table, whose count of targets is right, and the plot that README.md shows."""
     kept = ROOT / "docs/report"
     assert sorted(each.name for each in kept.iterdir()) == ["README.md", keep.PLOT]
     assert is_svg((kept / keep.PLOT).read_text())
@@ -224,7 +224,7 @@ def test_what_is_in_the_tree():
     assert f"]({keep.PLOT})" in text and text.count("|---") == len(rows[0]) == 7
     assert {len(row) for row in rows} == {7}
     verdicts = [row[-1].strip(" |") for row in rows[1:]]
-    held, missed = verdicts.count("held"), verdicts.count("**missed**")
+    held, missed = verdicts.count("met"), verdicts.count("**missed**")
     assert f"\n{held} of {held + missed} targets were met." in text
 
 
