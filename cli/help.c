@@ -102,7 +102,7 @@ void help_print(const struct cli *cli)
 		help_print_entry(call, CALL_WIDTH, verb->help);
 	}
 	help_print_global_flags();
-	puts("\nA beginning that only one verb has stands for it, as in 'bondctl sh bond0'.\n"
+	puts("\nVerbs can be abbreviated, as in 'bondctl sh bond0'.\n"
 	     "Exit status: 0 done, 1 refused or failed, 2 the command line is wrong, 3 bondd\n"
 	     "is needed and does not answer; doctor: 4 there are warnings, 5 something is bad;\n"
 	     "load, apply: 6 something was changed.");

@@ -263,7 +263,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.min = 1,
 		.max = KERNEL_INT_MAX,
 		.initial = "100",
-		.help = "milliseconds between two polls of carrier, the safety net under link events",
+		.help = "milliseconds between two polls of carrier, in addition to link events",
 	},
 	[OPT_UPDELAY] = {
 		.id = OPT_UPDELAY,

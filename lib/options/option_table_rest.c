@@ -355,7 +355,7 @@ const struct option_spec option_table_slave[OPT_COUNT - OPT_WEIGHT] = {
 		IN_SLAVE(prio),
 		.initial = "0",
 		.needs = MODE_ACTIVE,
-		.help = "the slave with the highest is preferred if the primary is not up",
+		.help = "the slave with the highest prio is preferred if the primary is not up",
 	},
 	[OPT_FORCE - OPT_WEIGHT] = {
 		.id = OPT_FORCE,
