@@ -277,6 +277,23 @@ static const char *bond_lacp_churn_words(unsigned int detail)
 	return detail == LACP_CHURN_NONE ? "in sync" : "a minute to get in sync";
 }
 
+static void bond_lacp_log_partner(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, slot)->name;
+	const struct lacp_info *partner;
+	struct lacp_system sys;
+	char system[MAC_FORMAT_SIZE];
+
+	view_lacp_read(&bond->dataplane.pins, &sys);
+	partner = &sys.port[slot].partner;
+	if (mac_is_zero(partner->system))
+		bond_lacp_tell(LOG_INFO, "partner", NULL, "%s: LACP partner changed: none", port);
+	else
+		bond_lacp_tell(LOG_INFO, "partner", NULL,
+			       "%s: LACP partner changed: %s, key %u, port %u", port,
+			       mac_format(partner->system, system), partner->key, partner->port);
+}
+
 static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
@@ -295,9 +312,7 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 		bond_lacp_tell(LOG_DEBUG, "selected", lacp_selected_name(event->detail),
 			       "%s: LACP %s", port, lacp_selected_name(event->detail));
 		break;
-	case LACP_EVENT_PARTNER:
-		bond_lacp_tell(LOG_INFO, "partner", NULL, "%s: LACP partner changed", port);
-		break;
+	case LACP_EVENT_PARTNER: bond_lacp_log_partner(bond, event->slot); break;
 	case LACP_EVENT_LOOP:
 		bond_lacp_tell(LOG_WARNING, "loop", "on",
 			       "%s: receives the LACPDUs of our own port %u: the cable is looped; "
@@ -370,7 +385,7 @@ static void bond_lacp_log_traffic(struct bond *bond, unsigned int slot, bool car
 void bond_lacp_log(struct bond *bond)
 {
 	struct lacp_thread_event event;
-	uint64_t carrying = bond_lacp_distributing(bond);
+	uint64_t carrying;
 
 	if (!bond->lacp.thread)
 		return;
@@ -379,6 +394,7 @@ void bond_lacp_log(struct bond *bond)
 		if (event.event == LACP_EVENT_FALLBACK && event.detail)
 			bond->lacp.told |= slots_bit(event.slot);
 	}
+	carrying = bond_lacp_distributing(bond); /* now, so not older than the events */
 	bond_for_each_member (bond, slot)
 		if (slots_have(carrying ^ bond->lacp.told, slot))
 			bond_lacp_log_traffic(bond, slot, slots_have(carrying, slot));
