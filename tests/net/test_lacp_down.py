@@ -124,8 +124,10 @@ def test_the_log_has_what_matters(pair):
     made = pair("802.3ad", links=2, lacp_rate="fast", lacp_fallback="none")
     wait_distributing(made.near, made.far, links=made.links)
     assert "LACP mux" in made.near.events() and "LACP mux" not in made.near.log()
-    for dev in made.links:
+    for number, dev in enumerate(made.links, 1):
         wait_for(lambda: f"bond0: {dev} carries traffic\n" in made.near.log(), "the line")
+        assert f"bond0: {dev}: LACP partner changed: {made.far.show()['mac']}, key " \
+            f"{ports(made.far)[dev]['actor_key']}, port {number}\n" in made.near.log()
     made.near.stop_bondd()
     made.near.start_bondd()
     assert made.near.log().count("carries traffic\n") == 2
@@ -133,6 +135,16 @@ def test_the_log_has_what_matters(pair):
     for dev in made.links:
         wait_for(lambda: f"bond0: {dev} carries no traffic: {DOWN}\n" in made.near.log(),
                  "the line")
+
+
+def test_the_log_has_fallback_once(pair):
+    made = pair("802.3ad", links=1, lacp_rate="fast")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.far.ctl("set", "bond0", "mode", "active-backup")
+    begins = "l0: carries traffic without a LACP partner (lacp_fallback)\n"
+    wait_for(lambda: begins in made.near.log(), "fallback", 8)
+    assert made.near.ping_bondd()
+    assert "carries" not in made.near.log().split(begins)[1]
 
 
 def test_a_bond_that_leaves_the_mode_tells_its_partner(pair):
