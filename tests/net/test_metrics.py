@@ -14,7 +14,7 @@ from lab import BONDD, ROOT
 from waiting import wait_for
 from webclient import Server
 
-METRIC = re.compile(r"^\*(\w+)\*(?:\{([\w,]*)\})? (gauge|counter|histogram)$", re.M)
+METRIC = re.compile(r"^- \*(\w+)\*(?:\{([\w,]*)\})? \((gauge|counter|histogram)\):", re.M)
 
 
 def serve(host, where="127.0.0.1:9977"):

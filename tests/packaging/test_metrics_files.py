@@ -13,7 +13,7 @@ from built import ROOT
 
 METRICS = ROOT / "packaging/metrics"
 NAME = re.compile(r"\b(?:xbond|node_bonding)_\w+")
-ENTRY = re.compile(r"^\*(\w+)\*(?:\{[\w,]*\})? (gauge|counter|histogram)$", re.M)
+ENTRY = re.compile(r"^- \*(\w+)\*(?:\{[\w,]*\})? \((gauge|counter|histogram)\):", re.M)
 
 pytestmark = pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed")
 

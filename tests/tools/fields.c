@@ -12,8 +12,8 @@
 #include "options/options.h"
 #include "view/view_field.h"
 
-#define WIDTH 92 /* of a line, behind the tab */
-#define WORDS 32 /* no list of words has as many */
+#define WIDTH 100 /* of a line of a manual */
+#define WORDS 32  /* no list of words has as many */
 
 static bool fields_is_word(const char *word)
 {
@@ -297,22 +297,25 @@ static void fields_print_schema(void)
 
 /* The manuals */
 
-/* Behind a tab, in lines of at most 100 columns. */
-static void manual_print_text(const char *text)
+/* An item of a list, in lines of at most 100 columns. */
+static void manual_print_item(const char *head, const char *text)
 {
-	int column = 0;
+	char item[4096];
+	int column = 1;
 
-	for (const char *at = text; *at; at += strspn(at, " ")) {
+	snprintf(item, sizeof(item), "%s: %s", head, text);
+	printf("-");
+	for (const char *at = item; *at; at += strspn(at, " ")) {
 		int length = (int)strcspn(at, " ");
 
-		if (column && column + 1 + length > WIDTH) {
-			printf("\n");
-			column = 0;
+		if (column + 1 + length > WIDTH) {
+			printf("\n ");
+			column = 1;
 		}
-		column += printf(column ? " %.*s" : "\t%.*s", length, at) - !column;
+		column += printf(" %.*s", length, at);
 		at += length;
 	}
-	printf("\n\n");
+	printf("\n");
 }
 
 static const char *manual_type(enum view_type type)
@@ -380,14 +383,14 @@ static void manual_print_table(const struct view_table *table, const char *prefi
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct view_field *field = &table->fields[i];
-		char text[2048], inner[128];
+		char text[2048], inner[128], head[256];
 
 		snprintf(inner, sizeof(inner), "%s", prefix);
 		if (field->name) {
-			printf("*%s%s*: %s%s\n", prefix, field->name, manual_type(field->type),
-			       field->null ? " or null" : "");
+			snprintf(head, sizeof(head), "*%s%s* (%s%s)", prefix, field->name,
+				 manual_type(field->type), field->null ? " or null" : "");
 			manual_describe(field, text, sizeof(text));
-			manual_print_text(text);
+			manual_print_item(head, text);
 			snprintf(inner, sizeof(inner), "%s%s%s.", prefix, field->name,
 				 field->type == VIEW_ARRAY ? "[]" : "");
 		}
@@ -405,15 +408,15 @@ static void metrics_print(const struct view_field *field, const char *bond_label
 	const struct view_metric *metric = &field->metric;
 	const char *more = metric->labels ? metric->labels : "";
 	const char *of = metric->of ? metric->of : bond_labels;
-	char text[1024];
+	char labels[128] = "", head[256], text[1024];
 
-	printf("*%s%s*", metric->name, suffixes[metric->type]);
 	if (*of || *more)
-		printf("{%s%s%s}", of, *of && *more ? "," : "", more);
-	printf(" %s\n", types[metric->type]);
+		snprintf(labels, sizeof(labels), "{%s%s%s}", of, *of && *more ? "," : "", more);
+	snprintf(head, sizeof(head), "*%s%s*%s (%s)", metric->name, suffixes[metric->type], labels,
+		 types[metric->type]);
 	snprintf(text, sizeof(text), "%s%s%s", metric->help ? metric->help : field->means,
 		 field->more ? " " : "", field->more ? field->more : "");
-	manual_print_text(text);
+	manual_print_item(head, text);
 }
 
 static void fields_print_metrics(const struct view_table *table, const char *bond_labels)
