@@ -639,7 +639,7 @@ def test_the_manual_has_the_checks(doctor):
     page = (ROOT / "man/bondctl-doctor.8.scd").read_text()
     section = page.split("# CHECKS", 1)[1].split("\n# ", 1)[0]
     told = {name: " ".join(text.split()).rstrip(".")
-            for name, text in re.findall(r"^\*(\S+)\*\n((?:\t.*\n)+)", section, re.M)}
+            for name, text in re.findall(r"^- \*(\S+)\*: (.*\n(?:  .*\n)*)", section, re.M)}
     checks = json.loads(doctor.call("-j", "--list").stdout)
     assert list(told) == [each["check"] for each in checks]
     for each in checks:
