@@ -205,13 +205,13 @@ static const char *away_end_words(uint32_t ended)
 {
 	switch ((enum xbond_hold_end)ended) {
 	case XBOND_HOLD_GOES_ON: return "the programs answer the LACP partner again";
-	case XBOND_HOLD_SILENT: return "the programs answer no longer: the LACP partner is silent";
+	case XBOND_HOLD_SILENT: return "the programs no longer answer: the LACP partner is silent";
 	case XBOND_HOLD_OUT_OF_STEP:
-		return "the programs answer no longer: the LACP partner is not in sync";
+		return "the programs no longer answer: the LACP partner is not in sync";
 	case XBOND_HOLD_PARTNER_CHANGED:
-		return "the programs answer no longer: there is another LACP partner";
+		return "the programs no longer answer: there is another LACP partner";
 	}
-	return "the programs answer no longer";
+	return "the programs no longer answer";
 }
 
 /* The first answer is told; those that follow come every second. */

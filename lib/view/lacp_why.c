@@ -245,7 +245,7 @@ static bool why_few_links(struct why *why)
 	why_say(why, " ports can work");
 	if (why->sys->state.config.max_links &&
 	    why->sys->state.config.max_links < why->sys->state.config.min_links) {
-		why_say(why, ", for max_links is ");
+		why_say(why, ", because max_links is ");
 		why_say_number(why, why->sys->state.config.max_links);
 	}
 	return true;
@@ -258,9 +258,9 @@ static bool why_restoring(struct why *why)
 	if (why->port->selected != LACP_STANDBY ||
 	    !lacp_is_restoring(why->sys, why->port, why->now_ns))
 		return false;
-	why_say(why, "standby: was lost and is back, lacp_wtr has ");
+	why_say(why, "standby: it has failed, and lacp_wtr keeps it out for ");
 	why_say_number(why, (end_ns - why->now_ns + LACP_SECOND - 1) / LACP_SECOND);
-	why_say(why, " s to go");
+	why_say(why, " s more");
 	return true;
 }
 
