@@ -106,7 +106,8 @@ def hook(tmp_path, bonds, refuses="-", status=1, **variables):
     calls, there = tmp_path / "calls", tmp_path / "bonds"
     script(tmp_path / "bondctl", f'case "$*" in list) cat {there} ;; -j*) ;;\n'
            f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit {status} ;; esac ;; esac')
-    script(tmp_path / "ifquery", 'case "$*" in bond0) echo "bond-driver: xbond" ;;\n'
+    script(tmp_path / "ifquery", f'[ "$PHASE" = pre-up ] || echo ifquery >>{calls}\n'
+           'case "$*" in bond0) echo "bond-driver: xbond" ;;\n'
            '--list) echo bond0 none7 ;; *hotplug) echo lo ;;\n'
            'lo|none7) echo "bond-master: bond0" ;; esac')
     script(tmp_path / "ifup", f'echo ifup "$1" >>{calls}; echo "$1" >{there}')
@@ -185,6 +186,9 @@ def test_as_an_executor_of_ifupdown_ng(tmp_path):
     assert hook(tmp_path, "", PHASE="create", **bond) == ["create bond0", "add-slave bond0 lo"]
     assert hook(tmp_path, "bond0", PHASE="destroy", **bond) == ["delete bond0"]
     assert hook(tmp_path, "", PHASE="depend", **bond) == []
+    bond["IF_BOND_MEMBERS"] = "none"
+    assert hook(tmp_path, "", PHASE="depend", **bond) == []
+    assert hook(tmp_path, "", PHASE="create", **bond) == ["create bond0"]
 
 
 class Stanza:
