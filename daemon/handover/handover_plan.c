@@ -64,6 +64,15 @@ void handover_note(struct handover *plan, const char *format, ...)
 	va_end(args);
 }
 
+/* The number alone might be another device's by now. */
+static bool plan_is_old(const struct handover *plan, const struct handover_device *device,
+			const struct link_info *link)
+{
+	return !strcmp(link->kind, device->kind) &&
+	       (!strcmp(link->name, device->name) || !strcmp(link->name, device->old_name) ||
+		!memcmp(link->mac, plan->mac, XBOND_MAC_SIZE));
+}
+
 int handover_find_old(const struct handover *plan, size_t index, struct link_info *ret_link)
 {
 	const struct handover_device *device = &plan->devices[index];
@@ -71,10 +80,7 @@ int handover_find_old(const struct handover *plan, size_t index, struct link_inf
 
 	if (r)
 		return r;
-	return !strcmp(ret_link->kind, device->kind) && (!strcmp(ret_link->name, device->name) ||
-							 !strcmp(ret_link->name, device->old_name))
-		       ? 0
-		       : -ENODEV;
+	return plan_is_old(plan, device, ret_link) ? 0 : -ENODEV;
 }
 
 json_t *handover_options(const struct option_set *set)

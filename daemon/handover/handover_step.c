@@ -304,12 +304,9 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 		return err_set(err, r == -ENODEV ? ESTALE : -r, "%s is gone", device->name);
 	if (!strcmp(now.name, device->name))
 		return 0;
-	r = link_set_flags(nl, device->old, 0, IFF_UP, err);
 	/* With another name the kernel gives them other labels, too. They come again. */
 	netconf_remove_ipv4(nl, &plan->conf, device->old);
-	if (!r)
-		r = link_set_name(nl, device->old, device->name, err);
-	return r;
+	return step_rename(nl, device->old, device->name, err);
 }
 
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */

@@ -316,9 +316,17 @@ def cut_first_link(found):
     return "l2 carries no traffic in the new bond"
 
 
+def rename_and_cut(found):
+    """It gets its name back, also with another address and route."""
+    add_address_and_route(found)
+    found.near.ip("link", "set", "bond0", "name", "another", check=False)
+    return cut_first_link(found)
+
+
 @ways
 @pytest.mark.variants(2)
-@pytest.mark.parametrize("happens", [add_macvlan, change_mtu, cut_first_link])
+@pytest.mark.parametrize("happens", [add_macvlan, change_mtu, cut_first_link,
+                                     rename_and_cut])
 def test_it_goes_back_when(mid_way, happens, old, new):
     found = mid_way(old, new)
     why = happens(found)
