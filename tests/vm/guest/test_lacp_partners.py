@@ -306,9 +306,8 @@ def test_actor_options(made, kind, shows):
         wait_for(heard, "the partner to see them")
         wait_agreed(made)
         check_traffic(made)
-        mac = made.near.show()["mac"]
         made.near.ctl("set", "bond0", "ad_user_port_key", 0, "ad_actor_sys_prio", 65535,
-                      "ad_actor_system", mac)
+                      "ad_actor_system", "00:00:00:00:00:00")
         made.partner.start(**{PRIORITY[kind]: 1234})
         wait_for(lambda: made.near.show()["lacp"]["partner_sys_prio"] == 1234, "its priority")
         wait_agreed(made)
