@@ -46,6 +46,8 @@ static struct part *const parts[] = {
 	&fail_over_mac_part,
 	&rebalance_part,
 	&delay_part,
+	&told_part,
+	&poll_part,
 	&arp_part,
 	&quality_part,
 	&wake_part,

@@ -105,7 +105,7 @@ bool bond_knows_speed(const struct bond *bond, unsigned int slot)
 {
 	const struct member *member = &bond->members[slot];
 
-	return member->poll.speed_ns >= member->delay.back_ns;
+	return member->speed_ns >= member->delay.back_ns;
 }
 
 bool bond_link_works(const struct bond *bond, unsigned int slot)

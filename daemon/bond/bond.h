@@ -48,11 +48,8 @@ struct member {
 	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
-	} lacp; /* bond_lacp.c */
-	struct {
-		bool speed_due;	   /* the next poll also asks for it */
-		uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first */
-	} poll;			   /* poll.c */
+	} lacp;		   /* bond_lacp.c */
+	uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first: poll.c */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */
@@ -79,17 +76,6 @@ struct bond_device {
 	bool is_down;
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
-};
-
-/* What of the bond was last told as events. */
-struct bond_told {
-	bool began;	  /* the rest is known */
-	uint64_t members; /* slots */
-	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
-	uint32_t spoken[XBOND_MAX_SLAVES], works[XBOND_MAX_SLAVES]; /* as in link_verdict */
-	struct xbond_settings settings;
-	uint32_t copy; /* of the buckets, in force */
-	enum xbond_selection selection;
 };
 
 /* 802.3ad, as last told to the LACP thread: */
@@ -127,7 +113,6 @@ struct bond {
 	char handed_over[XBOND_NAME_SIZE];
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
-	struct bond_told told; /* evaluate.c */
 	struct bond_device device;
 	struct bond_lacp lacp;
 	struct bond_bfd bfd; /* bond_bfd.c */
@@ -151,9 +136,6 @@ struct bond {
 		bool known; /* the map is as in mask */
 		uint64_t mask;
 	} devmap; /* publish.c */
-	struct {
-		uint64_t next_ns;
-	} poll; /* poll.c */
 	struct {
 		/* Packets avoid a slot about which the kernel has not decided: look again. */
 		bool unsure;

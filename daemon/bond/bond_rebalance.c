@@ -53,13 +53,6 @@ static void bond_moves_count(const struct xbond_buckets *buckets, uint32_t copy,
 		bond_moves_note(ret_moves, before[i], now[i]);
 }
 
-static const char *bond_moves_name(struct bond *bond, unsigned int slot)
-{
-	if (slot == NOBODY)
-		return NULL;
-	return bond_is_member(bond, slot) ? bond_slave(bond, slot)->name : bond->told.name[slot];
-}
-
 struct bond_moves_report {
 	json_t *json;
 	char text[MOVES_TEXT_SIZE];
@@ -111,8 +104,8 @@ static void bond_moves_tell(struct bond *bond, const struct bond_moves *moves, c
 	for (unsigned int from = 0; from <= NOBODY; from++)
 		for (unsigned int to = 0; to <= NOBODY; to++)
 			if (moves->count[from][to])
-				bond_moves_add(&report, bond_moves_name(bond, from),
-					       bond_moves_name(bond, to), moves->count[from][to]);
+				bond_moves_add(&report, bond_tell_name(bond, from),
+					       bond_tell_name(bond, to), moves->count[from][to]);
 	event.field[0] = event_number("moved", moves->all);
 	event.field[1] = event_json("moves", report.json);
 	event.field[2] = event_text("cause", cause);
@@ -120,14 +113,11 @@ static void bond_moves_tell(struct bond *bond, const struct bond_moves *moves, c
 		   report.text);
 }
 
-void bond_tell_moves(struct bond *bond, enum xbond_selection selection)
+void bond_tell_moves(struct bond *bond)
 {
 	uint32_t copy = bond->dataplane.pins.table->active & 1;
 	struct bond_moves moves;
 
-	if (copy == bond->told.copy || selection != XBOND_SELECT_HASH ||
-	    bond->told.selection != XBOND_SELECT_HASH)
-		return;
 	bond_moves_count(bond->dataplane.pins.buckets, copy, &moves);
 	bond_moves_tell(bond, &moves, "slaves");
 }

@@ -30,9 +30,11 @@ void decide(struct bond *bond, struct decision *decision);
 
 void publish_decision(struct bond *bond, const struct decision *decision);
 /*
- * Which buckets have moved from which slave to which, as an event. Only where a hash chooses. The
- * copy that is not in force is still that of before.
+ * Which buckets have moved from which slave to which, as an event. The copy that is not in force is
+ * still that of before.
  */
-void bond_tell_moves(struct bond *bond, enum xbond_selection selection);
+void bond_tell_moves(struct bond *bond);
+/* The name of a slot that may have been left; NULL: of none. */
+const char *bond_tell_name(struct bond *bond, unsigned int slot);
 
 #endif

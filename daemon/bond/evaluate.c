@@ -151,10 +151,28 @@ static void bond_tell_monitor(struct bond *bond, unsigned int slot, enum xbond_m
 		event_tell(&event, "%s: monitor %s: %s", slave, name, monitor_finding(monitor));
 }
 
+/* What of the bond was last told as events. */
+struct bond_told {
+	bool began;	  /* the rest is known */
+	uint64_t members; /* slots */
+	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
+	uint32_t spoken[XBOND_MAX_SLAVES], works[XBOND_MAX_SLAVES]; /* as in link_verdict */
+	struct xbond_settings settings;
+	uint32_t copy; /* of the buckets, in force */
+	enum xbond_selection selection;
+};
+
+struct part told_part = { .bond_size = sizeof(struct bond_told) };
+
+static struct bond_told *told_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &told_part);
+}
+
 static void bond_tell_monitors(struct bond *bond, unsigned int slot)
 {
 	const struct link_verdict *verdict = &bond->members[slot].verdict;
-	struct bond_told *told = &bond->told;
+	struct bond_told *told = told_of(bond);
 	uint32_t changed =
 		(verdict->spoken ^ told->spoken[slot]) | (verdict->works ^ told->works[slot]);
 
@@ -193,12 +211,12 @@ static void bond_tell_link(struct bond *bond, unsigned int slot)
 			   why ? why : "");
 }
 
-/* The name of a slot that may have been left. */
-static const char *bond_tell_name(struct bond *bond, unsigned int slot)
+const char *bond_tell_name(struct bond *bond, unsigned int slot)
 {
 	if (slot >= XBOND_MAX_SLAVES)
 		return NULL;
-	return bond_is_member(bond, slot) ? bond_slave(bond, slot)->name : bond->told.name[slot];
+	return bond_is_member(bond, slot) ? bond_slave(bond, slot)->name
+					  : told_of(bond)->name[slot];
 }
 
 static void bond_tell_active(struct bond *bond, const struct decision *decision)
@@ -239,7 +257,7 @@ static void bond_tell_if_set(struct bond *bond, const struct option_spec *option
 	char before[OPTION_TEXT_SIZE], after[OPTION_TEXT_SIZE];
 	struct option_value value;
 
-	pins.settings = &bond->told.settings;
+	pins.settings = &told_of(bond)->settings;
 	values_read(&pins, option, slot, &value);
 	option_format(option, &value, before, sizeof(before));
 	pins.settings = &bond->evaluation.seen;
@@ -264,9 +282,10 @@ static void bond_tell_active_request(struct bond *bond, unsigned int slot)
 /* What bondctl has written into the map by itself. */
 static void bond_tell_settings(struct bond *bond)
 {
-	const struct xbond_settings *now = &bond->evaluation.seen, *told = &bond->told.settings;
+	const struct xbond_settings *now = &bond->evaluation.seen;
+	const struct bond_told *told = told_of(bond);
 
-	if (!memcmp(now, told, sizeof(*now)))
+	if (!memcmp(now, &told->settings, sizeof(*now)))
 		return;
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
@@ -277,17 +296,17 @@ static void bond_tell_settings(struct bond *bond)
 			bond_tell_if_set(bond, option, 0);
 		else
 			bond_for_each_member (bond, slot)
-				if (slots_have(bond->told.members, slot))
+				if (slots_have(told->members, slot))
 					bond_tell_if_set(bond, option, slot);
 	}
-	if (now->active_request != told->active_request)
+	if (now->active_request != told->settings.active_request)
 		bond_tell_active_request(bond, now->active_slot);
 }
 
 /* What has been decided may not be in force yet (publish.c). */
 static void bond_tell_remember(struct bond *bond)
 {
-	struct bond_told *told = &bond->told;
+	struct bond_told *told = told_of(bond);
 
 	told->members = 0;
 	bond_for_each_member (bond, slot) {
@@ -303,14 +322,25 @@ static void bond_tell_remember(struct bond *bond)
 /* A slot that another slave has taken, or none, begins anew. */
 static void bond_tell_forget(struct bond *bond)
 {
+	struct bond_told *told = told_of(bond);
+
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (!bond_is_member(bond, slot) || !slots_have(bond->told.members, slot))
-			bond->told.spoken[slot] = bond->told.works[slot] = 0;
+		if (!bond_is_member(bond, slot) || !slots_have(told->members, slot))
+			told->spoken[slot] = told->works[slot] = 0;
+}
+
+static bool bond_tell_has_moved(struct bond *bond)
+{
+	const struct bond_told *told = told_of(bond);
+
+	return told->began && told->copy != bond->dataplane.pins.table->active &&
+	       told->selection == XBOND_SELECT_HASH &&
+	       bond->evaluation.plan.selection == XBOND_SELECT_HASH;
 }
 
 static void bond_tell(struct bond *bond, const struct decision *decision)
 {
-	if (bond->told.began)
+	if (told_of(bond)->began)
 		bond_tell_settings(bond);
 	bond_tell_forget(bond);
 	bond_for_each_member (bond, slot) {
@@ -323,8 +353,8 @@ static void bond_tell(struct bond *bond, const struct decision *decision)
 	if (mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
 	    decision->plan.active_slot != decision->active_before)
 		bond_tell_active(bond, decision);
-	if (bond->told.began)
-		bond_tell_moves(bond, bond->evaluation.plan.selection);
+	if (bond_tell_has_moved(bond))
+		bond_tell_moves(bond);
 	if (decision->carrier != decision->carrier_before)
 		bond_tell_carrier(bond, decision->carrier);
 	bond_tell_remember(bond);

@@ -33,7 +33,7 @@ void bond_free_active(struct bond *bond);
  * The timer of updelay, downdelay, a standby port that takes over, and flows that wait for markers.
  * bond_arm_delay() sets it.
  */
-extern struct part delay_part;
+extern struct part delay_part, told_part;
 
 /*
  * How long failovers take: the figures that `show` prints. They are in the bond's pinned map, so

@@ -109,7 +109,7 @@ void arp_done(struct daemon *daemon);
  * evaluates.
  */
 void arp_configure(struct bond *bond);
-extern struct part arp_part, quality_part, wake_part;
+extern struct part arp_part, poll_part, quality_part, wake_part;
 
 /* Whatever is due. Evaluates. For those who wait outside the event loop. */
 void arp_work(struct daemon *daemon);

@@ -49,6 +49,19 @@ int poll_fd(const struct daemon *daemon)
 	return asker_fd(daemon->poller);
 }
 
+/* Of a bond, when it is polled next; of a member, whether the next poll also asks for its speed. */
+struct part poll_part = { .bond_size = sizeof(uint64_t), .member_size = sizeof(bool) };
+
+static uint64_t *poll_next_ns(const struct bond *bond)
+{
+	return part_of_bond(bond, &poll_part);
+}
+
+static bool *poll_speed_due(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &poll_part, slot);
+}
+
 #define ACCURACY_US 5000
 /* bonds that are due within this time are polled together */
 #define SLACK_NS (10 * NS_PER_MS)
@@ -70,8 +83,8 @@ static void poll_arm(struct daemon *daemon)
 
 	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->poller);
 	     bond = bond->next)
-		if (bond->poll.next_ns < next_ns)
-			next_ns = bond->poll.next_ns;
+		if (*poll_next_ns(bond) < next_ns)
+			next_ns = *poll_next_ns(bond);
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
@@ -79,7 +92,7 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 {
 	uint64_t interval_ns = poll_interval_ns(bond);
 
-	return bond->poll.next_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
+	return *poll_next_ns(bond) <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
 }
 
 /* looked: only what look_take() does not tell. */
@@ -91,8 +104,7 @@ static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
-		bool speed_due =
-			bond->members[slot].poll.speed_due || !bond_knows_speed(bond, slot);
+		bool speed_due = *poll_speed_due(bond, slot) || !bond_knows_speed(bond, slot);
 		struct poller_query *query;
 
 		if (looked && !speed_due)
@@ -104,7 +116,7 @@ static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 						.wants_carrier = !looked,
 						.wants_speed = speed_due };
 		memcpy(query->name, slave->name, sizeof(query->name));
-		bond->members[slot].poll.speed_due = false;
+		*poll_speed_due(bond, slot) = false;
 	}
 }
 
@@ -119,7 +131,7 @@ void poll_ask(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
 			continue;
-		bond->poll.next_ns = now_ns + poll_interval_ns(bond);
+		*poll_next_ns(bond) = now_ns + poll_interval_ns(bond);
 		if (!bond_is_ready(bond))
 			continue;
 		if (memcmp(&bond->evaluation.seen, bond->dataplane.pins.settings,
@@ -173,7 +185,7 @@ static void poll_take_speed(struct bond *bond, const struct poller_query *answer
 
 	if (!verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
 		return;
-	bond->members[answer->slot].poll.speed_ns = asked_ns;
+	bond->members[answer->slot].speed_ns = asked_ns;
 	if (answer->speed_mbps == slave->speed_mbps && answer->duplex == slave->duplex && was_known)
 		return;
 	slave->speed_mbps = answer->speed_mbps;
@@ -256,17 +268,17 @@ void poll_done(struct daemon *daemon)
 
 void poll_want_speed(struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].poll.speed_due = true;
+	*poll_speed_due(bond, slot) = true;
 }
 
 void poll_soon(struct bond *bond)
 {
-	bond->poll.next_ns = 0;
+	*poll_next_ns(bond) = 0;
 	poll_arm(bond->daemon);
 }
 
 void poll_schedule(struct bond *bond)
 {
-	bond->poll.next_ns = clock_now_ns() + poll_interval_ns(bond);
+	*poll_next_ns(bond) = clock_now_ns() + poll_interval_ns(bond);
 	poll_arm(bond->daemon);
 }
