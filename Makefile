@@ -64,6 +64,8 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
+# What the LACP simulator takes of the product.
+simulated := $(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/daemon/lacp_thread/lacp_thread_hold.o
 bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard lib/bfd/*.h)
 
 .DEFAULT_GOAL := all
@@ -117,7 +119,7 @@ $(B)/lib/common/paths.o: $(B)/version
 $(B)/daemon/metrics/metrics_http.o: $(wildcard daemon/metrics/page/*)
 
 # Before the first time; after that the .d files say which objects need them.
-$(filter $(B)/daemon/%,$(objects)): | $(skeletons)
+$(filter-out $(simulated),$(filter $(B)/daemon/%,$(objects))): | $(skeletons)
 
 # Everything but the main files. Each program takes from it what it calls.
 $(B)/all.a: $(filter-out $(mains),$(objects))
@@ -169,7 +171,7 @@ $(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
 $(B)/tests/sim/sim: LIBRARIES =
-$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(B)/all.a
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(simulated)
 	$(call say,LD,$@)
 	$(Q)$(link)
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
@@ -244,7 +246,7 @@ hitless: deps-test
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
 
-## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (about ten minutes)
+## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (some minutes)
 sim-mutants:
 	$(Q)$(PYTHON) tests/sim/mutants.py
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Takes out one mend at a time and lets the random histories find that. `make sim-mutants`.
+"""Takes out one mend at a time and lets the simulator find that. `make sim-mutants`.
 
 Each mutant is a defect that the LACP core or hold once had: a place in a file, and what stands
-there in a tree that has the defect. The tree is copied, changed, built; prints how many histories
-it took. Fails when one is not found. Words choose the mutants whose names have one of them.
+there in a tree that has the defect. One copy of the tree is built, then changed for each mutant and
+changed back. Prints what finds each mutant: the first scenario that fails, else the first random
+history. Fails when nothing finds one. Words choose the mutants whose names have one of them.
 """
 import os
 import pathlib
@@ -15,7 +16,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
 NEEDED = [each.name for each in ROOT.iterdir()
-          if each.name not in (".git", "build", "docs", "tests")] + ["tests/sim"]
+          if each.name not in (".git", "docs", "tests") and not each.name.startswith("build")
+          ] + ["tests/sim"]
 CORE, HOLD, HOLD_READER = "lib/lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
@@ -128,65 +130,75 @@ WITHOUT_SHORT = ("tests/sim/goals.c", "#define GAP (SECOND + 100 * MS)",
                  "#define GAP (1000 * SECOND)")
 
 
-def change(tree, places):
-    for file, old, new in places:
-        path = tree / file
-        text = path.read_text()
-        if text.count(old) != 1:
-            sys.exit(f"{file} has changed; the mutant's place is there {text.count(old)} times:"
-                     f"\n{old}")
-        path.write_text(text.replace(old, new))
+class Tree:
+    """A copy of the tree, with its simulator."""
+    def __init__(self, directory):
+        self.root = pathlib.Path(directory)
+        for each in NEEDED:
+            copy = shutil.copytree if (ROOT / each).is_dir() else shutil.copy
+            (self.root / each).parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / each, self.root / each)
 
+    def become(self, places):
+        """Has the defect of these places and no other."""
+        wanted = {}
+        for file, old, new in places:
+            text = wanted.get(file) or (ROOT / file).read_text()
+            if text.count(old) != 1:
+                sys.exit(f"{file} has changed; the mutant's place is there {text.count(old)} times:"
+                         f"\n{old}")
+            wanted[file] = text.replace(old, new)
+        for file in PLACES:
+            text = wanted.get(file) or (ROOT / file).read_text()
+            if text != (self.root / file).read_text():
+                (self.root / file).write_text(text)
+        subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=self.root,
+                       check=True, stdout=subprocess.DEVNULL)
 
-def build(places, tree):
-    for each in NEEDED:
-        copy = shutil.copytree if (ROOT / each).is_dir() else shutil.copy
-        (tree / each).parent.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / each, tree / each)
-    change(tree, places)
-    subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=tree, check=True,
-                   stdout=subprocess.DEVNULL)
-
-
-def find(tree):
-    """The first history that fails, and how; None: none does."""
-    for first in range(1, COUNT, 1000):
-        done = subprocess.run([tree / "build/tests/sim/sim", "histories", "1000", str(first)],
+    def sim(self, *arguments):
+        """The first line that it prints, if something fails."""
+        done = subprocess.run(["build/tests/sim/sim", *map(str, arguments)], cwd=self.root,
                               capture_output=True, text=True, check=False)
-        if done.returncode:
-            number, what = done.stdout.split("\n")[0].removeprefix("history ").split(": ", 1)
-            return int(number), what
-    return None
+        return done.stdout.split("\n")[0] if done.returncode else None
+
+    def failing_scenario(self):
+        scenarios = sorted((self.root / "tests/sim/scenarios").glob("*.sim"))
+        return next((f"scenario {each.stem}" for each in scenarios if self.sim(each)), None)
+
+    def failing_history(self, count=COUNT):
+        for first in range(1, count + 1, 100):
+            failure = self.sim("histories", min(100, count + 1 - first), first)
+            if failure:
+                return failure
+        return None
 
 
-def failing_scenarios(tree):
-    scenarios = sorted((tree / "tests/sim/scenarios").glob("*.sim"))
-    return [each.stem for each in scenarios
-            if subprocess.run([tree / "build/tests/sim/sim", each], capture_output=True,
-                              check=False).returncode]
+PLACES = {file for places in [*MUTANTS.values(), [WITHOUT_SHORT]] for file, _, _ in places}
 
 
-def is_found_without_short(places):
-    with tempfile.TemporaryDirectory() as directory:
-        build([*places, WITHOUT_SHORT], pathlib.Path(directory))
-        return find(pathlib.Path(directory))
+def what_finds(tree, name):
+    tree.become(MUTANTS[name])
+    if name not in SHORT:
+        return tree.failing_scenario() or tree.failing_history()
+    found = tree.failing_history()
+    if found:
+        number = int(found.removeprefix("history ").split(":")[0])
+        tree.become([*MUTANTS[name], WITHOUT_SHORT])
+        if tree.failing_history(number):
+            sys.exit(f"{name}: not found by the goal of short outages first")
+    return found
 
 
 def main():
+    chosen = [name for name in MUTANTS
+              if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
     missed = 0
-    chosen = {name: places for name, places in MUTANTS.items()
-              if not sys.argv[1:] or any(word in name for word in sys.argv[1:])}
-    for name, places in chosen.items():
-        with tempfile.TemporaryDirectory() as directory:
-            tree = pathlib.Path(directory)
-            build(places, tree)
-            found, scenarios = find(tree), failing_scenarios(tree)
-        if name in SHORT and (not found or is_found_without_short(places)):
-            sys.exit(f"{name}: not found by the goal of short outages, or by another, too")
-        missed += not (found or scenarios)
-        print(f"{name}: " +
-              (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"))
-        print(f"    scenarios: {', '.join(scenarios) or 'none'}", flush=True)
+    with tempfile.TemporaryDirectory() as directory:
+        tree = Tree(directory)
+        for name in chosen:
+            found = what_finds(tree, name)
+            missed += not found
+            print(f"{name}: {found or f'NOT FOUND by {COUNT} histories'}", flush=True)
     print(f"{len(chosen)} mutants, {missed} not found")
     return missed != 0
 
