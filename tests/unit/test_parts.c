@@ -17,6 +17,7 @@ static struct daemon host;
 static struct bond bond = { .daemon = &host, .dataplane.pins.slaves = slaves };
 static uint32_t seen[PART_BOND + 1]; /* the news of the last settling of each slot */
 static unsigned int settled;
+static unsigned int freed;
 
 /* Slot 2 is settled while messages come for slots 1 and 5, as a nested turn of the loop has it. */
 static bool note(struct bond *of, unsigned int slot, uint32_t news)
@@ -29,8 +30,15 @@ static bool note(struct bond *of, unsigned int slot, uint32_t news)
 	return false;
 }
 
+static void note_free(struct bond *of)
+{
+	assert_ptr_equal(of, &bond);
+	freed++;
+}
+
 static struct part noting = { .hears = NEWS_SLAVE | NEWS_FILTER | NEWS_ADDRESS | NEWS_LOST,
-			      .settle = note };
+			      .settle = note,
+			      .free = note_free };
 
 static int setup(void **state)
 {
@@ -40,6 +48,7 @@ static int setup(void **state)
 	parts_init(table, 1);
 	memset(seen, 0, sizeof(seen));
 	settled = 0;
+	freed = 0;
 	for (unsigned int slot = 0; slot < 8; slot++)
 		slaves[slot].state = XBOND_SLOT_MEMBER;
 	parts_new(&bond);
@@ -50,6 +59,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	parts_free(&bond);
+	assert_int_equal(freed, 1); /* what a part keeps goes with the bond */
 	return 0;
 }
 
