@@ -124,8 +124,8 @@ MUTANTS = {
          "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")],
 }
 
-# What only the goal finds that no traffic stops for more than a second.
-SHORT = {"max_links: a port takes over by old words of the partner"}
+# What the goal finds first that no traffic stops for more than a second.
+SHORT = {"a new port priority of the partner ends the port"}
 WITHOUT_SHORT = ("tests/sim/goals.c", "#define GAP (SECOND + 100 * MS)",
                  "#define GAP (1000 * SECOND)")
 
