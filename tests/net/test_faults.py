@@ -341,6 +341,7 @@ def loads_policy(case, environment):
 CREATE = ("create", "bond0", "mode", "balance-xor", "hash_seed", "7")
 ADD = ("add-slave", "bond0", "l0", "l1", "weight", "2")
 BOND = (CREATE, ADD)
+CONVERT = ("set", "bond0", "device", "veth")
 UNLOAD = ("policy", "unload", "bond0")
 VERBS = {
     "create": Verb(CREATE, ("delete", "bond0")),
@@ -361,6 +362,7 @@ VERBS = {
     "policy-unload": Verb(UNLOAD, loads_policy, (*BOND, loads_policy)),
     "takeover": Verb(("takeover", "bond7"), prepare=BOND, is_refused=True),
     "handback": Verb(("handback", "bond0"), prepare=BOND, is_refused=True),
+    "convert": Verb(CONVERT, CONVERT, BOND),
     "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND),
 }
 # bondctl does more in these than send a request.
@@ -373,8 +375,10 @@ def compiled_policy(tmp_path_factory):
 
 
 @pytest.fixture(name="name")
-def verb_name(request):
-    """handback is looked at where it is refused."""
+def verb_name(request, monkeypatch):
+    """handback is looked at where it is refused; a veth is converted to another one."""
+    if request.param == "convert":
+        monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
     if request.param == "handback":
         with contextlib.closing(Lab(None)) as lab:
             made = lab.namespace("k").run("ip", "link", "add", "kb0", "type", "bond", check=False)
