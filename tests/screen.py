@@ -67,11 +67,11 @@ class Screen:
         self._read()
         return "\n".join(line.rstrip() for line in self.emulator.display)
 
-    def wait(self, text, deadline=5.0):
+    def wait(self, text, deadline=10.0):
         """Until the screen shows the text; returns the whole screen."""
         return self.wait_until(lambda shown: text in shown, f"'{text}'", deadline)
 
-    def wait_until(self, condition, what, deadline=5.0):
+    def wait_until(self, condition, what, deadline=10.0):
         """Until the condition holds for the text of the screen, which is returned."""
         last = [""]
 
@@ -102,7 +102,7 @@ class Screen:
         def has_ended():
             self._read()
             return self.process.poll() is not None
-        wait_for(has_ended, "the program to end", 5, interval=0.005)
+        wait_for(has_ended, "the program to end", interval=0.005)
         self.text()
         return self.process.returncode
 
@@ -114,7 +114,7 @@ class Screen:
         os.close(self.terminal)
         os.close(self.master)
         self.master = self.terminal = None
-        return self.process.wait(timeout=5 * PATIENCE)
+        return self.process.wait(timeout=10 * PATIENCE)
 
     def close(self):
         if self.process.poll() is None:

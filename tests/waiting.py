@@ -12,7 +12,7 @@ IS_SLOW = bool(os.environ.get("XBOND_VM") or os.environ.get("SAN"))
 PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if IS_SLOW else 1
 
 
-def wait_for(condition, what, deadline=5.0, interval=None):
+def wait_for(condition, what, deadline=10.0, interval=None):
     """Returns the first true value of condition(); fails after deadline seconds and says what it
     waited for, a text or a function that returns one. Without an interval it looks less often when
     it has waited for long: most conditions run a program, which takes other tests the CPU.

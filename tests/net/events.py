@@ -40,7 +40,7 @@ class Monitor:
         return [event for event in list(self.events)
                 if all(event.get(name) == value for name, value in fields.items())]
 
-    def wait(self, deadline=8, **fields):
+    def wait(self, deadline=10, **fields):
         """The first event that has these fields."""
         return wait_for(lambda: self.having(**fields), f"an event with {fields}", deadline)[0]
 

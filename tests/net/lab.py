@@ -26,6 +26,7 @@ BONDD = BUILD / "bondd"
 BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
 WITH_SCHEMA = ("show", "list", "stats", "explain", "flows")
+WITH_BUCKETS = ("balance-xor", "802.3ad", "balance-tlb", "balance-alb")  # modes that hash
 DIED = 99  # status of a bondd that ended at a step
 # veth, netkit or team: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
@@ -315,12 +316,30 @@ class Host(Namespace):
     def carrier_slaves(self, bond="bond0"):
         return [slave["name"] for slave in self.show(bond)["slaves"] if slave["mii_status"] == "up"]
 
-    def wait_slaves(self, *names, bond="bond0", deadline=8):
-        """Until exactly these slaves of the bond are up, and bondd has published it."""
+    def owners(self, bond="bond0"):
+        """The slot of each bucket, as in force."""
+        found = self.pinned("buckets", bond)["bucket"]
+        return found[self.pinned("table", bond)["active"] & 1]
+
+    def wait_slaves(self, *names, bond="bond0", deadline=10):
+        """Until exactly these slaves of the bond are up, and bondd has published it. It may share
+        out the buckets later than all else.
+        """
         wait_for(lambda: sorted(self.carrier_slaves(bond)) == sorted(names),
                  f"{names} to be the slaves that are up", deadline)
-        if self.bondd and self.bondd.poll() is None and proc_state(self.bondd.pid) != "T":
-            assert self.ping_bondd()
+        if not self.bondd or self.bondd.poll() is not None or proc_state(self.bondd.pid) == "T":
+            return
+        assert self.ping_bondd()
+        wait_for(lambda: self.has_shared_out(bond), "the slaves in use to have all buckets")
+
+    def has_shared_out(self, bond):
+        """Whether just the slaves in use have buckets."""
+        shown = self.show(bond)
+        in_use = sum(slave["active"] for slave in shown["slaves"])
+        if shown["mode"] not in WITH_BUCKETS or not in_use:
+            return True
+        owners, mask = set(self.owners(bond)), self.pinned("table", bond)["tx_mask"]
+        return len(owners) == in_use and all(mask >> slot & 1 for slot in owners)
 
     def report(self):
         parts = [f"===== {self.name}: bondd's log", self.log()[-6000:]]

@@ -34,7 +34,7 @@ def distributing(host, bond="bond0"):
                   if slave["active"] and "distributing" in slave["lacp"]["actor_state"])
 
 
-def wait_distributing(*hosts, links, deadline=8):
+def wait_distributing(*hosts, links, deadline=10):
     for host in hosts:
         wait_for(lambda host=host: distributing(host) == sorted(links),
                  f"{links} to distribute at {host.name}", deadline)
@@ -47,7 +47,7 @@ def wait_mutual(one, other, links):
         return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
                    set(there[dev]["actor_state"]) == set(here[dev]["partner_state"])
                    for dev in links)
-    wait_for(same, "both ends to know each other", 4)
+    wait_for(same, "both ends to know each other")
 
 
 def counters(host, dev, bond="bond0"):
@@ -55,12 +55,6 @@ def counters(host, dev, bond="bond0"):
     pinned = host.pinned("lacp", bond)
     number = ports(host, bond)[dev]["port_number"]
     return pinned["copy"][pinned["current"] & 1]["port"][number - 1]["counters"]
-
-
-def owners(host):
-    """The slot of each bucket, as in force."""
-    found = host.pinned("buckets")["bucket"]
-    return found[host.pinned("table")["active"] & 1]
 
 
 def tx_slots(host, bond="bond0"):

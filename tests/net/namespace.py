@@ -167,7 +167,7 @@ class Namespace:
             except OSError:
                 return False
 
-    def wait_ping(self, address, deadline=8, **kwargs):
+    def wait_ping(self, address, deadline=10, **kwargs):
         wait_for(lambda: self.ping(address, **kwargs), f"ping {address} from {self.name}", deadline)
 
     def remove(self):

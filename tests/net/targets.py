@@ -155,7 +155,7 @@ class Targets:
                 self.taken.append(Probe(dev.rstrip(b"\0").decode(), told[17:], is_answered))
         return self.taken
 
-    def wait_probes(self, count, accept=lambda probe: True, deadline=8):
+    def wait_probes(self, count, accept=lambda probe: True, deadline=10):
         """The next so many probes, from now on, that are accepted."""
         begun = len(self.probes)
         return wait_for(lambda: [each for each in self.probes[begun:] if accept(each)][:count]

@@ -169,7 +169,7 @@ def test_the_address_of_a_slave_without_a_link(shared):
     near.ctl("set", "bond0", "lp_interval", 3600)
     far.ip("link", "set", "l2", "down")
     wait_for(lambda: place() == ["l0"], "the active slave to teach it")
-    wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything", deadline=2)
+    wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything")
     with Capture(near, "bond0") as wire:
         wire.frames()
         send_frames(made.peers[11], "eth0", [mac_bytes(address) + mac_bytes("02:00:00:00:00:77") +
@@ -183,7 +183,7 @@ def test_the_address_of_a_slave_without_a_link(shared):
     wait_for(lambda: not promiscuous(), "l0 to be as it was")
     far.ip("link", "set", "l2", "up")
     near.wait_slaves(*made.links)
-    wait_for(lambda: place() == ["l2"], "l2 to teach it again", deadline=2)
+    wait_for(lambda: place() == ["l2"], "l2 to teach it again")
     # the active slave fails: the new one teaches the address that was its own
     mac, before = near.show()["mac"], made.macs()
     far.ip("link", "set", "l0", "down")
@@ -193,7 +193,7 @@ def test_the_address_of_a_slave_without_a_link(shared):
     address = before[active]
     assert made.macs()["l0"] == address
     wait_for(lambda: place() == [active], "the new active slave to teach what it had")
-    wait_for(lambda: promiscuous() == {active}, f"{active} to hear everything", deadline=2)
+    wait_for(lambda: promiscuous() == {active}, f"{active} to hear everything")
     wait_for(lambda: not promiscuous(), "that to end", deadline=15)
 
 

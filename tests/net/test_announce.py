@@ -163,7 +163,7 @@ def rarps(frames):
     return {frame.src for frame in frames if frame.type == RARP}
 
 
-def announced(made, complete, what, deadline=5.0):
+def announced(made, complete, what, deadline=10.0):
     """Lets bond0 fail over from l0 to l1; what the wire of l1 saw until complete(frames)."""
     fail_over(made.near, "l0")
     with Capture(made.far, "l1") as wire:

@@ -52,7 +52,7 @@ class Network:
     def arp_state(self, dev, bond="bond0"):
         return self.host.slave(dev, bond)["monitors"].get("arp", {}).get("state")
 
-    def wait_state(self, state, *devs, deadline=8):
+    def wait_state(self, state, *devs, deadline=10):
         for dev in devs:
             wait_for(lambda dev=dev: self.arp_state(dev) == state, f"{dev} is {state} by ARP",
                      deadline)
@@ -316,7 +316,7 @@ def play(net, family, scene, counts):
     for _ in moments((MISSED + 2.5) * INTERVAL / 1000):
         pass
     wait_for(lambda: failed() == wanted,
-             lambda: f"{scene}: {[*zip(VALIDATE, wanted)]} to fail; {failed()} have", 8)
+             lambda: f"{scene}: {[*zip(VALIDATE, wanted)]} to fail; {failed()} have")
 
 
 def test_a_bond_that_hears_only_itself(network):

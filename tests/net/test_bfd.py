@@ -334,9 +334,9 @@ def test_802_3ad_falls_back_on_what_has_failed(speakers):
     with silent(made.near, "l0", program=DROP_BFD):
         wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
         made.far.ip("link", "set", "l1", "down")
-        wait_for(lambda: tx_slots(made.near) == {0}, "what has failed to serve", 8)
+        wait_for(lambda: tx_slots(made.near) == {0}, "what has failed to serve")
         made.far.ip("link", "set", "l1", "up")
-        wait_for(lambda: tx_slots(made.near) == {1}, "the other one to be back", 8)
+        wait_for(lambda: tx_slots(made.near) == {1}, "the other one to be back")
     wait_for(lambda: tx_slots(made.near) == {0, 1}, "both to be back")
     assert made.near.pinned("table")["failed"] == 0
 

@@ -22,7 +22,7 @@ in_place_only = pytest.mark.skipif(not READS_IN_PLACE, reason="this kernel reads
 
 def wait_unwatched(host):
     if not READS_IN_PLACE:
-        wait_for(lambda: not host.pinned("table")["watched"], "the watchdog to bite", 6)
+        wait_for(lambda: not host.pinned("table")["watched"], "the watchdog to bite")
 
 
 def kill(host):

@@ -63,7 +63,7 @@ def test_flows_leave_a_partner_that_does_not_answer(made):
     stream = Stream(made.near, made.far, rate=1000, flows=32)
     with Capture(made.far, "l0") as wire:
         made.near.ctl("set-slave", "bond0", "l0", "drain", "on")
-        wait_for(lambda: has_moved(made.near), "the flows to leave in the end", 10)
+        wait_for(lambda: has_moved(made.near), "the flows to leave in the end")
         seen = wire.frames()
         asked = markers(seen)
         assert len(asked) == 1
@@ -80,7 +80,7 @@ def test_each_drain_has_a_marker_of_its_own(made):
         for value in ("on", "off", "on"):
             made.near.ctl("set-slave", "bond0", "l0", "drain", value)
             if value == "on":
-                wait_for(lambda: markers(wire.frames()), "a marker", 2)
+                wait_for(lambda: markers(wire.frames()), "a marker")
         assert not has_moved(made.near)
 
 
@@ -91,9 +91,9 @@ def test_a_smaller_share_waits_too(made):
     with Capture(made.far, "l0") as wire:
         for dev, weight in (("l0", 1), ("l1", 9)):
             made.near.ctl("set-slave", "bond0", dev, "weight", weight)
-        wait_for(lambda: markers(wire.frames()), "a marker", 3)
+        wait_for(lambda: markers(wire.frames()), "a marker")
         assert made.near.pinned("table")["active"] == active
-        wait_for(lambda: made.near.pinned("table")["active"] != active, "the buckets to change", 10)
+        wait_for(lambda: made.near.pinned("table")["active"] != active, "the buckets to change")
 
 
 @pytest.mark.parametrize("wish", ["drain", "weight"])

@@ -350,12 +350,12 @@ def test_bondd_is_lost_in_mid_request(case, words):
     host.freeze_bondd()
     child = host.spawn(*host.ctl_command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        text=True)
-    wait_for(lambda: waiting_requests(host), "the request to arrive", 5)
+    wait_for(lambda: waiting_requests(host), "the request to arrive")
     host.kill_bondd()
     out, error = child.communicate(timeout=10)
     assert child.returncode == NEEDS_BONDD and error.count("\n") == 1 and not out
     host.start_bondd()
-    wait_for(lambda: state(host) == before, "the state from before", 3)
+    wait_for(lambda: state(host) == before, "the state from before")
 
 
 def waiting_requests(host):

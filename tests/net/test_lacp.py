@@ -81,16 +81,16 @@ def test_killed_at_both_ends(made, first):
     pair.near.kill_bondd()
     pair.far.kill_bondd()
     wait_for(lambda: not tx_slots(pair.near) and not tx_slots(pair.far),
-             "the ports to expire at both ends", 10)
+             "the ports to expire at both ends")
     for _ in moments(3, 0.2):
         wire.look()
     one, other = (pair.near, pair.far) if first == "near" else (pair.far, pair.near)
     one.start_bondd()
-    wait_distributing(one, links=pair.links, deadline=8)
-    wait_for(lambda: len(tx_slots(other)) == 4, "the other end's programs to go on", 8)
+    wait_distributing(one, links=pair.links)
+    wait_for(lambda: len(tx_slots(other)) == 4, "the other end's programs to go on")
     pair.near.wait_ping("10.0.0.2")
     other.start_bondd()
-    wait_distributing(pair.near, pair.far, links=pair.links, deadline=8)
+    wait_distributing(pair.near, pair.far, links=pair.links)
     wait_mutual(pair.near, pair.far, pair.links)
     busiest = wire.busiest()
     wire.close()
@@ -163,7 +163,7 @@ def test_link_moved_to_another_partner(made, lab):
     def known():
         assert not mixed()
         return "connected to another switch" in why(pair.near, "l2")
-    wait_for(known, "the other partner to be named", 6)
+    wait_for(known, "the other partner to be named")
     for _ in moments(2, 0.05):
         assert not mixed()
         assert pair.near.show()["lacp"]["partner_system"] == system
@@ -186,7 +186,7 @@ def test_loop_is_found_and_named(lab):
     host.ctl("add-slave", "bond0", "p0", "p1")
     host.ip("link", "set", "bond0", "up")
     wait_for(lambda: "looped: connected to p1 of this bond" in why(host, "p0") and
-             "looped: connected to p0 of this bond" in why(host, "p1"), "the loop to be named", 3)
+             "looped: connected to p0 of this bond" in why(host, "p1"), "the loop to be named")
     assert "receives the LACPDUs of our own port" in host.log()
     for _ in moments(1):  # twice what fallback waits for
         assert not host.show()["carrier"] and not tx_slots(host)
@@ -264,9 +264,9 @@ def test_fallback_ends_with_the_partner(made, lab):
     pair.far.ctl("del-slave", "bond0", "l0", "l1")
     for dev in pair.links:
         pair.far.ip("link", "set", dev, "up")
-    wait_for(lambda: tx_slots(pair.near) == {0}, "fallback", 8)
+    wait_for(lambda: tx_slots(pair.near) == {0}, "fallback")
     pair.far.ctl("add-slave", "bond0", "l1")
-    wait_for(lambda: tx_slots(pair.near) == {1}, "the port with a partner to carry alone", 8)
+    wait_for(lambda: tx_slots(pair.near) == {1}, "the port with a partner to carry alone")
 
 
 # Changes while running
@@ -300,7 +300,7 @@ def test_rate_comes_back_to_slow(made):
     assert pair.far.show()["lacp"]["rate"] == "slow"
     pair.near.ctl("set", "bond0", "lacp_rate", "slow")
     wait_for(lambda: {host.show()["lacp"]["rate_effective"] for host in (pair.near, pair.far)} ==
-             {"slow"}, "both to be slow again", 8)
+             {"slow"}, "both to be slow again")
     assert distributing(pair.near) == distributing(pair.far) == pair.links
 
 

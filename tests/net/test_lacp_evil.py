@@ -41,7 +41,7 @@ def genuine(made):
     """The far host's next LACPDU on l0, as the near host gets it."""
     with Capture(made.near, "l0") as capture:
         found = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)],
-                         "an LACPDU", 3)
+                         "an LACPDU")
     return found[-1].data
 
 
@@ -52,7 +52,7 @@ def send_counted(made, frame, counter, times=3):
     before = counters(made.near, "l0")[counter]
     send_slowly(made.far, "l0", [frame] * times)
     wait_for(lambda: counters(made.near, "l0")[counter] >= before + times,
-             f"{counter} to rise by {times} from {before}", 3)
+             f"{counter} to rise by {times} from {before}")
 
 
 ILLEGAL = {
@@ -119,7 +119,7 @@ def test_other_partner_takes_its_own_port_only(made):
     state, told = others_state(made.near), len(made.near.log())
     send_frames(made.far, "l0",
                 [lacpdu(pdu_info(STRANGER, 7, key=9, state=ACTIVITY | TIMEOUT | AGGREGATION))])
-    wait_for(lambda: "l0: LACP partner changed" in made.near.log()[told:], "the change", 3)
+    wait_for(lambda: "l0: LACP partner changed" in made.near.log()[told:], "the change")
     assert others_state(made.near) == state
     wait_distributing(made.near, made.far, links=made.links)
     assert others_state(made.near) == state

@@ -65,7 +65,7 @@ def held(pair):
         return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
                    set(there[dev]["actor_state"]) == set(here[dev]["partner_state"])
                    for dev in made.links)
-    wait_for(at_rest, "both ends to know each other", 4)
+    wait_for(at_rest, "both ends to know each other")
     return Held(made)
 
 

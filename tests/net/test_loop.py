@@ -122,7 +122,7 @@ class Many:
         return [shown["active_slave"] for shown in self.near.ctl_json("show")
                 if shown["name"] != "bond0"]
 
-    def fail_over(self, deadline=8.0):
+    def fail_over(self, deadline=10):
         """Cuts the active slave of every bond."""
         before = self.active()
         self.batch(self.far, [f"link set {link} down" for link in before])

@@ -11,7 +11,7 @@ import pytest
 
 from events import Monitor, assert_no_gap, numbers
 from lab import proc_state
-from lacp import owners, wait_distributing
+from lacp import wait_distributing
 from namespace import end, memory_kb, run
 from traffic import Stream
 from waiting import PATIENCE, wait_for
@@ -103,7 +103,7 @@ def provoke_while_bondd_is_away(pair, monitor):
 def test_every_kind(pair):
     made = pair("802.3ad", links=2, lacp_rate="fast")
     # The thread of LACP opens the ports; the main loop shares out the buckets after that.
-    wait_for(lambda: set(owners(made.near)) == {0, 1}, "buckets for both slaves")
+    wait_for(lambda: set(made.near.owners()) == {0, 1}, "buckets for both slaves")
     monitor = Monitor(made.near)
     provoke_on_links(made, monitor)
     provoke_config(made.near, monitor)

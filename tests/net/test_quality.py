@@ -49,12 +49,12 @@ def flap(made, dev, times, host=None):
                  "carrier to be back")
 
 
-def wait_held(host, dev, name="flaps", deadline=8):
+def wait_held(host, dev, name="flaps", deadline=10):
     wait_for(lambda: (monitor(host, dev, name) or {}).get("state") == "down" and
              host.slave(dev)["mii_status"] == "down", f"{dev} to be out for its {name}", deadline)
 
 
-def wait_used(host, *devs, deadline=8):
+def wait_used(host, *devs, deadline=10):
     wait_for(lambda: all(host.slave(dev)["mii_status"] == "up" for dev in devs),
              f"{devs} to be up", deadline)
 
@@ -238,7 +238,7 @@ def test_a_silent_slave_is_not_used(made, mode, silent):
     for _ in moments(0.5):
         assert near.carrier_slaves() == ["l1"]
     speak(both.far, "l0")
-    wait_used(near, "l0", deadline=4)
+    wait_used(near, "l0")
     stream.finish()
 
 
@@ -254,7 +254,7 @@ def test_the_partner_of_a_silent_port_is_told(pair, silent):
     wait_held(near, "l0", "silence")
     wait_for(lambda: distributing(near) == distributing(far) == ["l1"], "the partner to stop")
     speak(far, "l0")
-    wait_used(near, "l0", deadline=8)
+    wait_used(near, "l0")
     wait_distributing(near, far, links=both.links)
     stream.finish()
 

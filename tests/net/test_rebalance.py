@@ -8,7 +8,7 @@ import time
 import pytest
 
 from events import Monitor
-from lacp import leave_markers_unanswered, markers, owners, wait_distributing
+from lacp import leave_markers_unanswered, markers, wait_distributing
 from namespace import run
 from policies import FIRST_FIVE, compile_policy
 from traffic import Capture, Stream, send_packets
@@ -237,9 +237,9 @@ def test_a_weight_moves_only_what_must(pair):
         wires = [stack.enter_context(Capture(made.far, link)) for link in made.links]
         flows = Stream(near, made.far, rate=2000, flows=64)
         flows.flow_on(300)
-        before = owners(near)
+        before = near.owners()
         near.ctl("set-slave", "bond0", "l0", "weight", 20)
-        after = wait_for(lambda: owners(near) != before and owners(near), "other buckets")
+        after = wait_for(lambda: near.owners() != before and near.owners(), "other buckets")
         flows.flow_on(300)
         result = flows.finish()
         seen = [[frame.numbers() for frame in wire.frames(0.1) if frame.numbers()]

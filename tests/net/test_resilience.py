@@ -3,7 +3,6 @@ its share does. 10,000 flows, counted on the wire at the far end.
 """
 import pytest
 
-from lacp import owners
 from traffic import Capture, flows_by_link, send_packets
 from waiting import wait_for
 
@@ -26,7 +25,7 @@ def links_of_flows(made, *absent):
     slaves that are there. A slave is up a moment earlier: other CPUs may still read the buckets.
     """
     slots = {slot for slot, link in enumerate(made.links) if link not in absent}
-    wait_for(lambda: set(owners(made.near)) == slots, f"{slots} to have all buckets")
+    wait_for(lambda: set(made.near.owners()) == slots, f"{slots} to have all buckets")
     wires = [Capture(made.far, link) for link in made.links]
     assert send_packets(made.near, count=FLOWS, flows=FLOWS, rate=50000)["sent"] == FLOWS
     found, _ = flows_by_link(wires)

@@ -411,7 +411,7 @@ def test_killed_half_way(lone, step, hook):
     host.ip("link", "set", "l0", "mtu", "1400")
     host.ip("link", "set", "l1", "up")
     wait_for(lambda: any(each.startswith("33:33:ff") for each in groups(host, "l1")),
-             "IPv6 to have joined its groups on l1", 5)
+             "IPv6 to have joined its groups on l1")
     before, devices = plain_view(host), host.devices()
     with host.dying_at(step):
         for words in (["create", "bond0", "mode", "balance-xor"],

@@ -296,7 +296,7 @@ def test_a_slave_that_somebody_puts_in_again_is_used_at_once(team_pair):
     near.ip("link", "set", "l0", "master", "bond0")
     near.thaw_bondd()
     near.wait_slaves("l0", "l1")
-    wait_for(lambda: near.ping("10.0.0.2"), "packets to leave by l0", 5)
+    wait_for(lambda: near.ping("10.0.0.2"), "packets to leave by l0")
 
 
 LOAD, JUMP_IF_SET, RETURN = 0x20, 0x45, 0x06  # classic BPF

@@ -73,7 +73,7 @@ class Network:
 
 def wait_unwatched(host):
     """The programs count bondd as away 3 s after its last beat."""
-    wait_for(lambda: not host.pinned("table")["watched"], "the watchdog to bite", 6)
+    wait_for(lambda: not host.pinned("table")["watched"], "the watchdog to bite")
 
 
 def test_the_programs_see_bondd_die(lone):

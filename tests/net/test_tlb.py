@@ -257,7 +257,7 @@ def test_switches_behind_others_are_told(lab, mode):
 
     def wait_learned(**ports):
         wait_for(lambda: all(made.learned(port, mac) for port, mac in ports.items()),
-                 f"{ports} to be learned", deadline=4)
+                 f"{ports} to be learned")
 
     wait_learned(w1=made.mac, w2=other)
     near.ctl("set", "bond0", "active_slave", "l1")

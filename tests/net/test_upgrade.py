@@ -309,8 +309,8 @@ def test_timers_go_on(pair, build, request):
     assert made.near.pinned("table")["watched"] == 1
     for host in (made.near, made.far):
         host.kill_bondd()
-    wait_for(lambda: made.near.pinned("table")["watched"] == 0, "the watchdog to bite", 6)
-    wait_for(lambda: not tx_slots(made.near), "the silent partner's ports to carry nothing", 6)
+    wait_for(lambda: made.near.pinned("table")["watched"] == 0, "the watchdog to bite")
+    wait_for(lambda: not tx_slots(made.near), "the silent partner's ports to carry nothing")
 
 
 def test_a_map_that_older_builds_did_not_have(pair):

@@ -45,7 +45,7 @@ def rows(made, guests):
             for one, other in pairs for net in NETS]
 
 
-def unanswered(asked, deadline=8):
+def unanswered(asked, deadline=10):
     """Which of the rows have no answer in time."""
     for _ in moments(deadline * PATIENCE):
         asked = [row for row in asked if not row[1].ping(row[2])]
