@@ -54,7 +54,7 @@ static struct away_bond *away_find(struct away *away, const char *name)
 
 static uint64_t away_tx_mask(const struct away_bond *bond)
 {
-	return __atomic_load_n(&bond->pins.table->tx_mask, __ATOMIC_RELAXED);
+	return __atomic_load_n(&bond->pins.table->tx_mask, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t away_heartbeat_ns(const struct away_bond *bond)
@@ -62,7 +62,10 @@ static uint64_t away_heartbeat_ns(const struct away_bond *bond)
 	return __atomic_load_n(&bond->pins.table->heartbeat_ns, __ATOMIC_RELAXED);
 }
 
-/* A bondd that does not answer yet has the bond already: what happens now it will tell. */
+/*
+ * A bondd that does not answer yet has the bond already: what happens now it will tell. It says so
+ * before it changes the mask.
+ */
 static bool away_has_bondd(const struct away_bond *bond)
 {
 	return away_heartbeat_ns(bond) != bond->heartbeat_ns && pins_bondd_alive(&bond->pins);
@@ -176,9 +179,9 @@ static bool away_tell_detour(struct away_bond *bond, struct event_print *print, 
 	return goes_on;
 }
 
-static bool away_tell_mask(struct away_bond *bond, struct event_print *print, unsigned int slot)
+static bool away_tell_mask(struct away_bond *bond, struct event_print *print, unsigned int slot,
+			   uint64_t now)
 {
-	uint64_t now = away_tx_mask(bond);
 	bool is_used = slots_have(now, slot);
 	struct event event = away_event(bond, EVENT_DETOUR, slot, is_used ? "used" : "out_of_use");
 
@@ -243,13 +246,16 @@ static bool away_look_at(struct away_bond *bond, struct event_print *print)
 		 transmitting = away_tx_mask(bond);
 	bool goes_on = true;
 
-	if (away_has_bondd(bond))
+	if (away_has_bondd(bond)) {
+		bond->transmitting = transmitting;
 		return true;
+	}
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && goes_on; slot++) {
 		if (!pins_is_member(&bond->pins, slot))
 			continue;
 		goes_on = away_tell_detour(bond, print, slot, lost, told) &&
-			  away_tell_hold(bond, print, slot) && away_tell_mask(bond, print, slot);
+			  away_tell_hold(bond, print, slot) &&
+			  away_tell_mask(bond, print, slot, transmitting);
 	}
 	bond->told = told;
 	bond->lost = lost;

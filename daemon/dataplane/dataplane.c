@@ -169,12 +169,17 @@ void dataplane_offer(struct dataplane *dataplane)
 	store_release(dataplane->pins.table->select_abi, (uint32_t)XBOND_SELECT_ABI);
 }
 
+void dataplane_claim(struct dataplane *dataplane)
+{
+	store_release(dataplane->pins.table->heartbeat_ns, clock_now_ns());
+}
+
 /* If the kernel refuses, everything stays counted. */
 static void dataplane_feed_watchdog(struct dataplane *dataplane)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
-	store_release(dataplane->pins.table->heartbeat_ns, clock_now_ns());
+	dataplane_claim(dataplane);
 	if (bpf_prog_test_run_opts(dataplane->beat_fd, &options) < 0 || options.retval)
 		store_release(dataplane->pins.table->watched, 0);
 }

@@ -103,6 +103,8 @@ void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags);
 /* Programs of others (xbond/select.bpf.h) may rely on the maps from now on. */
 void dataplane_offer(struct dataplane *dataplane);
+/* For whoever reads the maps: a bondd has this bond. The programs wait for dataplane_beat(). */
+void dataplane_claim(struct dataplane *dataplane);
 /*
  * bondd is alive, and counts as alive for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses
  * only when no packet is on its way across.

@@ -157,6 +157,7 @@ static void adopt_ready(struct bond *bond)
 	slave_lost_look(bond);
 	monitor_bfd_adopt(bond);
 	policy_settle_adopted(bond);
+	dataplane_claim(&bond->dataplane);
 	bond_evaluate(bond);
 	dataplane_offer(&bond->dataplane);
 	rx_turn_start(bond, NULL);

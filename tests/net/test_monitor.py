@@ -14,7 +14,7 @@ from lab import proc_state
 from lacp import wait_distributing
 from namespace import end, memory_kb, run
 from traffic import Stream
-from waiting import PATIENCE, wait_for
+from waiting import PATIENCE, quiet_for, wait_for
 
 STORM, AGAIN = 1000, 300  # events, of 2 KB each: more than bondd and what lies between can keep
 TARGETS = ",".join(f"2001:db8:1111:2222:3333:4444:5555:{number:x}" for number in range(4096, 4112))
@@ -147,10 +147,28 @@ def test_carriers_while_bondd_is_away(followed):
     assert monitor.stop() == 0
     order = [event["kind"] for event in monitor.events]
     times = [event["time_us"] for event in monitor.events]
-    assert times == sorted(times), list(zip(times, order))
+    assert times == sorted(times), "\n".join(map(str, monitor.events))
     back, = monitor.having(kind="bondd", state="back")
     assert monitor.events[monitor.events.index(back) + 1]["seq"] == 1
     assert len(monitor.having(kind="detour")) == len(expected)
+
+
+def test_what_a_bondd_does_before_it_answers_is_its_own_to_tell(pair):
+    """It has taken the lost slave out of use, and stands still for a while before it listens."""
+    near = pair("active-backup", links=2, far={"mode": "broadcast"}).near
+    monitor = Monitor(near)
+    near.kill_bondd()
+    monitor.wait(kind="bondd", state="away")
+    near.ip("link", "set", "l0", "down")
+    monitor.wait(kind="detour", slave="l0", state="avoided")
+    near.environment = {"XBOND_TEST_STOP_AT": "failover-published"}
+    near.start_bondd(wait=False)
+    near.wait_frozen()
+    quiet_for(1, "the monitor looks four times a second")
+    near.thaw_bondd()
+    monitor.wait(kind="active", slave="l1")
+    assert monitor.stop() == 0
+    assert len(monitor.having(kind="detour")) == 1, monitor.having(kind="detour")
 
 
 def storm(host, count):
