@@ -26,7 +26,7 @@ BONDD = BUILD / "bondd"
 BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
 WITH_SCHEMA = ("show", "list", "stats", "explain", "flows")
-WITH_BUCKETS = ("balance-xor", "802.3ad", "balance-tlb", "balance-alb")  # modes that hash
+WITH_BUCKETS = ("balance-rr", "balance-xor", "802.3ad", "balance-tlb", "balance-alb")
 DIED = 99  # status of a bondd that ended at a step
 # veth, netkit or team: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
@@ -317,9 +317,10 @@ class Host(Namespace):
         return [slave["name"] for slave in self.show(bond)["slaves"] if slave["mii_status"] == "up"]
 
     def owners(self, bond="bond0"):
-        """The slot of each bucket, as in force."""
-        found = self.pinned("buckets", bond)["bucket"]
-        return found[self.pinned("table", bond)["active"] & 1]
+        """The slot of each bucket that is in force."""
+        table, buckets = self.pinned("table", bond), self.pinned("buckets", bond)["bucket"]
+        copy = table["active"] & 1
+        return buckets[copy][:table["bucket_count"][copy]]
 
     def wait_slaves(self, *names, bond="bond0", deadline=10):
         """Until exactly these slaves of the bond are up, and bondd has published it. It may share

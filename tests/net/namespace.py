@@ -117,6 +117,11 @@ class Namespace:
         return self.ip_json("-s", "-s", "link", "show", "dev",
                             dev)[0]["stats64"]["tx"]["carrier_changes"]
 
+    def wait_link_local(self, dev):
+        """Until the kernel has given dev its address, and groups for it."""
+        wait_for(lambda: any(group.startswith("33:33:ff") for group in groups(self, dev)),
+                 f"the link-local address of {dev}")
+
     def exists(self, dev):
         return self.link(dev) is not None
 

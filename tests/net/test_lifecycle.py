@@ -56,6 +56,7 @@ def test_cycles_leave_nothing(lone, hook, cycles):
         cycle(host)
     for dev, state in zip(host.links, ("DOWN", "UP")):  # the kernel takes up to a second
         wait_for(lambda dev=dev, state=state: host.link(dev)["operstate"] == state, state)
+    host.wait_link_local("l1")
     records = {dev: record(host, dev) for dev in host.links}
     attached = {dev: filters(host, dev) for dev in host.links}
     devices = host.devices()
@@ -120,8 +121,9 @@ def test_a_released_slave_is_as_before(lone, shape, policy):
         host.ip("link", "set", "l0", state)
     for words in SLAVE_SHAPES[shape]:
         host.ip(*words)
-    wait_for(lambda: shape not in ("up", "all at once") or host.link("l0")["operstate"] == "UP",
-             "link")
+    if shape in ("up", "all at once"):
+        wait_for(lambda: host.link("l0")["operstate"] == "UP", "link")
+        host.wait_link_local("l0")
     before, sysctl = record(host, "l0"), ipv6_settings(host, "l0")
     host.ctl("create", "bond0", "mode", "balance-xor", "mac_policy", policy)
     host.ip("link", "set", "bond0", "mtu", "2000")

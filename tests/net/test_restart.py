@@ -359,8 +359,7 @@ def test_killed_while_the_second_of_two_is_added(lone):
         pytest.skip("the kernel gives a port its address when it joins the team")
     host = lone(links=2)
     host.ip("link", "set", "l1", "up")
-    wait_for(lambda: any(each.startswith("33:33:ff") for each in groups(host, "l1")),
-             "l1 to have a link-local address")
+    host.wait_link_local("l1")
     host.ctl("create", "bond0")
     mac, before = host.link("bond0")["address"], plain_view(host)
     host.stop_bondd()
@@ -410,8 +409,7 @@ def test_killed_half_way(lone, step, hook):
     host = lone(links=2, bondd=False)
     host.ip("link", "set", "l0", "mtu", "1400")
     host.ip("link", "set", "l1", "up")
-    wait_for(lambda: any(each.startswith("33:33:ff") for each in groups(host, "l1")),
-             "IPv6 to have joined its groups on l1")
+    host.wait_link_local("l1")
     before, devices = plain_view(host), host.devices()
     with host.dying_at(step):
         for words in (["create", "bond0", "mode", "balance-xor"],
