@@ -52,9 +52,9 @@ static void cloud_init_param(const struct cloud_init *from, struct import_bond *
 				 &param->line);
 	else if (!strcmp(name, "mode"))
 		import_refuse(from->import, bond, &param->line,
-			      "cloud-init has it as bond-mode, and passes over this");
+			      "cloud-init reads bond-mode, and ignores this key");
 	else
-		import_lost(from->import, bond, &param->line, "xbond has no such option");
+		import_lost(from->import, bond, &param->line, IMPORT_NO_OPTION);
 }
 
 static void cloud_init_params(const struct cloud_init *from, struct import_bond *bond,
@@ -76,7 +76,7 @@ static void cloud_init_slave(const struct cloud_init *from, struct import_bond *
 
 	if (type && !strcmp(type, "infiniband"))
 		import_refuse(from->import, bond, &item->line,
-			      "slaves of xbond are Ethernet devices, not of type %s", type);
+			      "slaves must be Ethernet devices, not of type %s", type);
 	else
 		import_slave(from->import, bond, name ? name : "", &item->line);
 }
@@ -100,7 +100,7 @@ static void cloud_init_slaves(const struct cloud_init *from, struct import_bond 
 static void cloud_init_stray(const struct cloud_init *from, struct import_bond *bond,
 			     const struct import_node *node)
 {
-	static const char why[] = "cloud-init has it in params, and passes over this";
+	static const char why[] = "cloud-init reads it below params, and ignores it here";
 
 	if (strstr(node->key, "mode"))
 		import_refuse(from->import, bond, &node->line, "%s", why);
@@ -139,9 +139,7 @@ static void cloud_init_bond(const struct cloud_init *from, const struct import_n
 		cloud_init_params(from, bond, &node);
 	cloud_init_rest(from, bond, device->value, false);
 	if (!bond->refused.file && !import_find_option(&bond->options, OPT_MODE))
-		import_changed(from->import, bond, &device->line,
-			       "it has no bond-mode; balance-rr is written, which the kernel's "
-			       "driver has unless its module was told another mode");
+		import_changed(from->import, bond, &device->line, IMPORT_NO_MODE);
 }
 
 /* A slave, or a VLAN or bridge above a bond. */

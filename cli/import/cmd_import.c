@@ -84,11 +84,12 @@ static void import_say_refused(const struct import_bond *bond)
 	const char *file = json_string_value(json_object_get(json, "file"));
 
 	if (line->number)
-		cli_say("%s is not written: %s:%d says what it is, and was not carried over; "
-			"change that line in a copy, and import the copy",
+		cli_say("%s is not written: it depends on %s:%d, which is not "
+			"carried over; correct that line in a copy, and import the copy",
 			bond->name, file, line->number);
 	else
-		cli_say("%s is not written: '%s' of %s says what it is, and was not carried over",
+		cli_say("%s is not written: it depends on '%s' of %s, which is "
+			"not carried over",
 			bond->name, json_string_value(json_object_get(json, "what")), file);
 	json_decref(json);
 }
@@ -99,7 +100,7 @@ static bool import_print_refused(const struct import *import)
 	for (size_t i = 0; i < import->refused_count; i++)
 		import_say_refused(import->refused_bonds[i]);
 	if (import->is_incomplete)
-		cli_say("not every bond is written; see the lines above");
+		cli_say("some bonds are not written; see above");
 	return import->refused_count || import->is_incomplete;
 }
 
@@ -166,7 +167,7 @@ static enum cli_exit import_unknown_source(const struct verb *verb, const char *
 	for (const struct import_source *source = import_sources; source->name; source++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 *names ? ", " : "", source->name);
-	return cli_usage(verb, "no tool '%s'; there are %s", name, names);
+	return cli_usage(verb, "unknown tool '%s'; there are %s", name, names);
 }
 
 static const char *import_key_becomes(const struct import_key *key)
@@ -225,10 +226,8 @@ static enum cli_exit import_take_words(const struct verb *verb, struct import_re
 		if (import_is_file(words[i]))
 			files[request->file_count++] = words[i];
 		else if (request->bond)
-			return cli_usage(
-				verb,
-				"'%s' and '%s' are not files, and only one of them can be the bond",
-				request->bond, words[i]);
+			return cli_usage(verb, "'%s' and '%s' are not files; give one BOND at most",
+					 request->bond, words[i]);
 		else
 			request->bond = words[i];
 	}

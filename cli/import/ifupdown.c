@@ -135,7 +135,7 @@ static void ifupdown_rest(struct import *import, struct import_bond *bond,
 
 		if (is_slave && !has_master && ifupdown_bond_key(import, option->key))
 			import_lost(import, bond, &option->line,
-				    "without bond-master it is not read in a slave's stanza");
+				    "in a slave's stanza it is read only beside bond-master");
 		if (ifupdown_bond_key(import, option->key) ||
 		    (!is_slave && ifupdown_is_of_bond(import, is_ovs, option)))
 			continue;
@@ -156,8 +156,8 @@ static bool ifupdown_is_range(const char *name)
 static struct import_bond *ifupdown_bond(struct import *import,
 					 const struct ifupdown_stanza *stanza)
 {
-	static const char why[] = "a template makes this; give import what comes out of it, for "
-				  "example by 'ifquery -a' of ifupdown2";
+	static const char why[] = "a template makes this; import its output instead, such as "
+				  "that of 'ifquery -a' of ifupdown2";
 	bool is_name = !strpbrk(stanza->name, "${");
 	struct import_bond *bond;
 
@@ -373,11 +373,10 @@ static void ifupdown_complete(struct import *import, const struct ifupdown_stanz
 		if (stanzas->list[i].name && !strcmp(stanzas->list[i].name, bond->name))
 			own = &stanzas->list[i];
 	if (own && !ifupdown_is_auto(stanzas, bond->name) && !ifupdown_is_ovs(import, own))
-		import_lost(
-			import, bond, &own->line,
-			"no line 'auto %s', so ifupdown leaves it down at boot; bondd makes the "
-			"bond, with all its slaves, whenever it starts",
-			bond->name);
+		import_lost(import, bond, &own->line,
+			    "without 'auto %s' ifupdown leaves it down at boot; bondd "
+			    "makes the bond whenever it starts",
+			    bond->name);
 	if (bond->refused.file || import_find_option(&bond->options, OPT_MODE))
 		return;
 	if (!own)
@@ -386,9 +385,7 @@ static void ifupdown_complete(struct import *import, const struct ifupdown_stanz
 			      bond->name);
 	else
 		import_changed(import, bond, &bond->line,
-			       "no mode is given; balance-rr is written, which the kernel's driver "
-			       "has unless its module was told another mode; on Cumulus Linux it "
-			       "is 802.3ad");
+			       IMPORT_NO_MODE "; on Cumulus Linux it is 802.3ad");
 }
 
 static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *stanzas)

@@ -26,7 +26,8 @@ const struct import_key ifupdown_keys[] = {
 	{ .name = "queue_id", .becomes = "queue_id" },
 	{ .name = "driver", .becomes = "(nothing: it says that the bond is xbond's)" },
 	{ .name = "give_a_chance",
-	  .why_lost = "bondd adds a slave whenever it appears, and waits for none" },
+	  .why_lost = "bondd does not wait for slaves; it adds each one when it "
+		      "appears" },
 	{ .name = "ad_sys_priority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "ad_sys_mac_addr", .option = OPT_AD_ACTOR_SYSTEM },
 	{ .name = "lacp_bypass_allow", .option = OPT_LACP_FALLBACK, .convert = ifupdown_bypass },
@@ -86,8 +87,8 @@ void ifupdown_slaves(struct import *import, struct import_bond *bond, const char
 			import_refuse(
 				import, bond, line, "%s",
 				ifupdown_is_pattern(word)
-					? "xbond's configuration names each slave; name them here"
-					: "slaves are separated by blanks, and have no quotes");
+					? "xbond needs the name of each slave; write the names here"
+					: "separate the slaves by blanks, without quotes");
 			return;
 		}
 		import_slave(import, bond, word, line);
@@ -111,8 +112,8 @@ static void ifupdown_primary(struct import *import, struct import_bond *bond, co
 	import_option(import, bond, NULL, OPT_PRIMARY, first, false, line);
 	if (rest[strspn(rest, BLANKS)])
 		import_changed(import, bond, line,
-			       "there is one primary, %s; the option prio of a slave orders the "
-			       "others",
+			       "only one slave can be the primary, and %s is; order the "
+			       "others by prio",
 			       first);
 }
 
@@ -182,7 +183,7 @@ static void ifupdown_table_option(struct import *import, struct import_bond *bon
 	if (!key)
 		key = import_find_key(import_bonding_keys, name, strcmp);
 	if (!key) {
-		import_lost(import, bond, &option->line, "xbond has no such option");
+		import_lost(import, bond, &option->line, IMPORT_NO_OPTION);
 		return;
 	}
 	value = ifupdown_value(import, key, option->value);
@@ -192,10 +193,10 @@ static void ifupdown_table_option(struct import *import, struct import_bond *bon
 		import_apply_key(import, key, bond, NULL, value, &option->line);
 	else if (!key->why_lost && key->option == OPT_MODE)
 		import_refuse(import, bond, &option->line,
-			      "the kernel's driver refuses a number with text behind it");
+			      "kernel bonding refuses a number with text behind it");
 	else
 		import_lost(import, bond, &option->line,
-			    "the kernel's driver refuses a number with text behind it");
+			    "kernel bonding refuses a number with text behind it");
 }
 
 void ifupdown_bond_option(struct import *import, struct import_bond *bond, const char *name,
@@ -226,8 +227,8 @@ static void ifupdown_command_setting(struct import *import, struct import_bond *
 	else if (known->id == OPT_MODE)
 		import_refuse(import, bond, &option->line, "another line sets the mode, too");
 	else
-		import_lost(import, bond, &option->line, "another line sets %s, too, and counts",
-			    setting->key);
+		import_lost(import, bond, &option->line,
+			    "another line sets %s, too, and takes precedence", setting->key);
 }
 
 static bool ifupdown_is_for_down(const struct ifupdown_option *option)
@@ -261,7 +262,7 @@ void ifupdown_bond_command(struct import *import, struct import_bond *bond,
 	if (ifupdown_is_for_down(option)) {
 		if (command.is_bonding)
 			import_lost(import, bond, &option->line,
-				    "the command is for the kernel's driver");
+				    "this command is for kernel bonding");
 		return;
 	}
 	for (size_t i = 0; i < command.count; i++) {
@@ -274,9 +275,9 @@ void ifupdown_bond_command(struct import *import, struct import_bond *bond,
 	}
 	if (command.not_clear && command.is_about_what_it_is)
 		import_refuse(import, bond, &option->line,
-			      "import does not understand this command for the kernel's driver");
+			      "import does not understand this command for kernel bonding");
 	else if (command.not_clear)
-		import_lost(import, bond, &option->line, "the command is for the kernel's driver");
+		import_lost(import, bond, &option->line, "this command is for kernel bonding");
 }
 
 /* Whether the module is told another mode by another line, so that it is the first that counts. */
@@ -322,9 +323,9 @@ static void ifupdown_module_setting(struct import *import, const struct ifupdown
 	}
 	if (!is_taken && import->bond_count)
 		import_lost(import, NULL, &option->line, "%s: %s", setting->key,
-			    key && !key->why_lost ? "each bond sets it itself, or has no use for it"
+			    key && !key->why_lost ? "every bond sets it itself or does not use it"
 			    : key		  ? key->why_lost
-						  : "xbond has no such option");
+						  : IMPORT_NO_OPTION);
 }
 
 void ifupdown_module_option(struct import *import, const struct ifupdown_stanza *stanza,

@@ -174,7 +174,7 @@ static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int
 	else if (reading->in_stanza)
 		ifupdown_take_option(reading, &option);
 	else if (!reading->in_mapping)
-		import_lost(import, NULL, &line, "it is in no stanza");
+		import_lost(import, NULL, &line, "this line belongs to no stanza");
 	if (!strcmp(key, "mapping"))
 		reading->in_mapping = true;
 	if (!strcmp(key, "auto") || !strcmp(key, "allow-auto"))
@@ -223,8 +223,8 @@ static void ifupdown_pass_over(struct import *import, const char *path, const ch
 	struct import_line line = { import_file_of(import, path, "", 0), 0, name };
 
 	import_lost(import, NULL, &line,
-		    "ifupdown passes over files of such names; if it is to count, "
-		    "give it itself");
+		    "ifupdown ignores files with such names; name the file to "
+		    "import it");
 }
 
 static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, int depth,
@@ -287,7 +287,7 @@ static void ifupdown_source_word(struct ifupdown_reading *reading, const char *w
 	if (glob(ifupdown_sourced_path(reading, word), is_directory ? GLOB_ONLYDIR : 0, NULL,
 		 &found)) {
 		if (!strpbrk(word, "*?["))
-			import_refuse(reading->stanzas->import, NULL, line, "%s is not there",
+			import_refuse(reading->stanzas->import, NULL, line, "%s does not exist",
 				      word);
 		return;
 	}
@@ -308,7 +308,7 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *words,
 	}
 	if (reading->depth == MAX_DEPTH) {
 		import_refuse(reading->stanzas->import, NULL, line,
-			      "files source each other, more than %d deep", MAX_DEPTH);
+			      "files source each other more than %d levels deep", MAX_DEPTH);
 		return;
 	}
 	while ((word = import_next_word(&rest, BLANKS)))

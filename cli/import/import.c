@@ -274,7 +274,7 @@ static int import_check_text(const char *what, const char *text, struct err *err
 
 	json_decref(json);
 	return json ? 0
-		    : err_set(err, 1, "the %s is not UTF-8, and bondctl could not name it", what);
+		    : err_set(err, 1, "the %s is not UTF-8, so bondctl cannot address it", what);
 }
 
 static int import_check_bond(const struct import *import, const char *name, struct err *err)
@@ -284,7 +284,7 @@ static int import_check_bond(const struct import *import, const char *name, stru
 	if (!r)
 		r = import_check_text("bond's name", name, err);
 	if (!r && name[0] == '.')
-		return err_set(err, 1, "bondd reads no hidden files, and %s.conf would be one",
+		return err_set(err, 1, "%s.conf would be a hidden file, which bondd does not read",
 			       name);
 	if (!r && import->bond_count == IMPORT_MAX_BONDS)
 		return err_set(err, 1, "import takes at most %d bonds in one call",
@@ -450,7 +450,7 @@ static bool import_special(struct import *import, struct import_bond *bond, enum
 
 	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
 		import_changed(import, bond, line,
-			       "xbond follows carrier in any case; miimon stays at its default");
+			       "xbond follows carrier anyway; miimon keeps its default");
 		return true;
 	}
 	if (id == OPT_PRIMARY && !mac_parse(*text, mac)) {
@@ -460,8 +460,8 @@ static bool import_special(struct import *import, struct import_bond *bond, enum
 	}
 	if (id == OPT_ACTIVE_SLAVE) {
 		import_lost(import, bond, line,
-			    "it is state, not configuration; make the slave the primary, or call "
-			    "'bondctl set BOND active_slave DEV'");
+			    "this is state, not configuration; make the slave the primary, "
+			    "or run 'bondctl set BOND active_slave DEV'");
 		return true;
 	}
 	return false;

@@ -153,6 +153,12 @@ const struct import_option *import_find_option(const struct import_options *opti
 					       enum option_id id);
 void import_remove_option(struct import_options *options, enum option_id id);
 
+/* Remarks that several tools need. */
+#define IMPORT_NO_OPTION "xbond has no such option"
+#define IMPORT_NO_MODE                                                                           \
+	"no mode is set; balance-rr is written, kernel bonding's default unless its module has " \
+	"another"
+
 /* For what the bond can do without. bond may be NULL. */
 void import_lost(struct import *import, const struct import_bond *bond,
 		 const struct import_line *line, const char *format, ...)

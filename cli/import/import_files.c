@@ -101,10 +101,8 @@ int import_file_read(struct import *import, const char *path, const struct impor
 	import->bytes_read += (size_t)size;
 	*ret_file = import_file_of(import, path, text, (size_t)size);
 	if (memchr(text, '\0', (size_t)size))
-		size = err_set(
-			err, EINVAL,
-			"%s: line %d has a NUL byte, so this is no text file that can be read",
-			path, import_lines_before(text));
+		size = err_set(err, EINVAL, "%s: line %d has a NUL byte; this is not a text file",
+			       path, import_lines_before(text));
 	free(text);
 	return size < 0 ? (int)size : 0;
 }
@@ -328,7 +326,7 @@ static void import_ini_take(struct import *import, struct import_ini *ini, char 
 	entry->line.what = import_text(import, "%s", text);
 	value = strchr(text, '=');
 	if (!value) {
-		import_lost(import, NULL, &entry->line, "it is no line KEY=VALUE");
+		import_lost(import, NULL, &entry->line, "this is not a line KEY=VALUE");
 		return;
 	}
 	*value++ = '\0';

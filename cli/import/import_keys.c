@@ -206,9 +206,9 @@ void import_apply_key(struct import *import, const struct import_key *key, struc
 		return;
 	}
 	if (!text && key->option == OPT_MODE)
-		import_refuse(import, bond, line, "%s cannot read this value", import->tool);
+		import_refuse(import, bond, line, "%s does not take this value", import->tool);
 	else if (!text)
-		import_lost(import, bond, line, "%s cannot read this value", import->tool);
+		import_lost(import, bond, line, "%s does not take this value", import->tool);
 	else
 		import_option(import, bond, slave, key->option, text, key->more, line);
 }

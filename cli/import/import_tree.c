@@ -153,8 +153,7 @@ int import_tree_read(struct import *import, const struct import_file *file,
 	merge = import_tree_find_merge(ret_tree);
 	if (merge)
 		return err_set(err, EINVAL,
-			       "%s:%zu: merge keys (<<) are not followed; write what they add in "
-			       "their place",
+			       "%s:%zu: merge keys (<<) are not supported; write out what they add",
 			       file->path, merge->start_mark.line + 1 + (size_t)file->lines_before);
 	import_tree_number(import, ret_tree);
 	return 0;
@@ -285,7 +284,7 @@ static void import_tree_keep_last_of(struct import *import, struct import_tree *
 			*kept++ = *pair;
 		else
 			import_lost(import, NULL, &node.line,
-				    "the key comes again below, and the last one counts");
+				    "the key is repeated below, and the last one counts");
 	}
 	map->data.mapping.pairs.top = kept;
 }

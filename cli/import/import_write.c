@@ -30,11 +30,11 @@ static const struct {
 	bool of_driver_only; /* other tools have it in all modes of xbond's */
 	const char *why;
 } rules[] = {
-	{ OPT_ARP_INTERVAL, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
-	{ OPT_ARP_VALIDATE, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
-	{ OPT_ARP_MISSED_MAX, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_ARP_INTERVAL, PROBING, 0, true, "kernel bonding does not probe in this mode" },
+	{ OPT_ARP_VALIDATE, PROBING, 0, true, "kernel bonding does not probe in this mode" },
+	{ OPT_ARP_MISSED_MAX, PROBING, 0, true, "kernel bonding does not probe in this mode" },
 	{ OPT_MIN_LINKS, IN(8023AD), 1, false,
-	  "it had no effect in this mode, and would have one in xbond" },
+	  "kernel bonding ignores it in this mode, and xbond would not" },
 };
 
 static const struct import_option *import_driver_number(const struct import_bond *bond,
@@ -61,8 +61,8 @@ static const char *import_driver_refuses(const struct import *import,
 			return rules[i].why;
 	if (import_is_of_driver(import, bond) && option->id == OPT_ARP_INTERVAL &&
 	    option->value.number && import_driver_number(bond, OPT_MIIMON))
-		return "the kernel's driver does not probe if miimon is set; leave miimon out if "
-		       "it is to probe";
+		return "kernel bonding does not probe if miimon is set; to probe, "
+		       "leave miimon out";
 	return NULL;
 }
 
@@ -108,7 +108,7 @@ static void import_settle_queue_ids(struct import *import, struct import_bond *b
 			other = import_find_option(&bond->slaves[j]->options, OPT_QUEUE_ID);
 			if (!other || other->value.number != queue->value.number)
 				continue;
-			import_lost(import, bond, &queue->line, "queue_id %u is that of %s already",
+			import_lost(import, bond, &queue->line, "queue_id %u belongs to %s already",
 				    queue->value.number, bond->slaves[j]->name);
 			import_option(import, bond, bond->slaves[i], OPT_QUEUE_ID, "0", false,
 				      &queue->line);
@@ -147,7 +147,8 @@ static void import_settle_primary(struct import *import, struct import_bond *bon
 		      import_text(import, "%d", highest < INT32_MAX ? highest + 1 : highest), false,
 		      line);
 	import_changed(import, bond, line,
-		       "the primary is known by its MAC address; it gets the highest prio");
+		       "the primary is given by its MAC address, so it gets the "
+		       "highest prio instead");
 }
 
 static void import_settle_bond(struct import *import, struct import_bond *bond)
@@ -165,7 +166,7 @@ static void import_settle_bond(struct import *import, struct import_bond *bond)
 	import_settle_queue_ids(import, bond);
 	if (!bond->slave_count)
 		import_changed(import, bond, &bond->line,
-			       "no slave is named for it; add [slave DEV] for each");
+			       "no slave was found; add [slave DEV] for each");
 }
 
 /* What a refused bond's options would do is of no interest, and its mode is not known. */

@@ -207,7 +207,7 @@ static int kernel_take_dir(struct import *import, const char *dir, const char *n
 	const char *mode;
 
 	if (!kernel_read_value(import, dir, "mode", &line, &mode))
-		return err_set(err, EINVAL, "%s: has no readable file mode", dir);
+		return err_set(err, EINVAL, "%s: its file 'mode' cannot be read", dir);
 	bond = import_bond(import, name, &line);
 	if (!bond)
 		return 0;

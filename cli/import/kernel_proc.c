@@ -287,8 +287,8 @@ int kernel_take_proc(struct import *import, const struct import_file *file, cons
 	proc.bond = import_bond(import, name, &line);
 	if (proc.bond && is_new)
 		import_lost(import, proc.bond, &whole,
-			    "this file does not have all options, arp_validate and num_grat_arp "
-			    "for instance; those of /sys/class/net/%s/bonding have",
+			    "this file lacks options, such as arp_validate and "
+			    "num_grat_arp; /sys/class/net/%s/bonding has all",
 			    name);
 	while (proc.bond && (text = import_next_line(import, &lines))) {
 		line.number = lines.number;

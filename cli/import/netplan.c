@@ -135,10 +135,10 @@ static const char *netplan_device(const struct netplan *netplan, const char *id,
 		return name;
 	if (!name && netplan_value_in_device(netplan, id, "match", "macaddress"))
 		return netplan_value_in_device(netplan, id, "match", "macaddress");
-	*ret_why = import_text(
-		netplan->import,
-		"it stands for devices that are not named (%s); add [slave DEV] for each",
-		match.line.what);
+	*ret_why = import_text(netplan->import,
+			       "it matches devices without naming them (%s); add [slave DEV] "
+			       "for each",
+			       match.line.what);
 	return NULL;
 }
 
@@ -155,13 +155,13 @@ static void netplan_interfaces(const struct netplan *netplan, struct import_bond
 
 		if (id && import_index_get(&netplan->patches, NULL, id)) {
 			import_lost(netplan->import, bond, &item.line,
-				    "a patch port of Open vSwitch is no device");
+				    "an Open vSwitch patch port is not a device");
 			continue;
 		}
 		name = id ? netplan_device(netplan, id, &why) : "";
 		if (id && netplan_value_in_device(netplan, id, "infiniband-mode", NULL))
 			import_refuse(netplan->import, bond, &item.line,
-				      "slaves of xbond are Ethernet devices, not of InfiniBand");
+				      "slaves must be Ethernet devices, not InfiniBand");
 		else if (name)
 			import_slave(netplan->import, bond, name, &item.line);
 		else
@@ -192,7 +192,7 @@ static void netplan_parameter(const struct netplan *netplan, struct import_bond 
 		import_apply_key(netplan->import, key, bond, NULL,
 				 import_tree_list(netplan->import, tree, node->value), &node->line);
 	else
-		import_lost(netplan->import, bond, &node->line, "xbond has no such option");
+		import_lost(netplan->import, bond, &node->line, IMPORT_NO_OPTION);
 }
 
 /* With a port that only Open vSwitch has, netplan makes the whole bond there. */

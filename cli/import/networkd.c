@@ -155,8 +155,8 @@ static const struct import_key networkd_network_keys[] = {
 	{ .name = "Bond", .becomes = "[slave DEV]" },
 	{ .name = "PrimarySlave", .becomes = "primary" },
 	{ .name = "ActiveSlave",
-	  .why_lost = "it is state, not configuration; make the slave the primary, or call "
-		      "'bondctl set BOND active_slave DEV'",
+	  .why_lost = "this is state, not configuration; make the slave the primary, "
+		      "or run 'bondctl set BOND active_slave DEV'",
 	  .convert = import_switch,
 	  .usual = "off" },
 	{ .name = NULL },
@@ -194,7 +194,7 @@ static void networkd_bond_entry(struct import *import, struct import_bond *bond,
 	const struct import_key *key = import_find_key(networkd_bond_keys, entry->key, strcmp);
 
 	if (!key)
-		import_lost(import, bond, &entry->line, "xbond has no such option");
+		import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
 	else if (*entry->value)
 		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
 	else if (key->more) /* the empty value ends the list so far */
@@ -224,11 +224,11 @@ static bool networkd_is_too_late(const struct networkd *networkd, const struct n
 		return false;
 	if (import_ini_has_section(&earlier->ini, "Match"))
 		import_refuse(networkd->import, bond, &name->line,
-			      "whether this file counts depends on [Match] of %s", earlier->path);
+			      "systemd reads this file only if [Match] of %s does not match",
+			      earlier->path);
 	else
 		import_lost(networkd->import, bond, &name->line,
-			    "systemd passes over this file, because %s comes before it",
-			    earlier->path);
+			    "systemd ignores this file, because %s comes first", earlier->path);
 	return true;
 }
 
@@ -247,15 +247,14 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 			networkd_bond_entry(import, bond, entry);
 		else if (!strcmp(entry->section, "Match"))
 			import_lost(import, bond, &entry->line,
-				    "bondd makes the bond on any machine that has its file");
+				    "bondd does not test this; it makes the bond on any machine "
+				    "that has its file");
 		else if (strcmp(entry->section, "NetDev") ||
 			 (strcmp(entry->key, "Name") && strcmp(entry->key, "Kind")))
 			import_stays(import, bond, &entry->line);
 	}
 	if (bond && !import_ini_find(&unit->ini, "Bond", "Mode"))
-		import_changed(import, bond, &name->line,
-			       "it has no Mode=; balance-rr is written, which the kernel's driver "
-			       "has unless its module was told another mode");
+		import_changed(import, bond, &name->line, IMPORT_NO_MODE);
 }
 
 /* Whether systemd leaves the devices of the file as they are. */
@@ -286,8 +285,8 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 		answer = networkd_match_device(networkd->import, &other->match, device);
 		if (answer == NETWORKD_MATCHES) {
 			import_lost(networkd->import, bond, line,
-				    "%s is no slave, because systemd takes the first file that "
-				    "matches it, %s",
+				    "%s is not a slave, because systemd applies the first file "
+				    "that matches it, %s",
 				    device, other->path);
 			return true;
 		}
@@ -334,7 +333,8 @@ static void networkd_rest(struct import *import, const struct import_bond *bond,
 		if (!strcmp(entry->section, "Match")) {
 			if (networkd_is_condition(entry->key))
 				import_lost(import, bond, &entry->line,
-					    "bondd adds the slave on any machine that has it");
+					    "bondd does not test this; it adds the slave on any "
+					    "machine that has it");
 			continue;
 		}
 		if ((!strcmp(entry->section, "Network") &&
@@ -373,12 +373,12 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 		return;
 	if (is_new)
 		import_refuse(import, bond, &of->line,
-			      "no .netdev file of %s was read, so its mode is not known; give that "
-			      "file, too",
+			      "no .netdev file of %s was read, so its mode is not known; "
+			      "import that one, too",
 			      bond->name);
 	if (!names)
 		import_refuse(import, bond, &of->line,
-			      "[Match] does not name the devices; name them there");
+			      "[Match] does not name the devices; add Name=");
 	for (int i = 0; names && i < NETWORKD_MAX_NAMES; i++)
 		if ((name = import_next_word(&names, " \t")))
 			networkd_slave(networkd, bond, import_mac(import, name), unit, of);
@@ -412,7 +412,7 @@ static void networkd_network(const struct networkd *networkd, const struct netwo
 
 	if (of && *of->value && networkd_is_unmanaged(import, unit))
 		import_lost(import, import_find_bond(import, of->value), &of->line,
-			    "the file has Unmanaged=yes, so systemd makes no slave of its devices");
+			    "with Unmanaged=yes systemd does not enslave its devices");
 	else if (of && *of->value)
 		networkd_slaves(networkd, unit, of);
 	else if ((bond = networkd_own(import, unit)))
@@ -426,7 +426,7 @@ static void networkd_other_netdev(struct import *import, const struct networkd_u
 
 	if (import_ini_has_section(&unit->ini, "Bond"))
 		import_lost(import, NULL, kind ? &kind->line : &unit->ini.entries[0].line,
-			    "systemd makes no bond of this file; that takes Kind=bond");
+			    "systemd makes a bond only with Kind=bond");
 }
 
 static int networkd_compare(const void *left, const void *right)

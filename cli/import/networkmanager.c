@@ -9,8 +9,8 @@
 
 static const struct import_key nm_bond_keys[] = {
 	{ .name = "balance-slb",
-	  .why_lost = "xbond does not have this way to share traffic; without it the switch must "
-		      "be configured for the bond",
+	  .why_lost = "xbond has no balance-slb; without it the switch needs a link "
+		      "aggregation group for the slaves",
 	  .convert = import_switch,
 	  .usual = "off" },
 	{ .name = "interface-name", .becomes = "the name of the file" },
@@ -90,8 +90,7 @@ static void nm_rest(struct import *import, const struct import_bond *bond,
 	const char *on = starts ? import_switch(import, starts->value) : NULL;
 
 	if (on && !strcmp(on, "off"))
-		import_lost(import, bond, &starts->line,
-			    "bondd makes the bond, with all its slaves, whenever it starts");
+		import_lost(import, bond, &starts->line, "bondd makes the bond whenever it starts");
 	for (size_t i = 0; i < profile->ini.count; i++)
 		if (!nm_is_of_profile(&profile->ini.entries[i]))
 			import_stays(import, bond, &profile->ini.entries[i].line);
@@ -105,7 +104,7 @@ static void nm_bond_entry(struct import *import, struct import_bond *bond,
 	if (!key)
 		key = import_find_key(nm_bond_keys, entry->key, strcmp);
 	if (!key)
-		import_lost(import, bond, &entry->line, "xbond has no such option");
+		import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
 	else if (!key->becomes)
 		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
 }
@@ -121,8 +120,8 @@ static void nm_last_monitor(struct import *import, struct import_bond *bond,
 	    !miimon || !miimon->value.number)
 		return;
 	import_lost(import, bond, &miimon->line,
-		    "arp_interval, which comes after it, ends it; xbond follows carrier in any "
-		    "case");
+		    "arp_interval further down replaces it; xbond follows carrier "
+		    "anyway");
 	import_remove_option(&bond->options, OPT_MIIMON);
 }
 
@@ -166,7 +165,7 @@ static void nm_team_entry(struct import *import, struct import_bond *bond,
 	if (!strcmp(entry->key, "runner"))
 		import_refuse(import, bond, &entry->line, "only config of [team] is read");
 	else if (strcmp(entry->key, "config"))
-		import_lost(import, bond, &entry->line, "xbond has no such option");
+		import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
 	else
 		teamd_take_text(import, bond, slave, nm_config(import, entry), &entry->line);
 }
@@ -266,7 +265,7 @@ static void nm_again(struct import *import, struct import_bond *bond,
 		import_lost(import, bond, line, "an earlier profile is for %s, too", bond->name);
 	else
 		import_refuse(import, bond, line,
-			      "an earlier profile is for %s, too; give only the one that counts",
+			      "an earlier profile is for %s, too; import only the one in use",
 			      bond->name);
 }
 
@@ -287,9 +286,7 @@ static void nm_bond(struct import *import, const struct nm_profiles *profiles,
 	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
 	    !import_ini_find(&profile->ini, "bond", "mode") &&
 	    !import_ini_has_section(&profile->ini, NM_UNCLEAR))
-		import_changed(import, bond, &line,
-			       "it has no mode; balance-rr is written, which the kernel's driver "
-			       "has unless its module was told another mode");
+		import_changed(import, bond, &line, IMPORT_NO_MODE);
 	if (!strcmp(profile->type, "ovsbond") || !strcmp(profile->type, "ovs-port"))
 		nm_ovs(import, bond, profile, &line);
 	if (profile->controller)
@@ -382,7 +379,7 @@ static void nm_port(struct import *import, struct import_bond *bond,
 	}
 	if (!nm_is_ethernet(profile->type)) {
 		import_refuse(import, bond, &profile->controller->line,
-			      "%s is of type %s, and slaves of xbond are Ethernet devices", name,
+			      "%s is of type %s; slaves must be Ethernet devices", name,
 			      profile->type);
 		return;
 	}
@@ -398,7 +395,7 @@ static void nm_port(struct import *import, struct import_bond *bond,
 		if (key)
 			import_apply_key(import, key, bond, slave, entry->value, &entry->line);
 		else
-			import_lost(import, bond, &entry->line, "xbond has no such option");
+			import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
 	}
 	nm_rest(import, bond, profile);
 }
@@ -426,7 +423,8 @@ static void nm_other(struct import *import, const struct nm_profiles *profiles,
 			nm_port(import, bond, profile);
 		else if (nm_says_bond_port(profile))
 			import_refuse(import, NULL, &profile->controller->line,
-				      "no profile of this bond was read");
+				      "no profile of this bond was read, so its mode is not known; "
+				      "import that one, too");
 	} else if (parent) {
 		bond = nm_find_bond(import, profiles, parent->value);
 		if (bond)

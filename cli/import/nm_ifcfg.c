@@ -192,7 +192,7 @@ static void ifcfg_forget(struct import *import, struct import_ini *ini, const ch
 		else if (i + 1 == ini->count ||
 			 ini->entries[i + 1].line.number != entry.line.number)
 			import_lost(import, NULL, &entry.line,
-				    "the variable is set again below, and the last value counts");
+				    "the variable is repeated below, and the last value counts");
 	}
 	ini->count = kept;
 }
@@ -203,7 +203,7 @@ static void ifcfg_take_options(struct import *import, struct import_ini *ini,
 {
 	if (adds && *entry->value && !strchr(BLANKS, *entry->value))
 		ifcfg_add_unclear(import, ini, &entry->line,
-				  "it goes on with the last word of the value so far; write the "
+				  "it continues the last word of the earlier value; write the "
 				  "whole value in one line");
 	ifcfg_add_options(import, ini, &entry->line, entry->variable, entry->value);
 	entry->key = "TYPE";
@@ -223,8 +223,7 @@ static void ifcfg_take_value(struct import *import, struct import_ini *ini,
 	ifcfg_place(import, entry);
 	if (adds && !is_options && strcmp(entry->section, "ifcfg") != 0)
 		ifcfg_add_unclear(import, ini, &entry->line,
-				  "only the shell adds to a value; write the whole value in one "
-				  "line");
+				  "+= needs a shell; write the whole value in one line");
 	import_ini_add(import, ini, entry);
 }
 
@@ -249,7 +248,8 @@ static void ifcfg_take(struct import *import, struct import_ini *ini, char *text
 	entry.value = ifcfg_unquote(import, text, &rest);
 	if (*rest && *rest != '#')
 		import_lost(import, NULL, &entry.line,
-			    "the value ends at a blank, ';' or '&', because it is not in quotes");
+			    "the value ends at a blank, ';' or '&', because it is not "
+			    "quoted");
 	ifcfg_take_value(import, ini, &entry, adds);
 }
 
@@ -260,14 +260,14 @@ static void ifcfg_add_open(struct import *import, struct import_ini *ini, char *
 	struct import_line open = *line;
 
 	open.what = import_text(import, "%.*s", (int)strcspn(text, "\n"), text);
-	ifcfg_add_unclear(import, ini, &open, "the quote that begins here does not close");
+	ifcfg_add_unclear(import, ini, &open, "the quote that begins here is never closed");
 }
 
 /* Commands are not run. One that may set what the bond is leaves it unclear. */
 static void ifcfg_pass_over(struct import *import, struct import_ini *ini, const char *text,
 			    struct import_line line)
 {
-	static const char why[] = "it is a command of the shell, which is not run";
+	static const char why[] = "this is a shell command, which is not run";
 
 	line.what = text;
 	if (strstr(text, "BONDING_"))

@@ -21,8 +21,8 @@ static const struct import_key nmstate_keys[] = {
 
 static const struct import_key nmstate_option_keys[] = {
 	{ .name = "balance-slb",
-	  .why_lost = "xbond does not have this way to share traffic; without it the switch must "
-		      "be configured for the bond",
+	  .why_lost = "xbond has no balance-slb; without it the switch needs a link "
+		      "aggregation group for the slaves",
 	  .convert = import_switch,
 	  .usual = "off" },
 	{ .name = NULL },
@@ -93,12 +93,12 @@ static struct import_slave *nmstate_slave(const struct nmstate *state, struct im
 
 	if (interface && nmstate_is(state, interface, "type", "infiniband")) {
 		import_refuse(state->import, bond, line,
-			      "slaves of xbond are Ethernet devices, not of type infiniband");
+			      "slaves must be Ethernet devices, not of type infiniband");
 		return NULL;
 	}
 	if (interface && nmstate_is_left(state, interface))
 		import_changed(state->import, bond, line,
-			       "the state of %s is %s, and it becomes a slave all the same", name,
+			       "the state of %s is %s; it becomes a slave anyway", name,
 			       nmstate_text(state, interface, "state"));
 	if (interface && nmstate_is(state, interface, "identifier", "mac-address"))
 		name = nmstate_text(state, interface, "mac-address");
@@ -126,8 +126,7 @@ static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
 				import_find_key(nmstate_port_keys, node.key, strcmp);
 
 			if (!key)
-				import_lost(state->import, bond, &node.line,
-					    "xbond has no such option");
+				import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
 			else if (!key->becomes)
 				import_apply_key(
 					state->import, key, bond, slave,
@@ -168,7 +167,7 @@ static void nmstate_options(const struct nmstate *state, struct import_bond *bon
 		if (!key)
 			key = import_find_key(nmstate_option_keys, node.key, strcmp);
 		if (!key)
-			import_lost(state->import, bond, &node.line, "xbond has no such option");
+			import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
 		else
 			kernel_apply(state->import, key, bond, NULL,
 				     nmstate_value(import_tree_list(state->import, state->tree,
@@ -186,7 +185,7 @@ static void nmstate_aggregation(const struct nmstate *state, struct import_bond 
 		const struct import_key *key = import_find_key(nmstate_keys, node.key, strcmp);
 
 		if (!key)
-			import_lost(state->import, bond, &node.line, "xbond has no such option");
+			import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
 		else if (!key->becomes)
 			import_apply_key(state->import, key, bond, NULL,
 					 import_tree_list(state->import, state->tree, node.value),
@@ -232,7 +231,8 @@ static void nmstate_bond(const struct nmstate *state, const struct import_node *
 
 	import_tree_find(import, state->tree, interface->value, "name", &line);
 	if (nmstate_is_left(state, interface->value)) {
-		import_lost(import, NULL, &line.line, "its state is %s, so nmstate makes no bond",
+		import_lost(import, NULL, &line.line,
+			    "its state is %s, so nmstate does not make this bond",
 			    nmstate_text(state, interface->value, "state"));
 		return;
 	}
@@ -241,20 +241,19 @@ static void nmstate_bond(const struct nmstate *state, const struct import_node *
 		return;
 	if (!nmstate_is(state, interface->value, "type", "bond")) {
 		import_refuse(import, bond, &line.line,
-			      "it has a link-aggregation, and its type is not bond; write "
-			      "type: bond if it is one");
+			      "it has link-aggregation, but its type is not bond; if it is a "
+			      "bond, write type: bond");
 		return;
 	}
 	if (import_tree_find(import, state->tree, interface->value, "state", &node) &&
 	    nmstate_is(state, interface->value, "state", "down"))
-		import_lost(import, bond, &node.line,
-			    "bondd makes the bond, with all its slaves, whenever it starts");
+		import_lost(import, bond, &node.line, "bondd makes the bond whenever it starts");
 	if (!import_tree_find(import, state->tree, interface->value, "link-aggregation",
 			      &aggregation) ||
 	    !import_tree_find(import, state->tree, aggregation.value, "mode", &node))
 		import_refuse(import, bond, &line.line,
-			      "its link-aggregation has no mode, so the mode is what the machine "
-			      "has; give the output of nmstatectl show");
+			      "its link-aggregation has no mode, so the machine keeps its "
+			      "own; import the output of 'nmstatectl show'");
 	else
 		nmstate_aggregation(state, bond, aggregation.value);
 	nmstate_rest(state, bond, interface->value);

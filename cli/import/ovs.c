@@ -26,7 +26,7 @@ static const struct import_key ovs_port_keys[] = {
 static const struct import_key ovs_port_config_keys[] = {
 	{ .name = "bond-primary", .option = OPT_PRIMARY },
 	{ .name = "bond-detect-mode",
-	  .why_lost = "xbond asks the kernel for carrier, and never the registers of the MII",
+	  .why_lost = "xbond takes carrier from the kernel, never from MII registers",
 	  .usual = "carrier" },
 	{ .name = "bond-miimon-interval", .option = OPT_MIIMON },
 	{ .name = "lacp-time", .option = OPT_LACP_RATE },
@@ -40,7 +40,7 @@ static const struct import_key ovs_port_config_keys[] = {
 	  .why_lost = "set rebalance_interval, in seconds, instead",
 	  .usual = "0" },
 	{ .name = "lb-output-action",
-	  .why_lost = "it is of the datapath of Open vSwitch",
+	  .why_lost = "it concerns the datapath of Open vSwitch",
 	  .convert = import_switch,
 	  .usual = "off" },
 	{ .name = NULL },
@@ -69,12 +69,13 @@ static void ovs_set_static(struct import *import, struct import_bond *bond,
 	import_option(import, bond, NULL, OPT_MODE, "active-backup", false, &ovs->mode_line);
 	if (ovs_is(ovs->mode, "balance-slb"))
 		import_changed(import, bond, &ovs->mode_line,
-			       "xbond does not have this mode; active-backup is written, which "
-			       "needs as little from the switch, but uses one slave at a time");
+			       "xbond has no such mode; active-backup is written, which needs "
+			       "no configuration of the switch either, but uses one slave at "
+			       "a time");
 	if (ovs_is(ovs->mode, "balance-tcp"))
 		import_changed(import, bond, &ovs->mode_line,
-			       "without LACP this bond carries no balanced traffic; active-backup "
-			       "is written");
+			       "without LACP, Open vSwitch does not balance this bond; "
+			       "active-backup is written");
 }
 
 static void ovs_set_lacp(struct import *import, struct import_bond *bond,
@@ -195,9 +196,10 @@ void ovs_take_settings(struct import *import, struct import_bond *bond, const ch
 
 static const struct import_key ovs_interface_keys[] = {
 	{ .name = "lacp-port-priority", .option = OPT_ACTOR_PORT_PRIO },
-	{ .name = "lacp-port-id", .why_lost = "bondd numbers the ports" },
+	{ .name = "lacp-port-id", .why_lost = "bondd numbers the LACP ports itself" },
 	{ .name = "lacp-aggregation-key",
-	  .why_lost = "xbond's slaves of one speed have one key; see ad_user_port_key" },
+	  .why_lost = "in xbond, slaves of the same speed have the same key; see "
+		      "ad_user_port_key" },
 	{ .name = NULL },
 };
 
@@ -370,7 +372,7 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 
 		if (!ovs_text(row, "name")) {
 			import_refuse(of->import, of->bond, &line,
-				      "the table Interface does not have it; give the output of "
+				      "it is not in the table Interface; import the output of "
 				      "'ovs-vsctl --format=json list Interface', too");
 			continue;
 		}
@@ -389,7 +391,7 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 					     &line);
 		else
 			import_refuse(of->import, of->bond, &line,
-				      "a port of type %s is no device of the kernel", type);
+				      "a port of type %s is not a device of the kernel", type);
 		if (slave)
 			ovs_take_config(of, rows[i], ovs_interface_keys, slave);
 		line = ovs_line(of, "%s: mtu_request=%s", ovs_text(rows[i], "name"),
@@ -453,9 +455,9 @@ static int ovs_ask(struct import *import, const struct import_file **ret_file, s
 	status = pclose(pipe);
 	if (status)
 		return err_set(err, EIO,
-			       "ovs-vsctl gave no answer (is Open vSwitch there and running?); "
-			       "give a FILE with the output of 'ovs-vsctl "
-			       "--format=json list Port' and of 'list Interface', or conf.db");
+			       "ovs-vsctl gave no answer (is Open vSwitch running?); import a "
+			       "file with the output of 'ovs-vsctl --format=json list Port' "
+			       "and of 'list Interface', or conf.db");
 	*ret_file = import_file_of(import, "ovs-vsctl", answer, size);
 	return 0;
 }

@@ -230,7 +230,8 @@ static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file
 		json_t *record;
 
 		if (size > (size_t)(end - at))
-			return err_set(err, EINVAL, "%s: ends within a record", file->path);
+			return err_set(err, EINVAL, "%s: ends in the middle of a record",
+				       file->path);
 		record = json_loadb(at, size, 0, NULL);
 		if (!record)
 			return err_set(err, EINVAL, "%s: a record is not JSON", file->path);
@@ -269,15 +270,15 @@ int ovs_tables_add(struct ovs_tables *tables, const struct import_file *file, st
 {
 	if (!strncmp(file->text, "OVSDB CLUSTER", 13))
 		return err_set(err, EINVAL,
-			       "%s: is the file of a cluster; give the output of 'ovs-vsctl "
-			       "--format=json list Port' and of 'list Interface'",
+			       "%s: is the database of a cluster; import the output of "
+			       "'ovs-vsctl --format=json list Port' and of 'list Interface'",
 			       file->path);
 	if (!strncmp(file->text, "OVSDB JSON", 10))
 		return ovs_add_log(tables, file, err);
 	if (file->text[0] && !strchr("[{ \t\r\n", file->text[0]))
 		return err_set(err, EINVAL,
-			       "%s: is not JSON; give the output of 'ovs-vsctl --format=json list "
-			       "Port' and of 'list Interface', or conf.db",
+			       "%s: is not JSON; import the output of 'ovs-vsctl "
+			       "--format=json list Port' and of 'list Interface', or conf.db",
 			       file->path);
 	return ovs_add_lists(tables, file, err);
 }

@@ -62,8 +62,8 @@ static const struct import_key teamd_keys[] = {
 	{ .name = "link_watch", .becomes = "(the keys below it)" },
 	{ .name = "link_watch_policy", .becomes = "arp_all_targets" },
 	{ .name = "hwaddr",
-	  .why_lost = "xbond's configuration has no MAC address of the bond; set it with the "
-		      "addresses of the bond" },
+	  .why_lost = "xbond's files do not set the bond's MAC address; set it where "
+		      "the IP addresses are set" },
 	{ .name = "notify_peers", .becomes = "num_grat_arp and peer_notif_delay" },
 	{ .name = "mcast_rejoin", .becomes = "resend_igmp" },
 	{ .name = "debug_level", .becomes = "(nothing)" },
@@ -80,7 +80,8 @@ static const struct import_key teamd_runner_keys[] = {
 	{ .name = "min_ports", .option = OPT_MIN_LINKS },
 	{ .name = "fallback", .option = OPT_LACP_FALLBACK, .convert = teamd_fallback },
 	{ .name = "retry_count",
-	  .why_lost = "three LACPDUs that do not come end a partner, as in IEEE 802.1AX",
+	  .why_lost = "the partner expires after three missing LACPDUs, as in IEEE "
+		      "802.1AX",
 	  .usual = "3" },
 	{ .name = "agg_select_policy", .becomes = "ad_select" },
 	{ .name = "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
@@ -106,7 +107,8 @@ static const struct import_key teamd_port_keys[] = {
 	{ .name = "sticky", .becomes = "primary_reselect" },
 	{ .name = "link_watch", .becomes = "(the same options of the bond)" },
 	{ .name = "lacp_key",
-	  .why_lost = "xbond's slaves of one speed have one key; see ad_user_port_key" },
+	  .why_lost = "in xbond, slaves of the same speed have the same key; see "
+		      "ad_user_port_key" },
 	{ .name = NULL },
 };
 
@@ -127,7 +129,7 @@ static void teamd_apply(struct import *import, const struct import_tree *tree,
 	const struct import_key *key = import_find_key(table, node->key, strcmp);
 
 	if (!key)
-		import_lost(import, bond, &node->line, "xbond has no such option");
+		import_lost(import, bond, &node->line, IMPORT_NO_OPTION);
 	else if (!key->becomes)
 		import_apply_key(import, key, bond, slave,
 				 import_tree_list(import, tree, node->value), &node->line);
@@ -173,7 +175,7 @@ static void teamd_hash(struct import *import, struct import_bond *bond, const ch
 	import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, policy, false, line);
 	if (!exact || (layers != TEAMD_ETH && layers != (TEAMD_ETH | TEAMD_IP) &&
 		       layers != (TEAMD_IP | TEAMD_PORTS)))
-		import_changed(import, bond, line, "the nearest policy is %s", policy);
+		import_changed(import, bond, line, "the closest policy is %s", policy);
 }
 
 /*
@@ -186,8 +188,8 @@ static void teamd_agg_select(struct import *import, struct import_bond *bond, co
 	if (!strcmp(policy, "lacp_prio") || !strcmp(policy, "lacp_prio_stable") ||
 	    !strcmp(policy, "port_config"))
 		import_changed(import, bond, line,
-			       "xbond does not choose between aggregators by these priorities; "
-			       "ad_select stays stable, by bandwidth");
+			       "xbond does not choose an aggregator by these priorities; "
+			       "ad_select is stable, the default");
 	else
 		import_option(import, bond, NULL, OPT_AD_SELECT, policy, false, line);
 }
@@ -242,7 +244,7 @@ static void teamd_sticky(struct import *import, struct import_bond *bond,
 		return;
 	import_option(import, bond, NULL, OPT_PRIMARY_RESELECT, "failure", false, &node->line);
 	import_changed(import, bond, &node->line,
-		       "primary_reselect failure makes all slaves sticky");
+		       "primary_reselect = failure applies to all slaves");
 }
 
 static void teamd_port_keys_of(struct import *import, const struct import_tree *tree,

@@ -24,13 +24,13 @@ const struct import_key teamd_watch_keys[] = {
 	{ .name = "target_host", .becomes = "arp_ip_target or ns_ip6_target" },
 	{ .name = "validate_active", .becomes = "arp_validate" },
 	{ .name = "validate_inactive", .becomes = "arp_validate" },
-	{ .name = "init_wait", .why_lost = "xbond's monitor starts at once", .usual = "0" },
+	{ .name = "init_wait", .why_lost = "xbond starts to probe at once", .usual = "0" },
 	{ .name = "source_host",
-	  .why_lost = "the routes say which address probes come from",
+	  .why_lost = "routes decide the source address of probes",
 	  .usual = "0.0.0.0" },
-	{ .name = "vlanid", .why_lost = "the routes say which VLAN probes take" },
+	{ .name = "vlanid", .why_lost = "routes decide the VLAN of probes" },
 	{ .name = "send_always",
-	  .why_lost = "arp_validate says whether slaves that are not active count by themselves" },
+	  .why_lost = "see arp_validate for probes over slaves that are not active" },
 	{ .name = NULL },
 };
 
@@ -82,7 +82,7 @@ static bool teamd_is_taken(const struct teamd_watching *watching, const struct i
 		text = key->convert(watching->import, text);
 	if (strcmp(value, text))
 		import_lost(watching->import, watching->bond, line,
-			    "xbond has one %s for all, and it is %s already",
+			    "xbond has one %s for all slaves, and it is already %s",
 			    option_at(key->option)->name, value);
 	return true;
 }
@@ -93,8 +93,7 @@ static void teamd_watch_key(const struct teamd_watching *watching, const struct 
 	const char *text = import_tree_text(node->value);
 
 	if (!key || !text)
-		import_lost(watching->import, watching->bond, &node->line,
-			    "xbond has no such option");
+		import_lost(watching->import, watching->bond, &node->line, IMPORT_NO_OPTION);
 	else if (!strcmp(node->key, "target_host"))
 		import_option(watching->import, watching->bond, NULL,
 			      strcmp(watching->name, "nsna_ping") ? OPT_ARP_IP_TARGET
@@ -152,7 +151,7 @@ void teamd_watch(struct import *import, const struct import_tree *tree, struct i
 
 	if (of_port)
 		import_changed(import, bond, &node->line,
-			       "xbond's link monitors are for all slaves alike");
+			       "xbond's link monitors apply to all slaves");
 	if (node->value->type == YAML_MAPPING_NODE)
 		teamd_watch_one(import, tree, bond, node);
 	else
@@ -211,7 +210,7 @@ static void teamd_watch_all(struct import *import, struct import_bond *bond,
 		import_option(import, bond, NULL, OPT_ARP_ALL_TARGETS, "all", false, line);
 	else
 		import_lost(import, bond, line,
-			    "in this mode one target that answers is enough for xbond");
+			    "in this mode xbond needs an answer from one target only");
 }
 
 void teamd_watch_policy(struct import *import, const struct import_tree *tree,
@@ -225,10 +224,9 @@ void teamd_watch_policy(struct import *import, const struct import_tree *tree,
 	if (!strcmp(text, "all"))
 		teamd_watch_all(import, bond, &policy.line);
 	else if (strcmp(text, "any") != 0)
-		import_lost(import, bond, &policy.line, "it is any or all");
+		import_lost(import, bond, &policy.line, "it must be any or all");
 	else if (teamd_find_mixed(import, tree, &watch))
 		import_changed(import, bond, &watch.line,
-			       "for teamd a link is up as long as one of these watchers says so "
-			       "(link_watch_policy any); for xbond it is up only with carrier and "
-			       "answers");
+			       "teamd takes a link for up while one of these watchers does "
+			       "(link_watch_policy any); xbond needs both carrier and answers");
 }

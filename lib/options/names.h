@@ -50,8 +50,7 @@ void guess_offer(struct guess *guess, const char *candidate);
  * and what an unknown name or value may mean. For messages only.
  */
 
-#define OPTION_ABSENT_CARRIER \
-	"xbond asks the kernel for carrier, and never the registers of the MII"
+#define OPTION_ABSENT_CARRIER "xbond takes carrier from the kernel, never from MII registers"
 #define OPTION_ABSENT_MODULE "it is a parameter of the kernel's module, which xbond does not use"
 
 /* Why xbond does not have this option of others, and what to do; NULL if it is not one. */

@@ -154,7 +154,7 @@ def test_usage(tmp_path, words):
      (["create", "default"], "net.ipv4.conf.default"),
      (["create", "b", "mod", "1"], "unknown option 'mod'"),
      (["create", "b", "lacp-rate", "1"], "unknown option 'lacp-rate'; did you mean lacp_rate?"),
-     (["create", "b", "use_carrier", "1"], "asks the kernel for carrier, and never"),
+     (["create", "b", "use_carrier", "1"], "takes carrier from the kernel, never"),
      (["set", "b", "max_bonds", "1"], "a parameter of the kernel's module"),
      (["set", "b", "tx_queues", "1"], "a parameter of the kernel's module"),
      (["set", "b", "slaves", "+e0"], "by 'bondctl add-slave'"),
