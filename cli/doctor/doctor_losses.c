@@ -89,37 +89,6 @@ static struct talk_sums losses_of_others(const struct doctor_bond *bond,
 	return sums;
 }
 
-/* One that loses all it sends is no link that loses a part: doctor_check_unanswered(). */
-static bool losses_check_slave(const struct doctor_facts *facts, const struct doctor_bond *bond,
-			       const struct doctor_slave *slave, struct doctor_report *report)
-{
-	const struct talk_sums others = losses_of_others(bond, slave);
-	const struct doctor_seen *seen = &slave->seen;
-
-	if (seen->talk.unanswered && !seen->talk.answered)
-		return false;
-	return (!losses_is_busy(facts, slave, seen->sent_bytes) &&
-		losses_check_tcp(facts, slave, seen->talk.sent, others.sent, "it sent", report)) ||
-	       (!losses_is_busy(facts, slave, seen->received_bytes) &&
-		losses_check_tcp(facts, slave, seen->talk.got, others.got, "it received",
-				 report)) ||
-	       losses_check_answers(facts, slave, &others, report);
-}
-
-void doctor_check_loss(const struct doctor_facts *facts, const struct doctor_bond *bond,
-		       struct doctor_report *report)
-{
-	if (!doctor_talks_are_known(bond))
-		return;
-	doctor_for_each_slave (slave, bond)
-		if (losses_check_slave(facts, bond, slave, report))
-			doctor_advise(report,
-				      "something loses a part of the frames of this link, or they "
-				      "come twice: compare the errors at both ends ('ethtool -S'), "
-				      "then change cable or transceiver; a full link behind it "
-				      "loses frames, too");
-}
-
 /* All that is long is lost, and all that is short is not. */
 static bool losses_are_long(const struct talk_sums *talk)
 {
@@ -144,6 +113,46 @@ static struct talk_sums losses_of_all(const struct doctor_bond *bond)
 			sums.shortest_lost = talk->shortest_lost;
 	}
 	return sums;
+}
+
+/* What this slave has lost was too long for the far end: doctor_check_far_mtu(). */
+static bool losses_are_of_mtu(const struct doctor_bond *bond, const struct talk_sums *talk)
+{
+	struct talk_sums all = losses_of_all(bond);
+
+	return losses_are_long(talk) || (talk->long_lost && losses_are_long(&all));
+}
+
+/* One that loses all it sends is no link that loses a part: doctor_check_unanswered(). */
+static bool losses_check_slave(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			       const struct doctor_slave *slave, struct doctor_report *report)
+{
+	const struct talk_sums others = losses_of_others(bond, slave);
+	const struct doctor_seen *seen = &slave->seen;
+
+	if (seen->talk.unanswered && !seen->talk.answered)
+		return false;
+	return (!losses_is_busy(facts, slave, seen->sent_bytes) &&
+		losses_check_tcp(facts, slave, seen->talk.sent, others.sent, "it sent", report)) ||
+	       (!losses_is_busy(facts, slave, seen->received_bytes) &&
+		losses_check_tcp(facts, slave, seen->talk.got, others.got, "it received",
+				 report)) ||
+	       (!losses_are_of_mtu(bond, &seen->talk) &&
+		losses_check_answers(facts, slave, &others, report));
+}
+
+void doctor_check_loss(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		       struct doctor_report *report)
+{
+	if (!doctor_talks_are_known(bond))
+		return;
+	doctor_for_each_slave (slave, bond)
+		if (losses_check_slave(facts, bond, slave, report))
+			doctor_advise(report,
+				      "something loses a part of the frames of this link, or they "
+				      "come twice: compare the errors at both ends ('ethtool -S'), "
+				      "then change cable or transceiver; a full link behind it "
+				      "loses frames, too");
 }
 
 static void losses_tell_mtu(const struct doctor_facts *facts, const struct doctor_bond *bond,

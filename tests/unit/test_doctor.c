@@ -791,6 +791,24 @@ static void test_a_smaller_mtu_at_the_far_end(void **state)
 	assert_true(json_is_null(json_object_get(report.last, "slave")));
 }
 
+/* It may be the only one that carries long frames. */
+static void test_what_is_too_long_is_not_lost_by_a_link(void **state)
+{
+	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
+
+	(void)state;
+	facts.watched_s = 5;
+	see(0, 100, 99);
+	see(1, 100, 50);
+	right->proven = right->long_lost = 50;
+	left->long_lost = 1;
+	left->shortest_lost = right->shortest_lost = 1400;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
+	right->short_lost = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
+}
+
 static void test_the_address_of_the_bond_at_the_far_end(void **state)
 {
 	struct address own_address = { .family = AF_INET, .bytes = { 10, 0, 0, 7 } };
@@ -880,6 +898,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_dead_slave_is_told_once, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_smaller_mtu_at_the_far_end, reset, end),
+		cmocka_unit_test_setup_teardown(test_what_is_too_long_is_not_lost_by_a_link, reset,
+						end),
 		cmocka_unit_test_setup_teardown(test_the_address_of_the_bond_at_the_far_end, reset,
 						end),
 		cmocka_unit_test_setup_teardown(test_lacp_that_nobody_answers, reset, end),
