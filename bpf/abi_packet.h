@@ -64,6 +64,17 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
  */
 #define XBOND_SELECT_ABI 1
 
+/* What xbond_select() returns if it is not a slot, 0 to 63. */
+enum xbond_selected {
+	XBOND_EVERY_SLAVE = XBOND_MAX_SLAVES,
+	XBOND_NO_SLAVE = -1, /* no slave may transmit, or the bond has no carrier */
+	/*
+	 * The maps are a bond's no longer: load the program anew, over the maps of today. Or the
+	 * bond has a policy, which its own programs ask.
+	 */
+	XBOND_NO_BOND = -2,
+};
+
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /*

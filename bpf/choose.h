@@ -24,15 +24,6 @@
 #define FLOWLET_WORTH_IT (16 * 1024 * XBOND_BYTE_COST_ONE)
 #define FLOWLET_FORGOTTEN_NS 1000000000ULL /* then the flow begins at its bucket's owner */
 
-struct xbond_flowlets flowlets SEC(".data.flowlets");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct xbond_recent);
-} recent SEC(".maps");
-
 /* No jumps, so that the verifier sees the loop as one path. */
 static __always_inline void flowlet_age(struct xbond_recent *of_cpu, __u64 now_ns)
 {
@@ -105,15 +96,6 @@ static __always_inline __u32 flowlet_slot(__u64 hash, __u64 mask, __u32 length)
  * choose.h, which asks only if one of these is on.
  */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, XBOND_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct xbond_load);
-} loads SEC(".maps");
-
-struct xbond_moves moves SEC(".data.moves");
-
 /* The coarse clock costs nearly nothing, and is exact enough for ticks. */
 static __always_inline void steer_count(__u32 bucket, __u32 length)
 {
@@ -174,9 +156,6 @@ __noinline __u32 steer_slot(__u64 hash, __u64 mask, __u32 length, __u32 flags)
  * each other slave with its own. Received frames come to the active slave, and in balance-alb
  * also to the slave whose address they are for.
  */
-
-struct xbond_alb alb SEC(".data.alb");
-struct xbond_vlans vlans SEC(".data.vlans");
 
 /* The slave that the user has asked for, or that bondd has chosen. May be no slot at all. */
 static __always_inline __u32 tlb_chosen(void)

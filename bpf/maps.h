@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps of one bond that its programs share. settings, table, buckets and cursor are sections of
+ * The maps of one bond that its programs share. Those that begin with struct xbond_ are sections of
  * global data, so the programs read them by address, without a lookup. They are arrays of one entry
- * all the same.
+ * all the same. In user space xsk/worker_maps.h stands for this header and netdev.h.
  */
 #ifndef XBOND_BPF_MAPS_H
 #define XBOND_BPF_MAPS_H
@@ -16,6 +16,10 @@ struct xbond_settings settings SEC(".data.settings");
 struct xbond_table table SEC(".data.table");
 struct xbond_buckets buckets SEC(".data.buckets");
 struct xbond_cursor cursor SEC(".data.cursor");
+struct xbond_flowlets flowlets SEC(".data.flowlets");
+struct xbond_moves moves SEC(".data.moves");
+struct xbond_alb alb SEC(".data.alb");
+struct xbond_vlans vlans SEC(".data.vlans");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -23,6 +27,20 @@ struct {
 	__type(key, __u32);
 	__type(value, struct xbond_counters);
 } counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_recent);
+} recent SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XBOND_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct xbond_load);
+} loads SEC(".maps");
 
 #define CLOCK_MONOTONIC 1 /* of timers */
 

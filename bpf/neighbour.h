@@ -10,7 +10,6 @@
 #include <linux/in.h>
 #include <linux/ipv6.h>
 #include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
 
 #include "bpf/flow_headers.h"
 
@@ -44,6 +43,21 @@ static __always_inline int neighbour_is_message(const struct neighbour_headers *
 {
 	return headers->ip.nexthdr == IPPROTO_ICMPV6 && (headers->type == NEIGHBOUR_SOLICITATION ||
 							 headers->type == NEIGHBOUR_ADVERTISEMENT);
+}
+
+/* Is the whole message in the packet's memory? */
+static __always_inline int neighbour_is_in(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const struct neighbour_headers *headers = (void *)(eth + 1);
+
+	if ((void *)(eth + 1) > packet->end)
+		return 0;
+	if (flow_ether_type(eth) == bpf_htons(ETH_P_ARP))
+		return 1;
+	if (flow_ether_type(eth) != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
+		return 0;
+	return neighbour_is_message(headers);
 }
 
 /*

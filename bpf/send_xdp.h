@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an XDP program that sends needs around the worker of choose.h: the packet of a frame, its
- * length, its hash, and ways out by devmap. Also for programs of others (xbond/select.bpf.h).
+ * length, and ways out by devmap. Also for programs of others (xbond/select.bpf.h).
  */
 #ifndef XBOND_BPF_SEND_XDP_H
 #define XBOND_BPF_SEND_XDP_H
@@ -30,7 +30,7 @@ static __always_inline struct packet packet_of(struct xdp_md *ctx)
 	};
 }
 
-#include "bpf/flow_hook.h"
+#include "bpf/send_frame.h"
 
 /* The kernel's frame behind the context; only the field that is read. */
 struct xdp_buff {
@@ -76,43 +76,6 @@ static __always_inline int xdp_is_whole(const struct packet *packet, __u32 lengt
 	return length <= packet->end - packet->data;
 }
 
-/* Data beyond the linear part cannot be read here and counts for nothing. */
-__noinline __u64 hash_headers(struct xdp_md *ctx)
-{
-	const struct flow_hook hook = flow_hook_of(ctx);
-	struct flow_rule rule = choose_rule();
-	struct packet packet = packet_of(ctx);
-	__u64 hash;
-
-	if (rule.policy == XBOND_POLICY_FLOW) /* a frame has no skb that the stack has hashed */
-		rule.policy = XBOND_POLICY_LAYER34;
-	flow_hash(&packet, &rule, &hook, &hash);
-	return hash;
-}
-
-static __always_inline __u64 hash_of(void *context)
-{
-	struct packet packet = packet_of(context);
-	struct flow_rule rule = choose_rule();
-	__u64 hash;
-
-	return flow_hash_plain(&packet, &rule, &hash) ? hash_headers(context) : hash;
-}
-
-static __always_inline int xdp_is_neighbour_message(const struct packet *packet)
-{
-	const struct ethhdr *eth = packet->data;
-	const struct neighbour_headers *headers = (void *)(eth + 1);
-
-	if ((void *)(eth + 1) > packet->end)
-		return 0;
-	if (flow_ether_type(eth) == bpf_htons(ETH_P_ARP))
-		return 1;
-	if (flow_ether_type(eth) != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
-		return 0;
-	return neighbour_is_message(headers);
-}
-
 /* The devmap also has slaves that have just lost carrier. Their copies are lost, and not counted.
  */
 __noinline int xdp_broadcast(__u32 length, __u64 mask)
@@ -122,28 +85,6 @@ __noinline int xdp_broadcast(__u32 length, __u64 mask)
 		if (mask >> slot & 1)
 			choose_count(slot, length);
 	return bpf_redirect_map(&xdp_all, 0, BPF_F_BROADCAST);
-}
-
-/* balance-tlb at an XDP program that sends. */
-
-/* The slot by which a frame leaves, with the source address that it has to have there. */
-__noinline __u32 tlb_prepare_frame(struct xdp_md *ctx, __u64 mask, __u32 length)
-{
-	struct packet packet = packet_of(ctx);
-	__u32 active = tlb_active(mask), slot;
-	__u64 source;
-	__u8 *at;
-
-	if (tlb_kind_of(&packet) != TLB_BALANCED)
-		return active;
-	slot = choose_slot(ctx, hash_of, mask, length, READ_ONCE(table.flags));
-	packet = packet_of(ctx);
-	at = (__u8 *)packet.data + ETH_ALEN;
-	source = slot < XBOND_MAX_SLAVES && slot != active ? tlb_source(slot) : 0;
-	if (!source || (void *)(at + ETH_ALEN) > packet.end)
-		return active;
-	__builtin_memcpy(at, &source, ETH_ALEN);
-	return slot;
 }
 
 #endif

@@ -195,7 +195,7 @@ static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
-	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && neighbour_is_in(&packet))
 		return xdp_broadcast(length, mask);
 	slot = flags & XBOND_F_TLB ? tlb_prepare_frame(ctx, mask, length)
 				   : choose(ctx, mask, length, flags) & ~CHOOSE_TELL;

@@ -11,7 +11,7 @@
  *   bpf_object__load(object);
  *
  * Another library than libbpf has to give each map of the first column of xbond_library_maps the
- * map that is pinned as the second column says, and to check what xbond_check_version() checks.
+ * map that is pinned as the second column says, and to check what xbond_check_bond() checks.
  */
 #ifndef XBOND_LOADER_H
 #define XBOND_LOADER_H
@@ -121,10 +121,10 @@ static inline __u32 xbond_compiled_for(const struct bpf_object *object)
 	return select_abi;
 }
 
-/* Was the program compiled for what the bond's bondd offers? */
-static inline int xbond_check_version(const struct bpf_object *object, const char *bond, char *why)
+/* Does the bond's bondd offer the version of the selection that somebody was compiled for? */
+static inline int xbond_check_bond(const char *bond, __u32 compiled_for, char *why)
 {
-	__u32 id, select_abi, compiled_for = xbond_compiled_for(object);
+	__u32 id, select_abi;
 	int r = xbond_read_table(bond, &id, &select_abi);
 
 	if (r == -ENOENT)
@@ -214,7 +214,7 @@ static inline int xbond_use(struct bpf_object *object, const char *bond, char *w
 	int r = xbond_check_kind(object, why);
 
 	if (!r)
-		r = xbond_check_version(object, bond, why);
+		r = xbond_check_bond(bond, xbond_compiled_for(object), why);
 	if (!r)
 		xbond_read_table(bond, &id, &select_abi);
 	for (size_t i = 0; !r && i < sizeof(xbond_library_maps) / sizeof(*xbond_library_maps);

@@ -51,17 +51,6 @@
 /* What this program was compiled for. Read by loader.h. */
 const volatile __u32 xbond_compiled_for SEC(".rodata.xbond") = XBOND_SELECT_ABI;
 
-/* What xbond_select() returns if it is not a slot, 0 to 63. */
-enum xbond_selected {
-	XBOND_EVERY_SLAVE = XBOND_MAX_SLAVES,
-	XBOND_NO_SLAVE = -1, /* no slave may transmit, or the bond has no carrier */
-	/*
-	 * The maps are a bond's no longer: load the program anew, over the maps of today. Or the
-	 * bond has a policy, which its own programs ask.
-	 */
-	XBOND_NO_BOND = -2,
-};
-
 #ifdef XBOND_SELECT_TC
 
 static __always_inline __u32 xbond_length(struct __sk_buff *skb)
@@ -122,7 +111,7 @@ static __always_inline int xbond_is_for_all(struct xdp_md *ctx)
 {
 	struct packet packet = packet_of(ctx);
 
-	return xdp_is_neighbour_message(&packet);
+	return neighbour_is_in(&packet);
 }
 
 /* A frame that is to be left to the stack stays as it is. */
@@ -154,48 +143,7 @@ static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32
 
 #endif
 
-/* Not an answer: the worker has to choose. */
-#define XBOND_CHOOSE (-3)
-
-static __always_inline int xbond_maps_are_current(void)
-{
-	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI;
-}
-
-/* The answers that do not depend on the packet's flow, or XBOND_CHOOSE. */
-static __always_inline int xbond_select_unusual(XBOND_CONTEXT *ctx, __u64 mask, __u32 length,
-						__u32 flags)
-{
-	if (flags & XBOND_F_POLICY) /* the bond's own programs ask it */
-		return XBOND_NO_BOND;
-	if (!(flags & XBOND_F_CARRIER) || !mask)
-		return XBOND_NO_SLAVE;
-	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xbond_is_for_all(ctx))
-		return XBOND_EVERY_SLAVE;
-	if (flags & XBOND_F_TLB)
-		return (int)xbond_select_tlb(ctx, mask, length);
-	return XBOND_CHOOSE;
-}
-
-static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
-{
-	const __u32 unusual = XBOND_F_POLICY | XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB;
-	__u32 flags = READ_ONCE(table.flags), slot;
-	__u64 mask = select_mask(flags);
-	int selected;
-
-	if (!xbond_maps_are_current())
-		return XBOND_NO_BOND;
-	if ((flags & (unusual | XBOND_F_CARRIER)) != XBOND_F_CARRIER || !mask) {
-		selected = xbond_select_unusual(ctx, mask, length, flags);
-		if (selected != XBOND_CHOOSE)
-			return selected;
-	}
-	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
-	if (slot < XBOND_MAX_SLAVES)
-		return (int)slot;
-	return slot == CHOOSE_ALL ? XBOND_EVERY_SLAVE : XBOND_NO_SLAVE;
-}
+#include "bpf/answer.h"
 
 /*
  * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass,
