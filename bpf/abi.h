@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The map ABI of xbond: the one header that BPF programs and user space share. Here are the
  * pins, the options, and what bondd remembers of a bond and its slaves. The other parts are

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * What the link monitors and LACP keep in maps, for bondd and for the time without it, and how
  * failovers went. A part of abi.h, which includes it behind all that it needs.

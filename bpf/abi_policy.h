@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * What a bond's programs and a policy of the user say to each other. A part of abi.h, and installed
  * by itself for xbond/policy.bpf.h, so policies that were compiled once go on working: a change

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * What xbond_select() answers, in XDP, TC and user space. Include it after defining XBOND_CONTEXT,
  * hash_of(), xbond_is_for_all() and xbond_select_tlb().

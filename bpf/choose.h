@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The worker under every transmit entry point, TC and XDP alike. From the bond's mode, the settings
  * and a packet in memory it finds the slot. The entry point makes the headers accessible and sends

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The hash of a packet under a policy (docs/users/hash.md), also of what is encapsulated in it.
  * Knows packet memory only: no skb, no map, so that every hook and user space can use it.

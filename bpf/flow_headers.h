@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The headers of a packet into the hash: Ethernet and VLAN tags, IPv4 and IPv6. Knows packet memory
  * only.

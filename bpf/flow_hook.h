@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The rare paths of flow_hash() as functions with the entry point's own context, which the verifier
  * checks once. Include it after defining FLOW_CONTEXT (struct __sk_buff or struct xdp_md) and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The hash of docs/users/hash.md: how it mixes, and the words that addresses make. Knows packet
  * memory only, so that every hook and user space (bondctl explain) compute the same.

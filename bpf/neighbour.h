@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * Packets that more than a hash decides about: neighbour messages, and what balance-tlb and
  * balance-alb balance.

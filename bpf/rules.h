@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * Rules that the programs, bondd and bondctl share: which slots may be chosen, and when bondd
  * counts as away. Knows no maps.

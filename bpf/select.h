@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * From a hash, or from the round-robin cursor, to the slot that transmits: hash -> bucket -> slot.
  * If that slot may not transmit now, or has no carrier, another one is taken (the detour). Knows

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The worker of choose.h for a frame that is no skb: its hash, and balance-tlb. For XDP and for
  * user space. Include it after defining FLOW_CONTEXT and packet_of().

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * For loaders of programs that include select.bpf.h: gives the maps of a bond to an object that
  * libbpf has opened and not loaded yet.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * What the kernel's programs and the maps share with the core of BFD: where things are on the wire,
  * the state of a session, and the rule by which a frame is judged.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * The state of the LACP core: plain, fixed-width, without pointers, in host byte order, so that it
  * can live in a pinned map and the next bondd can take it over (lacp_adopt()). Only the machines of
