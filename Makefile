@@ -52,7 +52,7 @@ ALL_CFLAGS = -std=gnu11 -ffunction-sections -fdata-sections $(CPPFLAGS) $(CFLAGS
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra $(INCLUDES) -I$(ARCH_INCLUDE) \
 	-ffile-prefix-map=$(CURDIR)=.
 
-folders := daemon daemon/* cli cli/* cni lib/*
+folders := daemon daemon/* cli cli/* cni lib/* xsk
 sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
 objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
@@ -210,6 +210,7 @@ $(B)/tools/%: $(B)/tests/tools/%.o $(B)/all.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link)
 
+$(B)/tools/agree: WRAPPED := clock_gettime
 $(addprefix $(B)/tests/tools/,progcost.o picks.o): | $(skeletons)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)

@@ -28,13 +28,16 @@ bpf/abi                     bpf cli layout net/upgrade net/restart
 bpf/linkwatch               net/carrier net/wake
 bpf/xdp                     bpf net/xdp net/library
 bpf/clients                 bpf/clients net/alb net/tlb
+bpf/answer                  bpf/model bpf/user_space net/library
 bpf/choose                  bpf layout net/modes net/rebalance net/tlb net/library
 bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
 bpf/drops                   bpf/drops cli/show net/slave_filters
-bpf/flow                    bpf/model bpf/fields bpf/policies bpf/garbage cli/explain net/policies
+bpf/flow                    bpf/model bpf/user_space bpf/fields bpf/policies bpf/garbage
+                            cli/explain net/policies
+bpf/send_frame              bpf/model bpf/user_space net/library net/xdp
 bpf/flow_hook               net/fragments net/policies
 bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away
-bpf/neighbour               net/alb net/tlb
+bpf/neighbour               bpf/user_space net/alb net/tlb
 bpf/send_tlb                bpf/clients net/alb net/tlb
 bpf/tx                      net/queue_id net/team net/tell net/modes net/policies
 cli/                        layout manual cli/calls cli/show net/errors
@@ -119,6 +122,7 @@ lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             net/metrics
+xsk/                        bpf/user_space layout
 debian/                     packaging
 docs/                       manual report
 docs/json/                  cli/schema cli/show manual/fields

@@ -30,6 +30,8 @@ MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cni"] = {"cni", *MAY_USE["cli/base"]}  # of cli/base it uses the client
 MAY_USE["include/xbond"] = {"include/xbond", *LADDER[LADDER.index("bpf"):]}
+# The library for AF_XDP: applications of others link it, and nothing of xbond uses it.
+MAY_USE["xsk"] = {"xsk", *MAY_USE["include/xbond"]}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 

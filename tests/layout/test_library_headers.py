@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from built import ROOT
+from built import BUILD, ROOT
 
 BEFORE = """
 #include <linux/bpf.h>
@@ -69,6 +69,17 @@ def test_names(kind, names):
     assert left
     assert not sorted(name for name in left
                       if not ours().match(name) and not OF_OTHERS.match(name))
+
+
+def test_licence():
+    """What applications of others are compiled with does not make them GPL."""
+    words = [word for path in (BUILD / "xsk").glob("*.d") for word in path.read_text().split()]
+    ours = {ROOT / word for word in words if (ROOT / word).is_file() and not word.startswith("/")}
+    # xsk/worker_maps.h stands for these two.
+    ours -= {ROOT / "bpf/maps.h", ROOT / "bpf/netdev.h"}
+    assert len(ours) > 10
+    assert not [path for path in ours
+                if " GPL-2.0-or-later OR LGPL-2.1-or-later" not in path.read_text().split("\n")[0]]
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])

@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from lab import ROOT
+from lab import BUILD, ROOT
 from namespace import end, mac_bytes, run
 from policies import WANTED, compile_policy, slot, want
 from test_xdp import takes_frames
@@ -241,6 +241,24 @@ def test_slaves_with_addresses_of_their_own(router, mode):
         near.kill_bondd()
         assert router.ways() == by_stack and router.sources == sources, "without bondd"
         assert near.sent("bond0")["packets"] - sent < FLOWS, "they went around bond0"
+
+
+def test_user_space(router, tmp_path):
+    """xsk/choice.c, over the pins of two bonds at a time; what decides cannot be written."""
+    near, frames = router.near, list(router.frames())
+    near.ctl("create", "bond1", "mode", "active-backup")
+    near.ctl("add-slave", "bond1", "l2")
+    near.ip("link", "set", "bond1", "up")
+    near.wait_slaves("l2", bond="bond1")
+    (tmp_path / "frames").write_bytes(b"".join(struct.pack("=I", len(frame)) + frame
+                                               for frame in frames))
+    with open(tmp_path / "frames", "rb") as given:
+        told = near.run(BUILD / "tools/choose", router.bond_dir(), near.bpf_dir / "bond1",
+                        stdin=given).stdout
+    links = {str(near.link(link)["ifindex"]): link for link in near.links}
+    chosen = [[links[each] for each in line.split()] for line in told.splitlines()]
+    assert {1000 + port: first for port, (first, _) in enumerate(chosen)} == router.ways()
+    assert {second for _, second in chosen} == {"l2"}
 
 
 def test_frames_for_others(router):

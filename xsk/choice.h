@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+/*
+ * The slave that a bond would choose for a frame, found in user space by the bond's own worker
+ * (bpf/choose.h) over the bond's own maps, without a system call.
+ */
+#ifndef XBOND_XSK_CHOICE_H
+#define XBOND_XSK_CHOICE_H
+
+#include <linux/types.h>
+
+#include "bpf/abi.h"
+
+/* For one thread and one bond. */
+struct choice {
+	/* Mapped for reading: who could write these could break the bond. */
+	const struct xbond_settings *settings;
+	const struct xbond_table *table;
+	const struct xbond_buckets *buckets;
+	const struct xbond_alb *alb;
+	/* What the worker keeps between packets, together with the bond's programs. */
+	struct xbond_cursor *cursor;
+	struct xbond_flowlets *flowlets;
+	struct xbond_moves *moves;
+	struct xbond_vlans *vlans;
+	/* The caller's own. */
+	struct xbond_recent recent;
+	__u64 random; /* not 0 */
+	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
+	__u32 table_id;
+};
+
+/*
+ * Maps the pins of a bond: its name, or the directory of its pins. All slots count as up. Returns
+ * 0, or -errno with the reason in `why`, which has XBOND_WHY_SIZE bytes (xbond/loader.h): -ENOENT:
+ * no such bond; -EPROTO: the bond has maps of another xbond; -EAGAIN: its bondd has not adopted it
+ * yet, or it was just made anew.
+ */
+int choice_open(struct choice *ret, const char *bond, char *why);
+void choice_close(struct choice *choice);
+
+/*
+ * The slot of the slave that the bond chooses for this frame of `length` bytes, which begins with
+ * an Ethernet header; or one of enum xbond_selected. In round-robin it is this frame's turn, so
+ * call it once for each. In balance-tlb and balance-alb it writes the source address with which the
+ * frame has to leave there.
+ */
+int choice_select(struct choice *choice, void *frame, __u32 length);
+
+#endif

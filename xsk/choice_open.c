@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "xbond/loader.h"
+#include "xsk/choice.h"
+
+#define CHOICE_MAP(its_pin, field, is_writable)                                         \
+	{                                                                               \
+		.pin = (its_pin), .at = offsetof(struct choice, field),                 \
+		.size = sizeof(*((struct choice *)0)->field), .writable = (is_writable) \
+	}
+static const struct {
+	const char *pin;
+	size_t at, size; /* of the pointer in struct choice; of what it points to */
+	int writable;
+} choice_maps[] = {
+	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0), CHOICE_MAP(XBOND_PIN_TABLE, table, 0),
+	CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0),   CHOICE_MAP(XBOND_PIN_ALB, alb, 0),
+	CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1),     CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1),
+	CHOICE_MAP(XBOND_PIN_MOVES, moves, 1),	     CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),
+};
+#define CHOICE_MAPS (sizeof(choice_maps) / sizeof(*choice_maps))
+
+static void **choice_pointer(struct choice *choice, size_t map)
+{
+	return (void **)((char *)choice + choice_maps[map].at);
+}
+
+static size_t choice_mapped_size(size_t map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (choice_maps[map].size + page - 1) & ~(page - 1);
+}
+
+static int choice_map(struct choice *choice, const char *bond, size_t map, char *why)
+{
+	int may_write = choice_maps[map].writable, r = 0;
+	int fd = xbond_open_pin(bond, choice_maps[map].pin);
+	struct bpf_map_info info;
+	__u32 length = sizeof(info);
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return xbond_say(why, -fd, "cannot open the map %s of %s: %s", choice_maps[map].pin,
+				 bond, strerror(-fd));
+	memset(&info, 0, sizeof(info));
+	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+		r = errno;
+	else if (info.type != BPF_MAP_TYPE_ARRAY || info.max_entries != 1 ||
+		 info.value_size != choice_maps[map].size)
+		r = EPROTO;
+	else
+		memory = mmap(NULL, choice_mapped_size(map),
+			      may_write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	if (!r && memory == MAP_FAILED)
+		r = errno;
+	if (!r)
+		*choice_pointer(choice, map) = memory;
+	close(fd);
+	return r ? xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
+			     r == EPROTO ? "it is of another version of xbond" : strerror(r))
+		 : 0;
+}
+
+int choice_open(struct choice *ret, const char *bond, char *why)
+{
+	struct timespec now;
+	__u32 select_abi, id;
+	int r = xbond_check_bond(bond, XBOND_SELECT_ABI, why);
+
+	memset(ret, 0, sizeof(*ret));
+	if (!r)
+		r = xbond_read_table(bond, &ret->table_id, &select_abi);
+	for (size_t map = 0; !r && map < CHOICE_MAPS; map++)
+		r = choice_map(ret, bond, map, why);
+	/* Or it may have maps of two bonds. */
+	if (!r && (xbond_read_table(bond, &id, &select_abi) || id != ret->table_id))
+		r = xbond_say(why, EAGAIN, "%s was made anew meanwhile; try again", bond);
+	if (r)
+		choice_close(ret);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ret->random = (__u64)now.tv_nsec << 20 | 1;
+	ret->up = ~0ULL;
+	return r;
+}
+
+void choice_close(struct choice *choice)
+{
+	for (size_t map = 0; map < CHOICE_MAPS; map++) {
+		void **memory = choice_pointer(choice, map);
+
+		if (*memory)
+			munmap(*memory, choice_mapped_size(map));
+		*memory = NULL;
+	}
+}
