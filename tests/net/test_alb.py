@@ -18,6 +18,12 @@ ARP, RARP, IPV6, VLAN = 0x0806, 0x8035, 0x86dd, 0x8100
 PEERS = 6
 
 
+def is_echo(frame):
+    """A request, in IPv4 or IPv6."""
+    return frame.type == 0x0800 and frame.data[23] == 1 or \
+        frame.type == IPV6 and frame.data[54] == 128
+
+
 class Shared:
     """bond0 (10.0.0.1, fd00::1) at a bridge with hosts 10.0.0.11 and on, each in a namespace."""
 
@@ -74,13 +80,12 @@ class Shared:
             {macs[link] for link in links} == set(known)
 
     def arrivals(self, address="10.0.0.1"):
-        """{link: echo requests of the peers that came in by it}"""
+        """{link: peers of which echo requests came in by it}"""
         wires = [Capture(self.near, link) for link in self.links]
         for peer in self.peers.values():
             peer.wait_ping(address)
-        found = {wire.dev: sum(frame.type in (0x0800, IPV6) and frame.data[23] == 1 or
-                               frame.type == IPV6 and frame.data[54] == 128
-                               for frame in wire.frames(0.1)) for wire in wires}
+        found = {wire.dev: len({frame.src for frame in wire.frames(0.1) if is_echo(frame)})
+                 for wire in wires}
         for wire in wires:
             wire.close()
         return found
