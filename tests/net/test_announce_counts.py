@@ -1,6 +1,6 @@
 """How often a failover is announced: num_grat_arp and num_unsol_na, peer_notif_delay, resend_igmp.
 Addresses and groups are announced in two series; each test counts one when the other, which lasts
-longer, is over.
+longer, is over, or later on a machine so busy that it does not.
 """
 import contextlib
 import socket
@@ -66,7 +66,8 @@ def test_addresses(pair, number, delay):
                 miimon=20, resend_igmp=4)
     mac = made.near.show()["mac"]
     with joined(made.near):
-        seen = heard(made, lambda seen: count(seen, lambda frame: is_report(frame, mac)) == 4)
+        seen = heard(made, lambda seen: count(seen, lambda frame: is_report(frame, mac)) == 4 and
+                     min(count(seen, is_announcement), count(seen, is_ours)) >= number)
     assert count(seen, is_announcement) == count(seen, is_ours) == number
     assert not any(frame.type == RARP for frame in seen)
     times = [frame.time for frame in seen if is_announcement(frame)]
@@ -79,7 +80,8 @@ def test_groups(pair, number):
                 resend_igmp=number)
     mac = made.near.show()["mac"]
     with joined(made.near):
-        seen = heard(made, lambda seen: count(seen, is_announcement) == 6)
+        seen = heard(made, lambda seen: count(seen, is_announcement) == 6 and
+                     count(seen, lambda frame: is_report(frame, mac)) >= number)
     assert count(seen, lambda frame: is_report(frame, mac)) == number
     times = [frame.time for frame in seen if is_report(frame, mac)]
     assert len(times) < 2 or times[-1] - times[0] > (number - 1) * 0.2 * 0.5
@@ -119,10 +121,12 @@ def test_devices_above_are_announced_as_often(pair):
     above(made.near, "u1", "type", "macvlan", "mode", "bridge")
     first, second = (made.near.link(name)["address"] for name in ("u0", "u1"))
     mac = made.near.show()["mac"]
+    by_arp = lambda frame: frame.src == first and frame.type == ARP
+    by_rarp = lambda frame: frame.src == second and frame.type == RARP
     with joined(made.near):
-        seen = heard(made, lambda seen: count(seen, lambda frame: is_report(frame, mac)) == 4)
-    assert count(seen, lambda frame: frame.src == first and frame.type == ARP) == 3
-    assert count(seen, lambda frame: frame.src == second and frame.type == RARP) == 3
+        seen = heard(made, lambda seen: count(seen, lambda frame: is_report(frame, mac)) == 4 and
+                     min(count(seen, by_arp), count(seen, by_rarp)) >= 3)
+    assert count(seen, by_arp) == count(seen, by_rarp) == 3
 
 
 def test_nothing_is_announced(pair):
