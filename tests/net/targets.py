@@ -122,7 +122,7 @@ class Targets:
         self.told, self.tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.tells.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 << 20)
         self.told.setblocking(False)
-        self._begin()
+        self.pid, self.lives = self._begin()
 
     @staticmethod
     def _open(namespace, dev):
@@ -138,12 +138,13 @@ class Targets:
         """From now on with other answers, floods, chatter, or further addresses. Functions work in
         the other process: what they change there is not changed here.
         """
-        self._end()
         self.addresses |= {address(each) for each in how.pop("addresses", ())}
         for name, value in how.items():
             assert hasattr(self, name)
             setattr(self, name, value)
-        self._begin()
+        began = self._begin(self.lives)
+        self._end()
+        self.pid, self.lives = began
 
     @property
     def probes(self):
@@ -173,17 +174,26 @@ class Targets:
 
     # the process
 
-    def _begin(self):
-        ends, self.lives = os.pipe()
-        self.pid = os.fork()
-        if self.pid:
+    def _begin(self, *others):
+        """A process that answers, and the pipe that ends it when it is closed. Others: such pipes
+        that stay ours.
+        """
+        ends, lives = os.pipe()
+        waits, is_ready = os.pipe()
+        pid = os.fork()
+        if pid:
             os.close(ends)
-            return
+            os.close(is_ready)
+            os.read(waits, 1)
+            os.close(waits)
+            return pid, lives
         try:
-            os.close(self.lives)
+            for each in (lives, waits, *others):
+                os.close(each)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             with contextlib.suppress(PermissionError):
                 os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+            os.close(is_ready)
             self._run(ends)
             os._exit(0)
         except BaseException:  # pylint: disable=broad-exception-caught
