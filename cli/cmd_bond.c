@@ -387,7 +387,7 @@ static void set_tell_bondd(const struct cli *cli, const struct change *change)
 
 	if (r != -ENOTCONN && r != -ECONNRESET) {
 		if (r)
-			cli_say("set, but bondd did not act on it: %s", err.text);
+			cli_say("set, but bondd did not apply it: %s", err.text);
 		return;
 	}
 	if (pairs_find(&change->pairs, OPT_WEIGHT))

@@ -149,7 +149,7 @@ static void policy_tell_bondd(const struct policy_call *call)
 	flock(call->lock, LOCK_UN);
 	r = steer_tell_bondd(call->cli->paths.run_dir, &call->pins, "policy", call->bond, &err);
 	if (r && r != -ENOTCONN && r != -ECONNRESET)
-		cli_say("done, but bondd did not act on it: %s", err.text);
+		cli_say("done, but bondd did not apply it: %s", err.text);
 }
 
 static uint32_t policy_now(const struct policy_call *call)

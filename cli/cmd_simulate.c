@@ -251,10 +251,9 @@ static int simulate_take_rule(struct simulate *simulate, const struct cli *cli,
 	if (cli_flag(cli, verb, "--symmetric"))
 		rule->symmetric = 1;
 	if (policy == XBOND_POLICY_FLOW)
-		return err_set(
-			err, EINVAL,
-			"policy flow hashes what the kernel keeps for each connection, which "
-			"no packet shows; give another --policy");
+		return err_set(err, EINVAL,
+			       "policy flow uses the kernel's own hash of each connection, "
+			       "which is not in a packet; give another --policy");
 	return 0;
 }
 

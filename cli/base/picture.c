@@ -349,10 +349,10 @@ static void news_add_churn(json_t *news, const json_t *slave)
 	const char *name = field_text(slave, "name");
 
 	if (!strcmp(field_text(lacp, "churn_actor"), "churned"))
-		news_add(news, name, "churned: this port has not got in sync for a minute");
+		news_add(news, name, "churned: this port has been out of sync for a minute");
 	if (!strcmp(field_text(lacp, "churn_partner"), "churned"))
 		news_add(news, name,
-			 "churned: the partner's port has not got in sync for a minute");
+			 "churned: the partner's port has been out of sync for a minute");
 }
 
 /* It works just now, and may not in a second. */
@@ -477,7 +477,7 @@ const char *counted_why_now(const char *bond)
 	int r;
 
 	if (!is_known || nl_init(&nl))
-		return "something on it would be skipped";
+		return "something attached to it would be bypassed";
 	r = link_get_by_name(&nl, bond, &link);
 	nl_done(&nl);
 	for (size_t i = 0; !r && i < count; i++)

@@ -295,8 +295,8 @@ void doctor_check_lacp_rate(const struct doctor_facts *facts, const struct docto
 		if (!lacp_check_hears(port) || fast == !!(port->actor.state & LACP_TIMEOUT))
 			continue;
 		doctor_found(report, DOCTOR_NOTE, slave->pin->name,
-			     "one-sided rate: the partner asks for LACPDUs every %s, and this end "
-			     "every %s",
+			     "different rates: the partner asks for a LACPDU every %s, this "
+			     "end for one every %s",
 			     fast ? "second" : "30 s", fast ? "30 s" : "second");
 		doctor_advise(report, "nothing is lost; to notice a silent link equally fast at "
 				      "both ends, set one rate (here lacp_rate)");

@@ -362,7 +362,7 @@ void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond
 
 	if (has_targets && !pin->arp_interval_ms) {
 		doctor_found(report, DOCTOR_NOTE, NULL,
-			     "it has targets of the ARP monitor, which is off");
+			     "it has ARP targets, but the ARP monitor is off");
 		doctor_advise(report, "bondctl set %s arp_interval 1000", bond->name);
 	}
 	if (!has_targets && pin->arp_interval_ms) {

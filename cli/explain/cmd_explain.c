@@ -209,12 +209,13 @@ static json_t *explain_socket(const struct question *question, const struct pins
 	if (!view_policy_decides(pins) ||
 	    !policy_answer_unhashed(pins, &packet, foretell_mask(pins), &answer) ||
 	    (answer.kind == POLICY_SLOT && !slots_have(foretell_live(pins), answer.slot)))
-		return explain_spread(pins, "policy flow hashes what the kernel keeps for the "
-					    "connection, not its addresses");
+		return explain_spread(pins,
+				      "policy flow uses the kernel's own hash of the connection, "
+				      "which bondctl cannot compute");
 	json = answer.kind == POLICY_HASH
 		       ? explain_answered(question, pins, answer.hash, &answer)
 		       : explain_unhashed(pins, explain_slave_json(pins, answer.slot), json_null(),
-					  "the policy that is loaded chooses the slave");
+					  "the loaded policy chooses the slave");
 	json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
 	return json;
 }
@@ -248,11 +249,12 @@ static json_t *explain_active(const struct pins *pins, const char *why)
 static json_t *explain_answer(const struct question *question, const struct pins *pins)
 {
 	if (explain_is_active_ones(question, pins))
-		return explain_active(pins, "what goes to many hosts is not balanced; the active "
-					    "slave carries it");
+		return explain_active(
+			pins, "broadcasts and multicasts are not balanced; the active slave "
+			      "carries them");
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_TURNS:
-		return explain_spread(pins, "packets take the slaves in turn, whatever is in them");
+		return explain_spread(pins, "packets take the slaves in turn, whatever their flow");
 	case XBOND_SELECT_ACTIVE:
 		return explain_active(pins, "the active slave carries everything");
 	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
@@ -289,7 +291,7 @@ static void explain_print_unsure(const json_t *unsure)
 	size_t i;
 	json_t *name;
 
-	printf(" at once; what follows depends on whether the partner lets");
+	printf(" at once; then it depends on whether the partner lets");
 	json_array_foreach (unsure, i, name)
 		printf("%s %s", i ? " or" : "",
 		       json_is_string(name) ? json_string_value(name) : "none");

@@ -254,8 +254,8 @@ static void explain_pcap_end(const struct explain_pcap *explain)
 			       (unsigned long long)explain->kind[kind].packets,
 			       (unsigned long long)explain->kind[kind].bytes, prediction_why[kind]);
 	if (explain->pins->table->flags & XBOND_F_QUEUE_IDS)
-		puts("A slave has a queue_id: packets that ask for its queue take it. No capture "
-		     "shows them.");
+		puts("A slave has a queue_id: packets for its queue take that "
+		     "slave, and no capture shows which they are.");
 }
 
 /* The walk through the file. */

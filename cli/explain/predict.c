@@ -78,16 +78,17 @@ static bool predict_client(const struct pins *pins, const struct captured *captu
 
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
-	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
+	[PREDICT_TURN] = "packets take the slaves in turn, whatever their flow",
 	[PREDICT_PAUSES] =
 		"flowlet_gap: after each pause a flow takes the slave that has sent the least",
 	[PREDICT_NEW_CLIENT] = "balance-alb: the neighbour gets the slave that is next in turn",
-	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
+	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which is not in a "
+			   "capture",
 	[PREDICT_CUT] = "truncated before the fields that decide; capture more of each packet",
 	[PREDICT_NO_DEST] = CAPTURED_WHY_NO_DEST,
 	[PREDICT_NO_SLAVE] = "no slave may transmit now: dropped",
 	[PREDICT_RECEIVED] = CAPTURED_WHY_RECEIVED,
-	[PREDICT_OF_SLAVE] = "of a slave itself, not of the bond",
+	[PREDICT_OF_SLAVE] = "sent by a slave itself, not by the bond",
 	[PREDICT_NO_ETHERNET] = CAPTURED_WHY_NO_ETHERNET,
 };
 

@@ -116,15 +116,15 @@ static const char *flows_unseen(const struct flows *flows, unsigned int slot)
 	double counted = (double)slave->packets;
 
 	if (slave->has_left)
-		return "left while it was measured";
+		return "left during the measurement";
 	if (flows->direction == TAP_IN && flows->pins->slaves[slot].rx_hook == XBOND_RX_XDP)
-		return "it receives through XDP, before packets are sampled: most flows are "
-		       "missing";
+		return "it receives through XDP, which bypasses the sampling: most "
+		       "flows are missing";
 	if (flows->direction == TAP_OUT && flows->pins->table->flags & XBOND_F_XDP_TX)
 		return "frames that XDP programs send through the bond are not sampled";
 	if (counted > UNSEEN_LEAST && flows_estimate(flows, slave) < UNSEEN_PART * counted)
-		return "fewer packets were sampled than counted: some bypass the place where "
-		       "packets are sampled";
+		return "fewer packets were sampled than counted: some bypass the "
+		       "sampling";
 	return NULL;
 }
 
@@ -236,7 +236,7 @@ static void flows_print(struct flows *flows)
 		printf(", 1 packet of %u sampled", flows->one_of);
 	putchar('\n');
 	if (flows->counts.unnoted)
-		puts("There are too many flows: the last ones to come are missing.");
+		puts("There are too many flows: the newest are missing.");
 	printf("\n%12s %10s %7s %5s  %s\n", "Mbit/s", "packets/s", "share", "+-", "flow");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		size_t count = flows_count_of(flow, end, slot);
@@ -503,7 +503,7 @@ static int flows_measure(struct flows *flows, double seconds, struct err *err)
 		flows_look(flows, seconds);
 	flows_each(flows, flows_close_slave);
 	if (flows_is_deleted(flows))
-		return err_set(err, ENOENT, "%s was deleted while it was measured", flows->bond);
+		return err_set(err, ENOENT, "%s was deleted during the measurement", flows->bond);
 	return r;
 }
 

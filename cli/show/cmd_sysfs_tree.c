@@ -243,8 +243,8 @@ static int tree_put(const char *made, const char *dir, bool is_there, struct err
 		return 0;
 	if (errno == EBUSY || errno == EXDEV)
 		return err_set(err, errno,
-			       "%s cannot be replaced by a rename, as a mount point or '.'; give "
-			       "a directory in it",
+			       "%s cannot be replaced, since it is a mount point or '.'; give "
+			       "a directory below it",
 			       dir);
 	return err_set(err, errno, "cannot replace %s: %s", dir, strerror(errno));
 }

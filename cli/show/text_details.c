@@ -141,7 +141,7 @@ static void text_lacp_print_strangers(const json_t *lacp)
 		return;
 	text_lacp_begin_line("strangers");
 	text_lacp_print_field(lacp, "", "stranger_rx");
-	puts(" LACPDUs ignored, which were not from lacp_partner");
+	puts(" LACPDUs ignored, because lacp_partner is another");
 }
 
 static void text_lacp_slave(const json_t *lacp)
@@ -153,9 +153,9 @@ static void text_lacp_slave(const json_t *lacp)
 	text_lacp_print_port(lacp);
 	text_lacp_print_flags(lacp, "actor state", "actor_state");
 	text_lacp_print_partner(lacp);
-	text_lacp_print_churn(lacp, "churn_actor", "this port has not got in sync for a minute");
+	text_lacp_print_churn(lacp, "churn_actor", "this port has been out of sync for a minute");
 	text_lacp_print_churn(lacp, "churn_partner",
-			      "the partner's port has not got in sync for a minute");
+			      "the partner's port has been out of sync for a minute");
 	text_lacp_begin_line("lacpdus");
 	text_lacp_print_field(lacp, "", "lacpdu_rx");
 	text_lacp_print_field(lacp, " received, ", "lacpdu_tx");
@@ -363,7 +363,8 @@ static void text_details_rebalance(const json_t *bond)
 	if (!json_is_object(rebalance))
 		return;
 	length = snprintf(text, sizeof(text),
-			  "%lld buckets have moved by load, %lld wait for a pause, %lld had none",
+			  "%lld buckets have moved by load, %lld wait for a pause, %lld "
+			  "never paused",
 			  field_number(rebalance, "moved"), field_number(rebalance, "waiting"),
 			  field_number(rebalance, "given_up"));
 	if (field_number(rebalance, "rounds"))

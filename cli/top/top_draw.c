@@ -211,8 +211,8 @@ static const struct {
 	{ "q", "quit" },
 	{ "OUT, IN", "bits a second (b/s)" },
 	{ "SHARE", "of the bond's bytes out" },
-	{ "DUE", "the share that its weight gives" },
-	{ "BUCKETS", "of 4096 that a hash may choose" },
+	{ "DUE", "the share that its weight is to give" },
+	{ "BUCKETS", "how many of the 4096 hash buckets it has" },
 	{ "DROP/s", "received packets that are dropped; normal for a backup" },
 };
 

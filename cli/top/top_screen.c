@@ -227,7 +227,7 @@ static void top_drain(struct top *top, const char *run_dir, const char *bond, co
 	}
 	r = steer_tell_bondd(run_dir, &found->pins, "refresh", bond, &err);
 	if (r && r != -ENOTCONN && r != -ECONNRESET)
-		snprintf(ret_line, TOP_MESSAGE, "set, but bondd did not act on it: %s", err.text);
+		snprintf(ret_line, TOP_MESSAGE, "set, but bondd did not apply it: %s", err.text);
 	else
 		snprintf(ret_line, TOP_MESSAGE, drain ? "%s is drained" : "%s is no longer drained",
 			 slave);

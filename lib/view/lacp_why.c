@@ -291,7 +291,8 @@ static bool why_unknown_to_partner(struct why *why)
 {
 	if (why->port->matched)
 		return false;
-	why_say(why, "not in sync: the partner does not know this port, or no longer");
+	why_say(why, "not in sync: the partner does not know this port, or has "
+		     "forgotten it");
 	return true;
 }
 

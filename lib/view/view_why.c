@@ -84,7 +84,8 @@ static const char *view_policy_why_not(const struct pins *pins)
 {
 	if (mode_has(pins->bond->mode, MODE_LACP))
 		return "it has no effect with lacp_tx balance-rr";
-	return "it has no effect in this mode; balance-xor and 802.3ad ask it";
+	return "it has no effect in this mode; only balance-xor and 802.3ad "
+	       "use policies";
 }
 
 bool view_policy_decides(const struct pins *pins)
@@ -100,7 +101,7 @@ json_t *view_policy_problem(const struct pins *pins)
 	if (!view_policy_can_decide(pins))
 		return json_string(view_policy_why_not(pins));
 	if (!view_policy_is_asked(pins))
-		return json_string("the bond's programs do not ask it; start bondd, or restart it");
+		return json_string("the bond's programs do not call it; start or restart bondd");
 	return json_null();
 }
 
@@ -145,11 +146,11 @@ static json_t *view_why_bfd(const struct pins *pins, unsigned int slot)
 {
 	switch (view_bfd_ended(pins, slot)) {
 	case XBOND_BFD_SILENT:
-		return json_string("its BFD session has ended without bondd: the far end is silent "
-				   "on this link");
+		return json_string("its BFD session ended while bondd was not running: the far "
+				   "end is silent on this link");
 	case XBOND_BFD_SIGNALED:
-		return json_string("its BFD session has ended without bondd: the far end has taken "
-				   "it down");
+		return json_string("its BFD session ended while bondd was not running: the far "
+				   "end has taken it down");
 	case XBOND_BFD_TURNED_OFF: /* no failure */
 	case XBOND_BFD_GOES_ON: break;
 	}
@@ -210,7 +211,8 @@ static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_
 	} else {
 		lacp_why(sys, slot, view_lacp_last_known_ns(pins, &sys->port[slot]),
 			 view_lacp_slave_name, pins, before);
-		snprintf(ret_text, LACP_TEXT_SIZE, "not kept up without bondd; before: %s", before);
+		snprintf(ret_text, LACP_TEXT_SIZE, "not kept up without bondd; last known: %s",
+			 before);
 	}
 }
 
@@ -221,7 +223,7 @@ json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, un
 	char text[LACP_TEXT_SIZE];
 
 	if (!slots_have(sys->used, slot))
-		return json_string("bondd has not begun to speak LACP on it");
+		return json_string("bondd has not started LACP on it yet");
 	if (view_lacp_is_bondd_away(pins, now_ns))
 		view_lacp_why_while_away(pins, sys, slot, text);
 	else
@@ -280,11 +282,11 @@ static json_t *view_why_link(const struct pins *pins, unsigned int slot)
 	switch ((enum xbond_link)pins->slaves[slot].link) {
 	case XBOND_LINK_UP: return NULL;
 	case XBOND_LINK_GOING_UP:
-		return json_sprintf("its link works again, and updelay (%u ms) runs",
+		return json_sprintf("its link is up again; updelay (%u ms) is running",
 				    bond->updelay_ms);
 	case XBOND_LINK_GOING_DOWN:
-		return json_sprintf("%s; downdelay (%u ms) runs", found[0] ? found : "no carrier",
-				    bond->downdelay_ms);
+		return json_sprintf("%s; downdelay (%u ms) is running",
+				    found[0] ? found : "no carrier", bond->downdelay_ms);
 	case XBOND_LINK_DOWN: break;
 	}
 	held = view_why_held(&pins->slaves[slot]);
@@ -361,8 +363,8 @@ static json_t *view_why_bond(const struct pins *pins, unsigned int slot)
 		return NULL;
 	if (carrier_has_enough(may, bond->min_links))
 		return json_string("the bond has no carrier");
-	return json_sprintf("the bond has no carrier: of %u slaves that it needs (min_links) %u "
-			    "can be used",
+	return json_sprintf("the bond has no carrier: it needs %u usable slaves "
+			    "(min_links), and has %u",
 			    bond->min_links ? bond->min_links : 1, slots_count(may));
 }
 

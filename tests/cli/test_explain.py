@@ -275,7 +275,7 @@ def test_balance_tlb_does_not_balance_what_goes_to_many(bond, words):
     bond.bond.mode, bond.bond.active_slot = X.MODE_BALANCE_TLB, 2
     fill(bond.alb.order, [2, 3, 2, 1, 0])
     said = explain(bond, "src", "10.0.0.1", *words)
-    assert said["slave"] == "eth2" and "many hosts" in said["why"]
+    assert said["slave"] == "eth2" and "multicasts" in said["why"]
     assert said["if_failed"]["at_once"] == "eth3"
     assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09")["hash"]
 

@@ -147,7 +147,7 @@ def test_what_the_bond_does_not_send(bond):
     tagged = lacpdu[:12] + bytes.fromhex("81000005") + lacpdu[12:]
     said = explain(bond, pcap([lacpdu, to_us, FLOWS[0], tagged]))
     assert [packet["why"] for packet in said["packets"]] == \
-        ["of a slave itself, not of the bond", "received, not sent", None, None]
+        ["sent by a slave itself, not by the bond", "received, not sent", None, None]
     assert (said["sent_packets"], said["total_packets"]) == (2, 4)
     assert [other["packets"] for other in said["others"]] == [1, 1]
 
@@ -160,7 +160,7 @@ def test_slaves_that_may_not_transmit(bond):
 
 
 @pytest.mark.parametrize("mode, why, share", [
-    ("BALANCE_RR", "take turns", [0.25] * 4), ("BROADCAST", "every slave", [1] * 4)])
+    ("BALANCE_RR", "in turn", [0.25] * 4), ("BROADCAST", "every slave", [1] * 4)])
 def test_modes_where_no_packet_has_one_slave(bond, mode, why, share):
     bond.bond.mode = bond.table.selection = getattr(X, "MODE_" + mode)
     said = explain(bond, pcap(FLOWS))

@@ -14,7 +14,7 @@ from pins import X, Pins, fill
 from test_calls import BONDCTL
 from waiting import quiet_for, wait_for
 
-LEFT = "left while it was measured"
+LEFT = "left during the measurement"
 SECONDS = 3600  # longer than any test takes, by its clock
 FIRST_IFINDEX = 101  # of the slaves' devices
 DEVICES = ('for i in 0 1; do ip link add eth$i index $((%d + i)) type veth peer name port$i; '
@@ -121,8 +121,8 @@ def test_one_that_joins_is_not_measured(pins, clock):
 def test_the_bond_is_deleted(pins, clock, words):
     process = begun(pins, clock, *words)
     pins.bond.state = X.BOND_DELETING
-    assert process.communicate(timeout=60) == ("", "bondctl: bond0 was deleted while it was "
-                                               "measured\n")
+    assert process.communicate(timeout=60) == ("", "bondctl: bond0 was deleted during the "
+                                               "measurement\n")
     assert process.returncode == 1
 
 

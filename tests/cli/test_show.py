@@ -125,7 +125,7 @@ def test_nothing_published_yet(bpf_dir, show):
     lacp = bond["slaves"][0]["lacp"]
     assert set(lacp) == SLAVE_KEYS
     assert (lacp["port_number"], lacp["actor_state"], lacp["selected"]) == (None, [], "unselected")
-    assert lacp["why"] == "bondd has not begun to speak LACP on it"
+    assert lacp["why"] == "bondd has not started LACP on it yet"
 
 
 def test_no_partner(pins, show):
@@ -222,7 +222,7 @@ def test_a_port_that_was_idle_is_not_held(pins, show):
 def test_not_held(pins, show):
     pins.table.lacp_heartbeat_ns = 0
     assert whys(show()) == [
-        "not kept up without bondd; before: collecting and distributing"] * 2
+        "not kept up without bondd; last known: collecting and distributing"] * 2
 
 
 def test_text(pins, bondctl):
@@ -397,7 +397,7 @@ def test_why_names_the_session_that_the_programs_have_ended(plain, show, ended, 
     plain.table.tx_mask &= ~2
     assert reasons(show) == [None, "bondd has taken it out of use for a moment"]
     link.ended = ended
-    assert reasons(show) == [None, f"its BFD session has ended without bondd: {what}"]
+    assert reasons(show) == [None, f"its BFD session ended while bondd was not running: {what}"]
     monitor = show()["slaves"][1]["monitors"]["bfd"]
     assert (monitor["state"], monitor["session"], monitor["lost"]) == ("down", "down", 1)
     assert monitor["diag"] == diag
@@ -447,8 +447,8 @@ def test_why_names_the_delay(plain, show):
     take_out(plain, 0, X.LINK_GOING_UP)
     take_out(plain, 1, X.LINK_GOING_DOWN)
     plain.monitors[1].works = 0
-    assert reasons(show) == ["its link works again, and updelay (500 ms) runs",
-                             "no carrier; downdelay (300 ms) runs"]
+    assert reasons(show) == ["its link is up again; updelay (500 ms) is running",
+                             "no carrier; downdelay (300 ms) is running"]
 
 
 def test_why_names_drain_and_backup(plain, show):
@@ -473,8 +473,8 @@ def test_why_names_programs_that_are_gone(plain, show):
 
 def test_why_names_min_links(plain, show):
     plain.bond.carrier, plain.bond.min_links = 0, 3
-    assert reasons(show) == ["the bond has no carrier: of 3 slaves that it needs (min_links) 2 can "
-                             "be used"] * 2
+    assert reasons(show) == ["the bond has no carrier: it needs 3 usable slaves (min_links), and "
+                             "has 2"] * 2
     plain.bond.min_links = 0
     assert reasons(show) == ["the bond has no carrier"] * 2
 

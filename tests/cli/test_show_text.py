@@ -199,15 +199,15 @@ def test_delays(bond, lines):
     made = bond()
     made.bond.downdelay_ms = 300
     made.slaves[1].link, made.monitors[1].works = X.LINK_GOING_DOWN, 0
-    assert news(lines()) == ["eth1: no carrier; downdelay (300 ms) runs"]
+    assert news(lines()) == ["eth1: no carrier; downdelay (300 ms) is running"]
     assert table(lines())["eth1"][:2] == ["going", "down"]
 
 
 def test_no_carrier_is_said_once(bond, lines):
     made = bond()
     made.bond.carrier, made.bond.min_links = 0, 3
-    assert news(lines()) == ["the bond has no carrier: of 3 slaves that it needs (min_links) 2 can "
-                             "be used"]
+    assert news(lines()) == ["the bond has no carrier: it needs 3 usable slaves (min_links), and "
+                             "has 2"]
     assert lines()[0].startswith("bond0: balance-xor, down")
 
 
@@ -279,7 +279,7 @@ def test_lacp(bond, lines):
     made.publish(differ)
     assert news(lines()) == [
         "eth1: not used: not aggregated: partner key 18 differs from the aggregator's 17",
-        "eth1: churned: the partner's port has not got in sync for a minute"]
+        "eth1: churned: the partner's port has been out of sync for a minute"]
 
 
 def test_lacp_without_a_partner(bond, lines):
@@ -347,13 +347,12 @@ def test_80_columns(bond, command, lines):
     shown = screen_lines(command)
     assert sum(line.startswith("  enp129") and " 65535 " in line for line in shown) == 64
     assert sum(line.startswith("  options") for line in shown) == 1
-    at = shown.index("  enp129s0f004np1: not used: its link works again, and updelay (20000 ms) "
-                     "runs;")
-    assert shown[at + 1] == "    link failures 4294967295"
+    at = shown.index("  enp129s0f004np1: not used: its link is up again; updelay (20000 ms) is")
+    assert shown[at + 1] == "    running; link failures 4294967295"
     for written in (shown, screen_lines(command, "-d")):
         assert [line for line in written if len(line) > 80] == []
     # Scripts find a sentence in one line.
-    assert "enp129s0f004np1: not used: its link works again, and updelay (20000 ms) runs; link " \
+    assert "enp129s0f004np1: not used: its link is up again; updelay (20000 ms) is running; link " \
         "failures 4294967295" in news(lines())
 
 

@@ -305,7 +305,7 @@ def test_slaves_and_the_bond_leave_while_flows_looks(pair, tmp_path):
     stays, left = schema.check("flows", json.loads(child.communicate(timeout=60)[0]))["slaves"]
     assert stays["name"] == "l0" and stays["packets_per_s"] > 0
     assert (left["name"], left["packets_per_s"], left["flows"]) == ("l1", None, [])
-    assert left["unseen"] == "left while it was measured"
+    assert left["unseen"] == "left during the measurement"
     stream.finish()
     for words in ((), ("-j",)):
         child = flows(*words)
