@@ -4,10 +4,12 @@ defaults, in the modes where it takes them. What is different is listed here, an
 And the options beside them, whose values and defaults do not change either.
 """
 import json
+import re
 import subprocess
 
 import pytest
 
+from built import ROOT
 from test_calls import BONDCTL
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
@@ -122,3 +124,9 @@ def test_our_own(options, name):
 
 def test_every_option_is_above(options):
     assert set(options) == {*KERNEL, *OWN}
+
+
+def test_the_manual_says_which_are_our_own():
+    page = (ROOT / "man/xbond.conf.5.scd").read_text()
+    marked = re.findall(r"^\*(\w+)\* \S+\n(?:\t.*\n)*?.*Not in\s+kernel bonding\.$", page, re.M)
+    assert set(marked) == set(OWN)

@@ -310,8 +310,8 @@ def test_slaves_and_the_bond_leave_while_flows_looks(pair, tmp_path):
     for words in ((), ("-j",)):
         child = flows(*words)
         near.ctl("delete", "bond0")
-        assert child.communicate(timeout=60) == ("", "bondctl: bond0 was deleted while it was "
-                                                 "measured\n")
+        assert child.communicate(timeout=60) == ("", "bondctl: bond0 was deleted during the "
+                                                 "measurement\n")
         assert child.returncode == 1
         if not words:
             near.ctl("create", "bond0", "mode", "balance-rr")
