@@ -9,11 +9,13 @@ networkmanagerdir ?= /usr/lib/NetworkManager/conf.d
 ifupdown2dir ?= /usr/share/ifupdown2/addons
 ifupdownngdir ?= /usr/libexec/ifupdown-ng
 bashcompletiondir ?= $(PREFIX)/share/bash-completion/completions
+libdir ?= $(PREFIX)/lib
 zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
 fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
+OBJCOPY ?= objcopy
 PYTHON ?= /usr/bin/python3
 VERSION := $(shell packaging/version)
 
@@ -62,6 +64,9 @@ tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(w
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 # For each page of several verbs, by the line under NAME: the page, and its other names.
 manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd
+xsk_objects := $(patsubst %.c,$(B)/%.o,$(wildcard xsk/*.c))
+xsk_soname := libxbond-xsk.so.0
+xsk_libraries := $(B)/$(xsk_soname) $(B)/libxbond-xsk.a
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 # What the LACP simulator takes of the product.
@@ -73,8 +78,8 @@ bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard 
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-## all: bondd, bondctl, the CNI plugin, the BPF objects and the manual pages, in build/ (V=1 shows commands)
-all: $(B)/bondd $(B)/bondctl $(B)/cni/xbond $(manuals)
+## all: bondd, bondctl, the CNI plugin, the library libxbond-xsk, the BPF objects and the manual pages, in build/ (V=1 shows commands)
+all: $(B)/bondd $(B)/bondctl $(B)/cni/xbond $(xsk_libraries) $(manuals)
 
 help:
 	@echo 'xbond $(VERSION)'; sed -n 's/^## /  make /p' Makefile
@@ -149,6 +154,18 @@ $(B)/cni/xbond: MORE_LIBRARIES = $(CNI_LDFLAGS)
 $(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
 	$(call say,LD,$@)
 	$(Q)$(link)
+
+# libxbond-xsk exports what include/xbond/xsk.h declares; the archive is one object for that.
+$(xsk_objects): ALL_CFLAGS += -fPIC -fvisibility=hidden
+$(B)/$(xsk_soname): $(xsk_objects)
+	$(call say,SO,$@)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -shared -Wl,-soname,$(xsk_soname) -o $@ $^ \
+		$(shell $(PKG_CONFIG) --libs libxdp libbpf)
+
+$(B)/libxbond-xsk.a: $(xsk_objects)
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(B)/xsk/all.o $^ && $(OBJCOPY) --localize-hidden $(B)/xsk/all.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/xsk/all.o
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -393,11 +410,11 @@ install: all
 	[ -n "$(DESTDIR)" ] || getent group xbond >/dev/null || groupadd --system xbond || \
 		echo "make the group xbond: its members may call bondctl show and the like" >&2
 
-## install-dev: headers for BPF programs of others that choose a slave as xbond does
+## install-dev: headers for BPF programs of others that choose a slave as xbond does; libxbond-xsk
 # All that these include, whichever kind of program includes them.
-public_headers = $(sort include/xbond/loader.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard include/xbond/*.bpf.h), \
+public_headers = $(sort include/xbond/loader.h include/xbond/xsk.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard include/xbond/*.bpf.h), \
 	$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) $(INCLUDES) -I$(ARCH_INCLUDE) $(header))))))
-install-dev:
+install-dev: $(xsk_libraries)
 	for header in $(public_headers); do \
 		name=$${header#lib/}; to=$(DESTDIR)$(PREFIX)/include/xbond/$${name#include/xbond/} && install -d -m 755 $$(dirname $$to) && \
 		sed -E 's|^#include "(xbond/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
@@ -405,6 +422,11 @@ install-dev:
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in \
 		>$(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc
+	install -d -m 755 $(DESTDIR)$(libdir)/pkgconfig
+	install -m 644 $(xsk_libraries) $(DESTDIR)$(libdir)
+	ln -sf $(xsk_soname) $(DESTDIR)$(libdir)/libxbond-xsk.so
+	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(libdir)|; s|@version@|$(firstword $(VERSION))|' \
+		packaging/xbond-xsk.pc.in >$(DESTDIR)$(libdir)/pkgconfig/xbond-xsk.pc
 
 ## uninstall: what install put there; configuration stays
 uninstall:
@@ -416,6 +438,7 @@ uninstall:
 		$(DESTDIR)$(ifupdown2dir)/xbond.py
 	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
+	rm -f $(addprefix $(DESTDIR)$(libdir)/,$(notdir $(xsk_libraries)) libxbond-xsk.so pkgconfig/xbond-xsk.pc)
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \
 		$(DESTDIR)$(fishcompletiondir)/bondctl.fish

@@ -107,6 +107,7 @@ daemon/slave/xdp            net/xdp net/rx_hook
 lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
 include/xbond/              layout bpf/model net/library
+include/xbond/xsk           layout net/xsk packaging
 lib/network/                layout net/iplink net/lifecycle users
 lib/network/bonding         net/handover net/team import
 lib/network/filters         net/slave_filters net/bypass
@@ -122,7 +123,7 @@ lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             net/metrics
-xsk/                        bpf/user_space layout
+xsk/                        bpf/user_space layout net/xsk
 debian/                     packaging
 docs/                       manual report
 docs/json/                  cli/schema cli/show manual/fields

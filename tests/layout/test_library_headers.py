@@ -83,10 +83,11 @@ def test_licence():
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
-def test_loader(language):
+@pytest.mark.parametrize("header", ["loader.h", "xsk.h"])
+def test_user_space(language, header):
     subprocess.run(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
                     *INCLUDES, "-x", language, "-"], check=True, timeout=120, text=True,
-                   input='#include "xbond/loader.h"\n')
+                   input=f'#include "xbond/{header}"\n')
 
 
 @pytest.mark.parametrize("kind", ["", "#define XBOND_SELECT_TC\n"], ids=["xdp", "tc"])

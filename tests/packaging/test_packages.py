@@ -14,6 +14,7 @@ import pytest
 from built import ROOT
 
 NUMBER = (ROOT / "VERSION").read_text().strip()
+ASK = ("answer.h", "flow_hook.h", "send_frame.h")  # headers that want definitions before them
 EXAMPLES = {"pick": "classifier", "route": "xdp"}
 needs_checkout = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
 
@@ -108,14 +109,34 @@ def test_headers_stand_alone(headers):
     """Each can be included first, and includes nothing that is not installed."""
     for header in sorted(headers.rglob("*.h")):
         name = header.relative_to(headers)
-        if name.name == "flow_hook.h" or name.name.startswith(("abi_", "names_")):
-            continue  # it asks for two definitions; those are parts of abi.h and select.bpf.h
-        if name.name == "loader.h":
+        if name.name in ASK or name.name.startswith(("abi_", "names_")):
+            continue  # those are parts of abi.h and select.bpf.h
+        if name.name in ("loader.h", "xsk.h"):
             output("cc", f"-I{headers}", "-Wall", "-Wextra", "-Werror", "-x", "c", "-c", "-", "-o",
                    "/dev/null", input=f"#include <{name}>\n")
             continue
         output("clang", *compile_flags(headers), "-Wno-unused-function", "-x", "c", "-c", "-", "-o",
                "/dev/null", cwd=headers, input=f"#include <{name}>\n")
+
+
+@pytest.mark.parametrize("compiler", ["cc", "c++"])
+@pytest.mark.parametrize("how", [[], ["--static"]], ids=["shared", "static"])
+def test_the_library_for_af_xdp_links(headers, tmp_path, compiler, how):
+    """The program of its page, with nothing but what is installed; the bond is not there."""
+    text = (ROOT / "docs/developers/xsk.md").read_text().split("    #include <stdio.h>", 1)[1]
+    text = "#include <stdio.h>" + text.split("    cc send.c", 1)[0]
+    library = headers.parent / "lib"
+    words = output("pkg-config", *how, "--cflags", "--libs", "xbond-xsk", env={
+        **os.environ, "PKG_CONFIG_PATH": str(library / "pkgconfig"),
+        "PKG_CONFIG_SYSROOT_DIR": str(headers.parents[1])}).split()
+    if how:
+        words = [str(library / "libxbond-xsk.a") if word == "-lxbond-xsk" else word
+                 for word in words]
+    output(compiler, "-Wall", "-Werror", "-x", {"cc": "c", "c++": "c++"}[compiler], "-",
+           "-x", "none", "-o", tmp_path / "send", *words, input=text)
+    done = subprocess.run([tmp_path / "send"], capture_output=True, text=True, check=False,
+                          env={"LD_LIBRARY_PATH": "" if how else str(library)}, timeout=60)
+    assert (done.returncode, "no such bond: bond0" in done.stderr) == (1, True), done.stderr
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+/*
+ * AF_XDP sockets on a bond (libxbond-xsk): frames leave by the slave that the bond would choose for
+ * them, and follow the bond when slaves are added, removed, drained or cut, with bondd or without.
+ * docs/developers/xsk.md says how to use it and what it promises.
+ *
+ * A handle belongs to one thread, and has one queue of every slave and one area of frames. What
+ * several threads share is the bond: each opens a handle with a queue of its own.
+ */
+#ifndef XBOND_XSK_H
+#define XBOND_XSK_H
+
+#include <linux/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XBOND_XSK_WHY_SIZE 256
+#define XBOND_XSK_FRAME_SIZE 2048 /* bytes of each frame in the area */
+#define XBOND_XSK_NO_SLOT 0xffff
+
+struct xbond_xsk;
+
+/* Zeroes stand for what is said behind them. */
+struct xbond_xsk_options {
+	__u32 size;   /* sizeof(struct xbond_xsk_options); must be there */
+	__u32 frames; /* in the area: 4096. Each socket may hold twice `ring` of them */
+	__u32 ring;   /* entries of each ring, a power of two: 1024 */
+	__u32 queue;  /* of every slave: 0, the first */
+	__u32 bind; /* flags of bind(): XDP_COPY, the only mode that follows a slave that is cut */
+};
+
+struct xbond_xsk_frame {
+	void *data;   /* in the area, where there are XBOND_XSK_FRAME_SIZE bytes */
+	__u32 length; /* bytes, with the Ethernet header and without the FCS */
+	__u16 slot;   /* by which it left, or XBOND_XSK_NO_SLOT: written by xbond_xsk_send() */
+	__u16 pad0;
+};
+
+/* Frames since the handle was opened. */
+struct xbond_xsk_counts {
+	__u64 sent;	  /* copies for every slave (broadcast) count once */
+	__u64 sent_bytes; /* of their length */
+	__u64 no_slave;	  /* dropped: no slave may transmit, or there is no bond */
+	__u64 full;	  /* dropped: the slave's ring was full */
+	__u64 sent_again; /* the kernel refused them, since the slave was cut; counted in sent, too
+			   */
+	__u64 lost;	  /* dropped: refused by another slave, too */
+	__u64 opened;	  /* sockets */
+};
+
+/*
+ * Opens a bond, by its name, or by the directory of its pins if bondd was started with another
+ * --bpf-dir. The caller must be in the namespace that the slaves are in, and have CAP_NET_RAW, and
+ * CAP_BPF or what else its kernel wants for reading pinned maps. Returns 0, or -errno with the
+ * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: the bond has
+ * maps of another xbond; -EAGAIN: its bondd has not adopted it yet; -EOPNOTSUPP: it has a policy of
+ * the user, which the bond's own programs ask; -EINVAL: options; others: of a slave's socket.
+ */
+int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
+		   const struct xbond_xsk_options *options, char *why);
+
+/* Closes the sockets, and frees the area. Frames that the kernel has not sent yet are lost. */
+void xbond_xsk_close(struct xbond_xsk *xsk);
+
+/*
+ * Takes up to `most` free frames of the area for the caller to fill. Returns how many there were:
+ * fewer than `most` if the kernel still has the others.
+ */
+int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);
+
+/* Gives frames back that were taken and are not to be sent. */
+void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frames, int count);
+
+/*
+ * Sends each frame by the slave that the bond chooses for it. All frames belong to the library
+ * afterwards. In balance-tlb and balance-alb it writes source addresses. Returns how many went to a
+ * slave; the counts say what became of the others. Frames that the kernel refuses because their
+ * slave was cut go out by another slave before this returns.
+ */
+int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count);
+
+/*
+ * Follows the bond: opens sockets of new slaves, closes those of slaves that have left, looks
+ * whether cut slaves have carrier again, and finds the bond again if it was made anew.
+ * xbond_xsk_send() calls it, too; without a change it costs some nanoseconds and no system call.
+ * Returns 0; -ENOENT: there is no bond of this name now, and frames are dropped until there is.
+ */
+int xbond_xsk_follow(struct xbond_xsk *xsk);
+
+void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

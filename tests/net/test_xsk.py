@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""AF_XDP sockets on a bond (libxbond-xsk): frames leave by the slaves that the bond chooses, and
+follow it without loss when slaves are cut, added, removed and drained, with bondd and without.
+"""
+import json
+import signal
+import subprocess
+
+import pytest
+
+from lab import BUILD
+from namespace import PATIENCE
+from traffic import Tally
+from waiting import wait_for
+
+pytestmark = pytest.mark.usefixtures("on_veths")
+FLOWS = 64
+
+
+class Sender:
+    """build/tools/xskseq on near's bond0, until finish()."""
+
+    def __init__(self, made, rate=20000, count=0):
+        self.made, self.tally = made, Tally(made.far, made.links)
+        near, far = (host.link("bond0")["address"] for host in (made.near, made.far))
+        self.child = made.near.spawn(
+            BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", near, far, rate, count, FLOWS,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ready = self.child.stderr.readline()
+        assert ready == "ready\n", ready
+
+    def arrived(self, links=None):
+        return {link: self.made.far.received(link)["packets"]
+                for link in links or self.made.links}
+
+    def flow_on(self, *links):
+        """Until there are more frames on each of these links, and many on all."""
+        before = self.arrived()
+        wait_for(lambda: all(now - before[link] > 200 for link, now in self.arrived(links).items()),
+                 f"frames on {links}")
+
+    def finish(self):
+        """What it counts, and that all of it arrived."""
+        self.child.send_signal(signal.SIGTERM)
+        counts = json.loads(self.child.communicate(timeout=60 * PATIENCE)[0])
+        assert self.child.returncode == 0
+        assert self.tally.finish() == counts["made"] == counts["sent"], counts
+        assert not counts["lost"] and not counts["no_slave"] and not counts["full"], counts
+        return counts
+
+
+@pytest.fixture(name="made")
+def _made(pair):
+    return pair("balance-xor", links=3, xmit_hash_policy="layer3+4")
+
+
+def idle(made, link, other):
+    """Until nothing comes by this link while much comes by the other."""
+    def quiet():
+        before, now = (made.far.received(each)["packets"] for each in (link, other))
+        wait_for(lambda: made.far.received(other)["packets"] > now + 400, "frames elsewhere")
+        return made.far.received(link)["packets"] - before < 5
+    wait_for(quiet, f"{link} to be idle")
+
+
+@pytest.mark.parametrize("state", ["alive", "dead", "stopped"])
+def test_links_are_cut_under_traffic(made, state):
+    """Nothing is lost, and the links are used again when they are back."""
+    sender = Sender(made)
+    sender.flow_on(*made.links)
+    if state == "dead":
+        made.near.kill_bondd()
+    elif state == "stopped":
+        made.near.freeze_bondd()
+    for _ in range(3):
+        for link in ("l0", "l1"):
+            others = [each for each in made.links if each != link]
+            made.far.ip("link", "set", link, "down")
+            sender.flow_on(*others)
+            made.far.ip("link", "set", link, "up")
+            sender.flow_on(*made.links)
+    counts = sender.finish()
+    assert counts["opened"] == 3
+    if state != "alive":
+        assert counts["sent_again"] >= 6
+
+
+def test_a_slave_that_is_set_down(made):
+    """Its ring still has frames. They leave by another slave, and not later, too."""
+    made.near.kill_bondd()
+    sender = Sender(made)
+    sender.flow_on(*made.links)
+    made.near.ip("link", "set", "l0", "down")
+    sender.flow_on("l1", "l2")
+    made.near.ip("link", "set", "l0", "up")
+    sender.flow_on(*made.links)
+    assert sender.finish()["opened"] == 4
+
+
+def test_slaves_come_and_go(made):
+    near, sender = made.near, Sender(made)
+    sender.flow_on(*made.links)
+    near.ctl("set-slave", "bond0", "l1", "drain", "on")
+    idle(made, "l1", "l0")
+    near.ctl("set-slave", "bond0", "l1", "drain", "off")
+    sender.flow_on(*made.links)
+    near.stop_bondd()
+    near.start_bondd()
+    near.wait_slaves(*made.links)
+    near.ctl("del-slave", "bond0", "l2")
+    idle(made, "l2", "l0")
+    near.ctl("add-slave", "bond0", "l2")
+    sender.flow_on(*made.links)
+    assert sender.finish()["opened"] == 4
+
+
+def test_a_bond_that_is_made_anew(made):
+    """Meanwhile frames are dropped, and counted."""
+    near, sender = made.near, Sender(made)
+    sender.flow_on(*made.links)
+    near.ctl("delete", "bond0")
+    near.ctl("create", "bond0", "mode", "active-backup")
+    near.ctl("add-slave", "bond0", "l2")
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves("l2")
+    sender.flow_on("l2")
+    idle(made, "l0", "l2")
+    sender.child.send_signal(signal.SIGTERM)
+    counts = json.loads(sender.child.communicate(timeout=60 * PATIENCE)[0])
+    assert counts["made"] == counts["sent"] + counts["no_slave"] and counts["no_slave"]
+    assert counts["opened"] == 4 and not counts["lost"]
+
+
+def test_what_cannot_be_opened(made, tmp_path):
+    near, sender = made.near, Sender(made)
+    for bond, words in ((tmp_path / "bond9", "no such bond"),
+                        (near.bpf_dir / "bond0",
+                         "no socket on l0, queue 0: Device or resource busy")):
+        done = near.run(BUILD / "tools/xskseq", bond, "02:00:00:00:00:01", "02:00:00:00:00:02", 1,
+                        1, 1, check=False)
+        assert done.returncode == 1 and words in done.stderr, done.stderr
+    sender.flow_on(*made.links)
+    sender.finish()

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbered UDP packets for the tests, sent by libxbond-xsk: what udpseq send sends, with the same
+ * payload. xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS, to 10.0.0.2; COUNT 0: until SIGTERM. Prints
+ * "ready", and at its end one JSON object.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "xbond/xsk.h"
+
+#define PORT 9000
+#define FIRST_SOURCE_PORT 20000
+#define BATCH 32
+
+struct datagram {
+	struct ethhdr eth;
+	struct iphdr ip;
+	struct udphdr udp;
+	__u32 sequence, flow, flow_sequence;
+} __attribute__((packed));
+
+static volatile sig_atomic_t ended;
+
+static void end(int signal_number)
+{
+	(void)signal_number;
+	ended = 1;
+}
+
+static __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+static void read_mac(unsigned char *ret_mac, const char *text)
+{
+	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", ret_mac, ret_mac + 1, ret_mac + 2,
+		   ret_mac + 3, ret_mac + 4, ret_mac + 5) != 6)
+		exit(2);
+}
+
+static struct datagram make(char **macs)
+{
+	struct datagram made = { .eth.h_proto = htons(ETH_P_IP) };
+	__u16 words[sizeof(made.ip) / 2];
+	__u32 sum = 0;
+
+	read_mac(made.eth.h_source, macs[0]);
+	read_mac(made.eth.h_dest, macs[1]);
+	made.ip = (struct iphdr){ .version = 4,
+				  .ihl = 5,
+				  .ttl = 64,
+				  .protocol = IPPROTO_UDP,
+				  .tot_len = htons(sizeof(made) - sizeof(made.eth)),
+				  .saddr = inet_addr("10.0.0.1"),
+				  .daddr = inet_addr("10.0.0.2") };
+	memcpy(words, &made.ip, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / 2; i++)
+		sum += words[i];
+	sum = (sum & 0xffff) + (sum >> 16);
+	made.ip.check = (__u16) ~(sum + (sum >> 16));
+	made.udp.dest = htons(PORT);
+	made.udp.len = htons(sizeof(made) - sizeof(made.eth) - sizeof(made.ip));
+	return made;
+}
+
+int main(int argc, char **argv)
+{
+	const struct xbond_xsk_options options = { .size = sizeof(options) };
+	struct xbond_xsk_counts counts;
+	struct xbond_xsk_frame frames[BATCH];
+	struct xbond_xsk *xsk;
+	struct datagram datagram;
+	char why[XBOND_XSK_WHY_SIZE];
+	__u32 sequence = 0, rate, count, flows;
+	__u64 begin_ns;
+
+	if (argc != 7) {
+		fprintf(stderr, "usage: xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS\n");
+		return 2;
+	}
+	datagram = make(argv + 2);
+	rate = (__u32)atoi(argv[4]);
+	count = (__u32)atoi(argv[5]);
+	flows = (__u32)atoi(argv[6]);
+	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
+		fprintf(stderr, "xskseq: %s\n", why);
+		return 1;
+	}
+	signal(SIGTERM, end);
+	fprintf(stderr, "ready\n");
+	begin_ns = now_ns();
+	while (!ended && (!count || sequence < count)) {
+		__u64 due = (now_ns() - begin_ns) * rate / 1000000000;
+		int most = due > sequence ? (int)(due - sequence) : 0, taken;
+
+		if (most > BATCH)
+			most = BATCH;
+		if (count && most > (int)(count - sequence))
+			most = (int)(count - sequence);
+		taken = xbond_xsk_take(xsk, frames, most);
+		for (int i = 0; i < taken; i++, sequence++) {
+			datagram.sequence = sequence;
+			datagram.flow = sequence % flows;
+			datagram.flow_sequence = sequence / flows;
+			datagram.udp.source = htons((__u16)(FIRST_SOURCE_PORT + datagram.flow));
+			memcpy(frames[i].data, &datagram, sizeof(datagram));
+			frames[i].length = sizeof(datagram);
+		}
+		xbond_xsk_send(xsk, frames, taken);
+		if (most < BATCH)
+			nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
+	}
+	xbond_xsk_counts(xsk, &counts);
+	printf("{\"made\": %u, \"sent\": %llu, \"sent_bytes\": %llu, \"no_slave\": %llu, "
+	       "\"full\": %llu, \"sent_again\": %llu, \"lost\": %llu, \"opened\": %llu}\n",
+	       sequence, counts.sent, counts.sent_bytes, counts.no_slave, counts.full,
+	       counts.sent_again, counts.lost, counts.opened);
+	xbond_xsk_close(xsk);
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include "xsk/xsk_port.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A call sends 32 frames at most; more calls than this mean that the device takes none. */
+#define PORT_TURNS(ring) (2 * (ring) + 64)
+
+int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 slot, __u32 queue,
+	      __u32 bind)
+{
+	const struct xsk_umem_config umem = { .fill_size = area->ring,
+					      .comp_size = area->ring,
+					      .frame_size = XBOND_XSK_FRAME_SIZE };
+	const struct xsk_socket_config socket = {
+		.tx_size = area->ring,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = (__u16)(bind | XDP_USE_NEED_WAKEUP),
+	};
+	char name[IF_NAMESIZE];
+	int r;
+
+	memset(port, 0, sizeof(*port));
+	if (!if_indextoname(ifindex, name))
+		return -ENODEV;
+	r = xsk_umem__create(&port->umem, area->memory, (__u64)area->frames * XBOND_XSK_FRAME_SIZE,
+			     &port->fill, &port->completed, &umem);
+	if (r)
+		return r;
+	r = xsk_socket__create(&port->socket, name, queue, port->umem, NULL, &port->tx, &socket);
+	if (r) {
+		port->socket = NULL;
+		xsk_umem__delete(port->umem);
+		return r;
+	}
+	port->ifindex = ifindex;
+	port->slot = slot;
+	return 0;
+}
+
+void port_close(struct port *port, struct area *area)
+{
+	if (!port->socket)
+		return;
+	xsk_socket__delete(port->socket);
+	xsk_umem__delete(port->umem);
+	port->socket = NULL;
+	for (__u32 frame = 0; frame < area->frames; frame++)
+		if (area->holder[frame] == port->slot + 1)
+			area_free(area, frame);
+}
+
+int port_put(struct port *port, struct area *area, void *data, __u32 length)
+{
+	__u32 at;
+
+	if (xsk_ring_prod__reserve(&port->tx, 1, &at) != 1)
+		return 0;
+	*xsk_ring_prod__tx_desc(&port->tx, at) =
+		(struct xdp_desc){ .addr = (__u64)((char *)data - (char *)area->memory),
+				   .len = length };
+	xsk_ring_prod__submit(&port->tx, 1);
+	area->holder[area_number(area, data)] = (__u8)(port->slot + 1);
+	return 1;
+}
+
+void port_reap(struct port *port, struct area *area)
+{
+	__u32 at, count = xsk_ring_cons__peek(&port->completed, area->ring, &at);
+
+	for (__u32 i = 0; i < count; i++)
+		area_free(area, (__u32)(*xsk_ring_cons__comp_addr(&port->completed, at + i) /
+					XBOND_XSK_FRAME_SIZE));
+	if (count)
+		xsk_ring_cons__release(&port->completed, count);
+}
+
+void *port_frame_at(const struct port *port, const struct area *area, __u32 back, __u32 *ret_length)
+{
+	const struct xdp_desc *ring = port->tx.ring;
+	const struct xdp_desc *desc = &ring[(port->tx.cached_prod - back) & port->tx.mask];
+
+	*ret_length = desc->len;
+	return (char *)area->memory + desc->addr;
+}
+
+static __u32 port_left(const struct port *port)
+{
+	return port->tx.cached_prod - __atomic_load_n(port->tx.consumer, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * EBUSY: the kernel has dropped one frame, since the device has no carrier; it was the last that it
+ * took from the ring. Without carrier each further call drops the next, so what was refused ends
+ * where the ring ends.
+ */
+__u32 port_kick(struct port *port, int *ret_stuck)
+{
+	__u32 refused = 0;
+
+	*ret_stuck = 0;
+	for (__u32 turn = 0; turn < PORT_TURNS(port->tx.size); turn++) {
+		if (sendto(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)
+			break;
+		if (errno == EBUSY) {
+			refused++;
+		} else if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
+			*ret_stuck = 1;
+			return port_left(port);
+		}
+	}
+	/* The kernel waits for completions to be reaped: what is in the ring comes after those. */
+	*ret_stuck = refused && port_left(port);
+	return refused ? refused + port_left(port) : 0;
+}

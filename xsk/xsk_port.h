@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+/* One AF_XDP socket: of a slave's queue, over the handle's area. Knows no bond. */
+#ifndef XBOND_XSK_XSK_PORT_H
+#define XBOND_XSK_XSK_PORT_H
+
+#include <linux/types.h>
+#include <xdp/xsk.h>
+
+#include "xbond/xsk.h"
+
+/* The frames of a handle, and who has each. */
+struct area {
+	void *memory;
+	__u32 frames, free_count, ring;
+	__u32 *free;  /* numbers of those that nobody has */
+	__u8 *holder; /* of each frame: the slot of the port that has it, plus 1; 0: another */
+};
+
+struct port {
+	struct xsk_umem *umem;
+	struct xsk_socket *socket; /* NULL: not open */
+	struct xsk_ring_prod fill, tx;
+	struct xsk_ring_cons completed;
+	__u32 ifindex, slot;
+};
+
+/* Returns 0 or -errno. The area is registered with each socket, because the UMEM that several share
+ * keeps the first one's device until all are closed. */
+int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 slot, __u32 queue,
+	      __u32 bind);
+/* The frames that it still has are free again. */
+void port_close(struct port *port, struct area *area);
+
+/* Returns whether the frame is in the ring. */
+int port_put(struct port *port, struct area *area, void *data, __u32 length);
+/* Frames that the kernel is done with are free again. */
+void port_reap(struct port *port, struct area *area);
+
+/*
+ * Lets the kernel send what is in the ring. Returns how many of the last ones in the ring have not
+ * left, because the device has no carrier or is down; they stay as they are until port_reap() or
+ * port_close(). *ret_stuck: they are still in the ring.
+ */
+__u32 port_kick(struct port *port, int *ret_stuck);
+/* The frame that is `back` places from the end of the ring: 1 is the last one. */
+void *port_frame_at(const struct port *port, const struct area *area, __u32 back,
+		    __u32 *ret_length);
+
+static inline void *area_at(const struct area *area, __u32 frame)
+{
+	return (char *)area->memory + (__u64)frame * XBOND_XSK_FRAME_SIZE;
+}
+
+static inline __u32 area_number(const struct area *area, const void *data)
+{
+	return (__u32)(((const char *)data - (const char *)area->memory) / XBOND_XSK_FRAME_SIZE);
+}
+
+static inline void area_free(struct area *area, __u32 frame)
+{
+	area->holder[frame] = 0;
+	area->free[area->free_count++] = frame;
+}
+
+#endif
