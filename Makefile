@@ -74,7 +74,7 @@ simulated := $(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/
 bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard lib/bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -263,6 +263,12 @@ hitless: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
+
+## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; some minutes)
+MOVES ?= 1
+SHARE ?= 1
+explore: $(B)/tests/sim/sim
+	$(Q)$(B)/tests/sim/sim -v explore $(MOVES) $(SHARE)
 
 ## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (some minutes)
 sim-mutants:

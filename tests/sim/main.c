@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. Exit status 1 when one
- * failed.
+ * sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. sim explore MOVES
+ * [SHARE [PICK]]: all that there are. Exit status 1 when one failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +9,31 @@
 
 #include "tests/sim/world.h"
 
+/* Of the arguments, or if there are fewer. */
+static unsigned int number(char **argv, int index, unsigned int otherwise)
+{
+	for (int i = 1; i <= index; i++)
+		if (!argv[i])
+			return otherwise;
+	return (unsigned int)strtoul(argv[index], NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
 	int first = verbose ? 2 : 1, failures = 0;
 
 	if (first >= argc) {
-		fprintf(stderr, "usage: sim [-v] FILE... | histories COUNT [SEED]\n");
+		fprintf(stderr, "usage: sim [-v] FILE... | histories COUNT [SEED] | "
+				"explore MOVES [SHARE [PICK]]\n");
 		return 2;
 	}
 	if (!strcmp(argv[first], "histories"))
-		return histories_run(first + 1 < argc ? (unsigned int)atoi(argv[first + 1]) : 1000,
-				     first + 2 < argc ? strtoull(argv[first + 2], NULL, 0) : 1,
+		return histories_run(number(argv, first + 1, 1000), number(argv, first + 2, 1),
 				     verbose) != 0;
+	if (!strcmp(argv[first], "explore"))
+		return explore_run(number(argv, first + 1, 1), number(argv, first + 2, 1),
+				   number(argv, first + 3, 0), verbose) != 0;
 	for (int i = first; i < argc; i++)
 		failures += scenario_run(argv[i], verbose);
 	return failures != 0;

@@ -178,8 +178,10 @@ void goals_check_quiet(struct world *world, uint64_t since_ns);
 /* PDUs and frames get through on this link, and both ends use it. */
 bool goals_link_carries(const struct world *world, struct end end);
 
-/* scenario.c, histories.c: failures */
+/* scenario.c, histories.c, explore.c: failures */
 int scenario_run(const char *path, bool verbose);
 int histories_run(unsigned int count, uint64_t seed, bool verbose);
+/* Each history of so many bad moves, which are made at the states whose number % share is pick. */
+int explore_run(unsigned int moves, unsigned int share, unsigned int pick, bool verbose);
 
 #endif
