@@ -108,13 +108,13 @@ def test_what_show_tells(speakers):
     made = speakers()
     for host, other in ((made.near, made.far), (made.far, made.near)):
         for dev in made.links:
-            here, there = bfd(host, dev), bfd(other, dev)
-            assert here["local_discriminator"] == there["remote_discriminator"] != 0
             wait_for(lambda host=host, dev=dev: bfd(host, dev)["remote_session"] == "up",
                      "the far end to say that it is up")
             wait_for(lambda host=host, dev=dev:
                      bfd(host, dev)["detection_time_ms"] == INTERVAL * MULTIPLIER,
                      "the interval to be agreed upon")
+            here, there = bfd(host, dev), bfd(other, dev)
+            assert here["local_discriminator"] == there["remote_discriminator"] != 0
             assert here["tx_interval_ms"] == INTERVAL
             assert (here["state"], here["diag"], here["lost"]) == ("up", "none", 0)
     locals_ = {bfd(made.near, dev)["local_discriminator"] for dev in made.links}
@@ -459,8 +459,8 @@ def test_a_slave_that_is_added_has_three_seconds(speakers):
     quiet_for(3.5, "what holds for the first session must be over")
     made.far.ip("link", "set", "l2", "up")
     made.near.ctl("add-slave", "bond0", "l2")
-    made.near.wait_slaves("l0", "l1", "l2")
-    assert bfd(made.near, "l2")["state"] == "unknown"
+    wait_for(lambda: (slave := made.near.slave("l2"))["mii_status"] == "up" and
+             slave["monitors"].get("bfd", {}).get("state") == "unknown", "l2 to be used")
     made.near.wait_slaves("l0", "l1")
     assert made.near.slave("l2")["why"] == "its BFD session is down"
     made.far.ctl("add-slave", "bond0", "l2")
@@ -476,8 +476,9 @@ def test_a_far_end_that_does_not_speak(pair):
         assert made.near.carrier_slaves() == made.links
     with silent(made.far, "l0"):
         made.far.ctl("set", "bond0", "bfd_interval", INTERVAL)
-        wait_up(made.near, links=["l1"])
-        assert bfd(made.near, "l0")["state"] == "unknown"
+        wait_for(lambda: [slave["monitors"]["bfd"]["state"]
+                          for slave in made.near.show()["slaves"]] == ["unknown", "up"],
+                 "the session of l1")
         made.near.wait_slaves("l1")
         assert bfd(made.near, "l0")["state"] == "down"
     made.near.wait_slaves("l0", "l1")
