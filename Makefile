@@ -156,6 +156,7 @@ $(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
 	$(Q)$(link)
 
 # libxbond-xsk exports what include/xbond/xsk.h declares; the archive is one object for that.
+$(xsk_objects): | $(skeletons)
 $(xsk_objects): ALL_CFLAGS += -fPIC -fvisibility=hidden
 $(B)/$(xsk_soname): $(xsk_objects)
 	$(call say,SO,$@)

@@ -34,6 +34,7 @@ bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
 bpf/drops                   bpf/drops cli/show net/slave_filters
 bpf/flow                    bpf/model bpf/user_space bpf/fields bpf/policies bpf/garbage
                             cli/explain net/policies
+bpf/port_filter             net/xsk layout
 bpf/send_frame              bpf/model bpf/user_space net/library net/xdp
 bpf/flow_hook               net/fragments net/policies
 bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away

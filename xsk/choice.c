@@ -35,3 +35,9 @@ int choice_select(struct choice *choice, void *frame, __u32 length)
 	worker = choice;
 	return xbond_select_for(&packet, length);
 }
+
+int choice_collects(struct choice *choice, __u32 slot)
+{
+	worker = choice;
+	return READ_ONCE(table.rx_mask) >> slot & 1 || choose_collects_by_now(slot);
+}

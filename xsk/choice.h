@@ -46,4 +46,7 @@ void choice_close(struct choice *choice);
  */
 int choice_select(struct choice *choice, void *frame, __u32 length);
 
+/* Does the bond receive what comes by this slot, as its programs decide? */
+int choice_collects(struct choice *choice, __u32 slot);
+
 #endif

@@ -1,169 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
-#include "xbond/xsk.h"
-
 #include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 
-#include "xbond/loader.h"
-#include "xsk/choice.h"
-#include "xsk/xsk_port.h"
+#include "xsk/xsk_bond.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-#define LOOK_NS 10000000 /* how often something is tried again that needs system calls */
+#define XSK_WAIT_MS 100 /* so often a caller who waits follows the bond */
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
 
-struct xbond_xsk {
-	char bond[XBOND_PATH_SIZE];
-	struct xbond_xsk_options options;
-	struct choice choice;
-	struct area area;
-	struct port port[XBOND_MAX_SLAVES];
-	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last followed */
-	__u64 waiting;			 /* slots whose socket could not be opened yet */
-	__u64 look_ns;			 /* when to look again */
-	int control_fd;			 /* for ioctl() */
-	struct xbond_xsk_counts counts;
-};
-
-static __u64 xsk_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
-
-static void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot)
-{
-	port_close(&xsk->port[slot], &xsk->area);
-	xsk->waiting &= ~(1ULL << slot);
-}
-
-static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
-{
-	int r = port_open(&xsk->port[slot], &xsk->area, xsk->ifindex[slot], slot,
-			  xsk->options.queue, xsk->options.bind);
-
-	if (r) {
-		xsk->waiting |= 1ULL << slot;
-		xsk->choice.up &= ~(1ULL << slot);
-	} else {
-		xsk->waiting &= ~(1ULL << slot);
-		xsk->choice.up |= 1ULL << slot;
-		xsk->counts.opened++;
-	}
-	return r;
-}
-
-/*
- * Sockets of exactly the slaves that the table has now. *ret_slot: of the error that is returned. A
- * slave that is down is no error: it gets its socket when it is up.
- */
-static int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
-{
-	int r = 0;
-
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u32 now = __atomic_load_n(&xsk->choice.table->ifindex[slot], __ATOMIC_RELAXED);
-		int failed;
-
-		if (now == xsk->ifindex[slot])
-			continue;
-		xsk_close_slot(xsk, slot);
-		xsk->ifindex[slot] = now;
-		xsk->choice.up |= 1ULL << slot;
-		failed = now ? xsk_open_slot(xsk, slot) : 0;
-		if (failed && failed != -ENETDOWN && !r) {
-			*ret_slot = slot;
-			r = failed;
-		}
-	}
-	return r;
-}
-
-static int xsk_is_current(const struct xbond_xsk *xsk)
-{
-	return xsk->choice.table && __atomic_load_n(&xsk->choice.table->select_abi,
-						    __ATOMIC_RELAXED) == XBOND_SELECT_ABI;
-}
-
-/* The bond that has this name now. Its slaves may have kept their devices, and their slots not. */
-static int xsk_find_bond(struct xbond_xsk *xsk)
-{
-	char why[XBOND_WHY_SIZE];
-
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		xsk_close_slot(xsk, slot);
-	memset(xsk->ifindex, 0, sizeof(xsk->ifindex));
-	choice_close(&xsk->choice);
-	return choice_open(&xsk->choice, xsk->bond, why);
-}
-
-/* Does the kernel say that the slave can send? */
-static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
-{
-	struct ifreq request;
-
-	memset(&request, 0, sizeof(request));
-	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
-	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
-		return 0;
-	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
-}
-
-/* What needs system calls: slaves that were cut, and sockets that could not be opened. */
-static void xsk_look(struct xbond_xsk *xsk)
-{
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u64 bit = 1ULL << slot;
-
-		if (!xsk->ifindex[slot] || !((~xsk->choice.up | xsk->waiting) & bit) ||
-		    !xsk_slave_runs(xsk, slot))
-			continue;
-		if (xsk->waiting & bit)
-			xsk_open_slot(xsk, slot);
-		else
-			xsk->choice.up |= bit;
-	}
-}
-
-PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
-{
-	__u32 slot;
-	__u64 now_ns;
-
-	if (xsk_is_current(xsk)) {
-		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
-			   sizeof(xsk->ifindex)))
-			xsk_follow_slaves(xsk, &slot);
-		if (!~xsk->choice.up && !xsk->waiting)
-			return 0;
-	}
-	now_ns = xsk_time_ns();
-	if (now_ns < xsk->look_ns)
-		return xsk_is_current(xsk) ? 0 : -ENOENT;
-	xsk->look_ns = now_ns + LOOK_NS;
-	if (!xsk_is_current(xsk)) {
-		if (xsk_find_bond(xsk))
-			return -ENOENT;
-		xsk_follow_slaves(xsk, &slot);
-	}
-	xsk_look(xsk);
-	return 0;
-}
-
 static void xsk_reap(struct xbond_xsk *xsk)
 {
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (xsk->port[slot].socket)
-			port_reap(&xsk->port[slot], &xsk->area);
+	for (__u64 left = xsk->slots; left; left &= left - 1)
+		port_reap(&xsk->port[__builtin_ctzll(left)][0], &xsk->area);
 }
 
-PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
+XSK_PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
 {
 	int count = 0;
 
@@ -177,8 +29,8 @@ PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames,
 	return count;
 }
 
-PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frames,
-			      int count)
+XSK_PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frames,
+				  int count)
 {
 	for (int i = 0; i < count; i++)
 		area_free(&xsk->area, area_number(&xsk->area, frames[i].data));
@@ -187,7 +39,7 @@ PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_fram
 /* Returns the slots whose device has a frame that it was not told of. */
 static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32 slot)
 {
-	struct port *port = &xsk->port[slot];
+	struct port *port = &xsk->port[slot][0];
 
 	if (!port->socket) {
 		xsk->counts.no_slave++;
@@ -254,24 +106,13 @@ static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *fr
 		memcpy(source, (const void *)&alb->bond_mac, XBOND_MAC_SIZE);
 }
 
-/* stuck: the ring has frames that the kernel could still send when the slave is up again. */
-static void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
-{
-	xsk->choice.up &= ~(1ULL << slot);
-	xsk->look_ns = xsk_time_ns() + LOOK_NS;
-	if (!stuck)
-		return;
-	port_close(&xsk->port[slot], &xsk->area);
-	xsk->waiting |= 1ULL << slot;
-}
-
 /*
  * The last `count` frames of a port go out again. Their memory is the kernel's until it says
  * otherwise, so they are copied. Returns the slots that have them.
  */
 static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int stuck)
 {
-	struct port *port = &xsk->port[slot];
+	struct port *port = &xsk->port[slot][0];
 	char(*kept)[XBOND_XSK_FRAME_SIZE] = calloc(count, sizeof(*kept));
 	__u32 *lengths = calloc(count, sizeof(*lengths));
 	__u64 touched = 0;
@@ -316,9 +157,9 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		int stuck;
 
 		touched &= touched - 1;
-		if (!xsk->port[slot].socket)
+		if (!xsk->port[slot][0].socket)
 			continue;
-		refused = port_kick(&xsk->port[slot], &stuck);
+		refused = port_kick(&xsk->port[slot][0], &stuck);
 		if (refused && !(cut >> slot & 1)) {
 			cut |= 1ULL << slot;
 			touched |= xsk_send_again(xsk, slot, refused, stuck);
@@ -327,12 +168,12 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 			xsk->counts.sent -= refused;
 			xsk_is_cut(xsk, slot, stuck);
 		}
-		if (xsk->port[slot].socket)
-			port_reap(&xsk->port[slot], &xsk->area);
+		if (xsk->port[slot][0].socket)
+			port_reap(&xsk->port[slot][0], &xsk->area);
 	}
 }
 
-PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
+XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
 {
 	__u64 touched = 0;
 	int sent = 0;
@@ -350,12 +191,71 @@ PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames,
 	return sent;
 }
 
+/* Of one slave. */
+static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_frame *frames,
+			  int most)
+{
+	int count = 0;
+
+	for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
+		struct port *port = &xsk->port[slot][i];
+
+		count += port_receive(port, &xsk->area, frames + count, most - count, (__u16)slot);
+		xsk_fill(xsk, port);
+	}
+	if (!count || choice_collects(&xsk->choice, slot))
+		return count;
+	xbond_xsk_release(xsk, frames, count);
+	xsk->counts.not_collected += (__u64)count;
+	return 0;
+}
+
+XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
+{
+	int count = 0;
+
+	xbond_xsk_follow(xsk);
+	if (!xsk_receives(xsk))
+		return 0;
+	/* Each time another slave is first, so none can keep the others away. */
+	for (__u32 i = 0; i < XBOND_MAX_SLAVES && xsk->slots; i++) {
+		__u32 slot = (xsk->next_slot + i) % XBOND_MAX_SLAVES;
+
+		if (xsk->slots >> slot & 1)
+			count += xsk_receive_by(xsk, slot, frames + count, most - count);
+	}
+	xsk->next_slot++;
+	xsk->counts.received += (__u64)count;
+	return count;
+}
+
+XSK_PUBLIC int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms)
+{
+	nfds_t count = 0;
+	int r;
+
+	for (__u64 left = xsk->slots; left; left &= left - 1) {
+		__u32 slot = (__u32)__builtin_ctzll(left);
+
+		for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++)
+			xsk->polled[count++] =
+				(struct pollfd){ .fd = xsk_socket__fd(xsk->port[slot][i].socket),
+						 .events = POLLIN };
+	}
+	if (timeout_ms < 0 || timeout_ms > XSK_WAIT_MS)
+		timeout_ms = XSK_WAIT_MS;
+	r = poll(xsk->polled, count, timeout_ms);
+	return r < 0 ? -errno : r > 0;
+}
+
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 {
 	if (options->size != sizeof(*options))
 		return xbond_say(why, EINVAL, "options.size is that of another version");
 	if (options->ring & (options->ring - 1))
 		return xbond_say(why, EINVAL, "options.ring is not a power of two");
+	if (options->queues > XBOND_XSK_QUEUES)
+		return xbond_say(why, EINVAL, "options.queues is more than %d", XBOND_XSK_QUEUES);
 	if (options->bind & ~(__u32)XDP_COPY)
 		return xbond_say(why, EINVAL, "options.bind may have XDP_COPY alone");
 	return 0;
@@ -396,14 +296,18 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 		return xbond_say(why, errno, "no socket: %s", strerror(errno));
 	r = xsk_follow_slaves(xsk, &slot);
 	if (r)
-		return xbond_say(why, -r, "no socket on %s, queue %u: %s",
+		return xbond_say(why, -r, "cannot use %s, queue %u: %s%s",
 				 if_indextoname(xsk->ifindex[slot], name) ? name : "a slave",
-				 xsk->options.queue, strerror(-r));
+				 xsk->options.queue, strerror(-r),
+				 xsk_receives(xsk) && (r == -EBUSY || r == -EEXIST)
+					 ? " (does it have an XDP program that is no part of "
+					   "libxdp's dispatcher?)"
+					 : "");
 	return 0;
 }
 
-PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
-			  const struct xbond_xsk_options *options, char *why)
+XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
+			      const struct xbond_xsk_options *options, char *why)
 {
 	struct xbond_xsk *xsk;
 	int r = xsk_check_options(options, why);
@@ -417,6 +321,7 @@ PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 	snprintf(xsk->bond, sizeof(xsk->bond), "%s", bond);
 	xsk->options = *options;
 	xsk->options.bind |= XDP_COPY;
+	xsk->options.queues = options->queues ? options->queues : 1;
 	xsk->area.frames = options->frames ? options->frames : 4096;
 	xsk->area.ring = options->ring ? options->ring : 1024;
 	xsk->control_fd = -1;
@@ -428,7 +333,7 @@ PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 	return r;
 }
 
-PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
+XSK_PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
 {
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		xsk_close_slot(xsk, slot);
@@ -442,7 +347,7 @@ PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
 	free(xsk);
 }
 
-PUBLIC void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret)
+XSK_PUBLIC void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret)
 {
 	*ret = xsk->counts;
 }

@@ -9,13 +9,14 @@
 /* A call sends 32 frames at most; more calls than this mean that the device takes none. */
 #define PORT_TURNS(ring) (2 * (ring) + 64)
 
-int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 slot, __u32 queue,
+int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number, __u32 queue,
 	      __u32 bind)
 {
 	const struct xsk_umem_config umem = { .fill_size = area->ring,
 					      .comp_size = area->ring,
 					      .frame_size = XBOND_XSK_FRAME_SIZE };
 	const struct xsk_socket_config socket = {
+		.rx_size = area->ring,
 		.tx_size = area->ring,
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
 		.bind_flags = (__u16)(bind | XDP_USE_NEED_WAKEUP),
@@ -30,14 +31,15 @@ int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 slot, _
 			     &port->fill, &port->completed, &umem);
 	if (r)
 		return r;
-	r = xsk_socket__create(&port->socket, name, queue, port->umem, NULL, &port->tx, &socket);
+	r = xsk_socket__create(&port->socket, name, queue, port->umem, &port->rx, &port->tx,
+			       &socket);
 	if (r) {
 		port->socket = NULL;
 		xsk_umem__delete(port->umem);
 		return r;
 	}
-	port->ifindex = ifindex;
-	port->slot = slot;
+	port->number = number;
+	port->queue = queue;
 	return 0;
 }
 
@@ -49,7 +51,7 @@ void port_close(struct port *port, struct area *area)
 	xsk_umem__delete(port->umem);
 	port->socket = NULL;
 	for (__u32 frame = 0; frame < area->frames; frame++)
-		if (area->holder[frame] == port->slot + 1)
+		if (area->holder[frame] == port->number + 1)
 			area_free(area, frame);
 }
 
@@ -63,8 +65,46 @@ int port_put(struct port *port, struct area *area, void *data, __u32 length)
 		(struct xdp_desc){ .addr = (__u64)((char *)data - (char *)area->memory),
 				   .len = length };
 	xsk_ring_prod__submit(&port->tx, 1);
-	area->holder[area_number(area, data)] = (__u8)(port->slot + 1);
+	area->holder[area_number(area, data)] = (__u16)(port->number + 1);
 	return 1;
+}
+
+void port_fill(struct port *port, struct area *area, __u32 most)
+{
+	__u32 at, count = most > port->filled ? most - port->filled : 0;
+
+	if (count > area->free_count)
+		count = area->free_count;
+	if (!count || xsk_ring_prod__reserve(&port->fill, count, &at) != count)
+		return;
+	for (__u32 i = 0; i < count; i++) {
+		__u32 frame = area->free[--area->free_count];
+
+		area->holder[frame] = (__u16)(port->number + 1);
+		*xsk_ring_prod__fill_addr(&port->fill, at + i) =
+			(__u64)frame * XBOND_XSK_FRAME_SIZE;
+	}
+	xsk_ring_prod__submit(&port->fill, count);
+	port->filled += count;
+}
+
+int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
+		 __u16 slot)
+{
+	__u32 at, count = xsk_ring_cons__peek(&port->rx, (__u32)most, &at);
+
+	for (__u32 i = 0; i < count; i++) {
+		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&port->rx, at + i);
+
+		frames[i] = (struct xbond_xsk_frame){ .data = (char *)area->memory + desc->addr,
+						      .length = desc->len,
+						      .slot = slot };
+		area->holder[area_number(area, frames[i].data)] = 0;
+	}
+	if (count)
+		xsk_ring_cons__release(&port->rx, count);
+	port->filled -= count;
+	return (int)count;
 }
 
 void port_reap(struct port *port, struct area *area)

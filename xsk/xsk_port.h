@@ -12,27 +12,33 @@
 struct area {
 	void *memory;
 	__u32 frames, free_count, ring;
-	__u32 *free;  /* numbers of those that nobody has */
-	__u8 *holder; /* of each frame: the slot of the port that has it, plus 1; 0: another */
+	__u32 *free;   /* numbers of those that nobody has */
+	__u16 *holder; /* of each frame: the number of the port that has it, plus 1; 0: another */
 };
 
 struct port {
 	struct xsk_umem *umem;
 	struct xsk_socket *socket; /* NULL: not open */
 	struct xsk_ring_prod fill, tx;
-	struct xsk_ring_cons completed;
-	__u32 ifindex, slot;
+	struct xsk_ring_cons completed, rx;
+	__u32 number, queue;
+	__u32 filled; /* frames that the kernel has for receiving, or has received into */
 };
 
 /* Returns 0 or -errno. The area is registered with each socket, because the UMEM that several share
  * keeps the first one's device until all are closed. */
-int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 slot, __u32 queue,
+int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number, __u32 queue,
 	      __u32 bind);
 /* The frames that it still has are free again. */
 void port_close(struct port *port, struct area *area);
 
 /* Returns whether the frame is in the ring. */
 int port_put(struct port *port, struct area *area, void *data, __u32 length);
+/* Gives the kernel frames to receive into, until it has `most`. */
+void port_fill(struct port *port, struct area *area, __u32 most);
+/* Returns how many frames were received; they are nobody's any more. slot: for the frames. */
+int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
+		 __u16 slot);
 /* Frames that the kernel is done with are free again. */
 void port_reap(struct port *port, struct area *area);
 

@@ -4,8 +4,8 @@
  * them, and follow the bond when slaves are added, removed, drained or cut, with bondd or without.
  * docs/developers/xsk.md says how to use it and what it promises.
  *
- * A handle belongs to one thread, and has one queue of every slave and one area of frames. What
- * several threads share is the bond: each opens a handle with a queue of its own.
+ * A handle belongs to one thread, and has queues of every slave and one area of frames. What
+ * several threads share is the bond: each opens a handle with queues of its own.
  */
 #ifndef XBOND_XSK_H
 #define XBOND_XSK_H
@@ -19,6 +19,8 @@ extern "C" {
 #define XBOND_XSK_WHY_SIZE 256
 #define XBOND_XSK_FRAME_SIZE 2048 /* bytes of each frame in the area */
 #define XBOND_XSK_NO_SLOT 0xffff
+#define XBOND_XSK_PORTS 16
+#define XBOND_XSK_QUEUES 16
 
 struct xbond_xsk;
 
@@ -27,14 +29,20 @@ struct xbond_xsk_options {
 	__u32 size;   /* sizeof(struct xbond_xsk_options); must be there */
 	__u32 frames; /* in the area: 4096. Each socket may hold twice `ring` of them */
 	__u32 ring;   /* entries of each ring, a power of two: 1024 */
-	__u32 queue;  /* of every slave: 0, the first */
+	__u32 queue;  /* the first one that is used of every slave; frames leave by it: 0 */
+	__u32 queues; /* how many receive: 1; at most XBOND_XSK_QUEUES, and what a slave has */
 	__u32 bind; /* flags of bind(): XDP_COPY, the only mode that follows a slave that is cut */
+	/*
+	 * UDP and TCP packets to these ports (host byte order) are received, and the bond does not
+	 * get them. All zero: none, and no program is attached to slaves.
+	 */
+	__u16 ports[XBOND_XSK_PORTS];
 };
 
 struct xbond_xsk_frame {
-	void *data;   /* in the area, where there are XBOND_XSK_FRAME_SIZE bytes */
+	void *data;   /* in the area; a frame that was taken has XBOND_XSK_FRAME_SIZE bytes there */
 	__u32 length; /* bytes, with the Ethernet header and without the FCS */
-	__u16 slot;   /* by which it left, or XBOND_XSK_NO_SLOT: written by xbond_xsk_send() */
+	__u16 slot;   /* by which it left or came, or XBOND_XSK_NO_SLOT; written by the library */
 	__u16 pad0;
 };
 
@@ -48,6 +56,8 @@ struct xbond_xsk_counts {
 			   */
 	__u64 lost;	  /* dropped: refused by another slave, too */
 	__u64 opened;	  /* sockets */
+	__u64 received;
+	__u64 not_collected; /* dropped: they came by a slave that the bond does not receive by */
 };
 
 /*
@@ -82,10 +92,24 @@ void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *fram
 int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count);
 
 /*
+ * Receives up to `most` frames, without waiting. They belong to the caller, who sends or releases
+ * each. Returns how many there are. Checksums that a sender on this machine leaves to its NIC are
+ * not finished.
+ */
+int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);
+
+/*
+ * Waits until there may be something to receive, for timeout_ms at most (-1: as long as it takes).
+ * Returns 1 if so, 0 if not, -errno, as -EINTR. It ends early when it is time to follow the bond.
+ */
+int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms);
+
+/*
  * Follows the bond: opens sockets of new slaves, closes those of slaves that have left, looks
  * whether cut slaves have carrier again, and finds the bond again if it was made anew.
- * xbond_xsk_send() calls it, too; without a change it costs some nanoseconds and no system call.
- * Returns 0; -ENOENT: there is no bond of this name now, and frames are dropped until there is.
+ * xbond_xsk_send() and xbond_xsk_receive() call it, too; without a change it costs some nanoseconds
+ * and no system call. Returns 0; -ENOENT: there is no bond of this name now, and frames are dropped
+ * until there is.
  */
 int xbond_xsk_follow(struct xbond_xsk *xsk);
 

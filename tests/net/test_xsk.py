@@ -4,12 +4,14 @@ follow it without loss when slaves are cut, added, removed and drained, with bon
 """
 import json
 import signal
+import socket
 import subprocess
+import time
 
 import pytest
 
-from lab import BUILD
-from namespace import PATIENCE
+from lab import BUILD, ROOT
+from namespace import PATIENCE, end, run
 from traffic import Tally
 from waiting import wait_for
 
@@ -135,9 +137,112 @@ def test_what_cannot_be_opened(made, tmp_path):
     near, sender = made.near, Sender(made)
     for bond, words in ((tmp_path / "bond9", "no such bond"),
                         (near.bpf_dir / "bond0",
-                         "no socket on l0, queue 0: Device or resource busy")):
+                         "cannot use l0, queue 0: Device or resource busy")):
         done = near.run(BUILD / "tools/xskseq", bond, "02:00:00:00:00:01", "02:00:00:00:00:02", 1,
                         1, 1, check=False)
         assert done.returncode == 1 and words in done.stderr, done.stderr
     sender.flow_on(*made.links)
     sender.finish()
+
+
+class Echo:
+    """packaging/examples/echo.c on near's bond0, and sockets of far that talk to it."""
+    PORT = 4007
+
+    def __init__(self, made, directory):
+        self.made, self.program = made, directory / "echo"
+        run("cc", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", "-o", self.program,
+            ROOT / "packaging/examples/echo.c", BUILD / "libxbond-xsk.a", "-lxdp", "-lbpf")
+        self.child = made.near.spawn(self.program, made.near.bpf_dir / "bond0", self.PORT,
+                                     stderr=subprocess.PIPE, text=True)
+        with made.far.inside():
+            self.sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(32)]
+        for each in self.sockets:
+            each.settimeout(0.2)
+            each.connect(("10.0.0.1", self.PORT))
+            wait_for(lambda: self.answers(each) or self.child.poll() is not None, "an answer")
+            each.settimeout(10 * PATIENCE)
+        assert self.child.poll() is None, self.child.stderr.read()
+
+    @staticmethod
+    def answers(each):
+        try:
+            each.send(b"?")
+            return each.recv(100) == b"?"
+        except (TimeoutError, ConnectionError):
+            return False
+
+    def attached(self):
+        return all("xdp" in self.made.near.link(link) for link in self.made.links)
+
+    def talk(self, rounds=20):
+        """Each datagram comes back."""
+        for number in range(rounds):
+            for each in self.sockets:
+                each.send(b"%d" % number)
+            for each in self.sockets:
+                found = b"?"
+                while found == b"?":  # an answer that came late
+                    found = each.recv(100)
+                assert found == b"%d" % number
+
+    def close(self):
+        for each in self.sockets:
+            each.close()
+        assert end(self.child, signal.SIGTERM) == 0
+        assert not any("xdp" in self.made.near.link(link) for link in self.made.links)
+
+
+def test_an_echo(made, tmp_path):
+    """What is for the port comes back, although links are cut; all else goes to the bond."""
+    echo = Echo(made, tmp_path)
+    echo.talk()
+    made.near.wait_ping("10.0.0.2")
+    made.near.kill_bondd()
+    for link in ("l0", "l1"):
+        made.far.ip("link", "set", link, "down")
+        echo.talk()
+        made.far.ip("link", "set", link, "up")
+        made.far.wait_slaves(*made.links)
+        echo.talk()
+    made.near.wait_ping("10.0.0.2")
+    made.near.start_bondd()
+    made.near.wait_slaves(*made.links)
+    made.near.ctl("del-slave", "bond0", "l2")
+    wait_for(lambda: "xdp" not in made.near.link("l2"), "the filter to leave the slave")
+    made.near.ctl("add-slave", "bond0", "l2")
+    wait_for(echo.attached, "the filter on the slave")
+    made.far.wait_slaves(*made.links)
+    echo.talk()
+    echo.close()
+
+
+def test_an_echo_that_is_killed(made, tmp_path):
+    """What was for it goes to the bond then, and another one can take its place."""
+    echo = Echo(made, tmp_path)
+    echo.talk()
+    echo.child.kill()
+    echo.child.wait()
+    with made.near.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stack:
+        stack.bind(("10.0.0.1", Echo.PORT))
+        stack.settimeout(10 * PATIENCE)
+        for each in echo.sockets:
+            each.send(b"hello")
+        assert {stack.recv(100) for _ in echo.sockets} == {b"hello"}
+    made.near.wait_ping("10.0.0.2")
+    Echo(made, tmp_path).talk()
+
+
+def test_lacp_beside_an_echo(pair, tmp_path):
+    """LACPDUs go on to the bond: no port is lost in two times the timeout of the fast rate."""
+    made = pair("802.3ad", links=2, xmit_hash_policy="layer3+4", lacp_rate="fast")
+    echo = Echo(made, tmp_path)
+    before = [made.near.show(), made.far.show()]
+    until = time.monotonic() + 8
+    while time.monotonic() < until:
+        echo.talk(5)
+    for host, old in zip((made.near, made.far), before):
+        assert [(each["name"], each["link_failures"]) for each in host.show()["slaves"]] == \
+            [(each["name"], each["link_failures"]) for each in old["slaves"]]
+        assert sorted(host.carrier_slaves("bond0")) == sorted(made.links)
+    echo.close()

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+/* A handle, and its sockets: xsk_follow.c opens and closes them as the bond has slaves. */
+#ifndef XBOND_XSK_XSK_BOND_H
+#define XBOND_XSK_XSK_BOND_H
+
+#include <poll.h>
+#include <time.h>
+
+#include "xbond/loader.h"
+#include "xbond/xsk.h"
+#include "xsk/choice.h"
+#include "xsk/xsk_filter.h"
+#include "xsk/xsk_port.h"
+
+#define XSK_PUBLIC __attribute__((visibility("default")))
+#define XSK_LOOK_NS 10000000 /* how often something is tried again that needs system calls */
+
+struct xbond_xsk {
+	char bond[XBOND_PATH_SIZE];
+	struct xbond_xsk_options options;
+	struct choice choice;
+	struct area area;
+	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
+	struct filter filter[XBOND_MAX_SLAVES];
+	struct pollfd polled[XBOND_MAX_SLAVES * XBOND_XSK_QUEUES];
+	__u64 slots; /* that have sockets */
+	__u32 ports_open, next_slot;
+	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last followed */
+	__u64 waiting;			 /* slots whose socket could not be opened yet */
+	__u64 look_ns;			 /* when to look again */
+	int control_fd;			 /* for ioctl() */
+	struct xbond_xsk_counts counts;
+};
+
+static inline __u64 xsk_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+/* Half of the area may be with the kernel for receiving. */
+static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)
+{
+	__u32 most = xsk->area.frames / 2 / xsk->ports_open;
+
+	port_fill(port, &xsk->area, most < xsk->area.ring ? most : xsk->area.ring);
+}
+
+static inline int xsk_receives(const struct xbond_xsk *xsk)
+{
+	for (int i = 0; i < XBOND_XSK_PORTS; i++)
+		if (xsk->options.ports[i])
+			return 1;
+	return 0;
+}
+
+/*
+ * Sockets of exactly the slaves that the table has now. *ret_slot: of the error that is returned. A
+ * slave that is down is no error: it gets its socket when it is up.
+ */
+int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot);
+/*
+ * The slave has no carrier. stuck: its ring has frames that the kernel could still send when it is
+ * up again.
+ */
+void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck);
+void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
+
+#endif

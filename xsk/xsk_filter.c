@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include "xsk/xsk_filter.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "bpf/port_filter.skel.h"
+#include "xbond/xsk.h"
+
+#define FILTER_PRIORITY 20 /* xbond's own has 90, and others 50 if they say nothing */
+
+static int filter_open(struct filter *filter, const __u16 *ports)
+{
+	memset(filter, 0, sizeof(*filter));
+	filter->link_fd = -1;
+	filter->object = port_filter_bpf__open();
+	if (!filter->object)
+		return -errno;
+	for (int i = 0; i < XBOND_XSK_PORTS; i++)
+		if (ports[i])
+			filter->object->rodata->wanted_ports[ports[i] / 8] |=
+				(__u8)(1 << ports[i] % 8);
+	return 0;
+}
+
+static int filter_link(struct filter *filter, __u32 ifindex)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
+	int r = port_filter_bpf__load(filter->object);
+
+	if (r)
+		return r;
+	filter->link_fd = bpf_link_create(bpf_program__fd(filter->object->progs.xbond_port_filter),
+					  (int)ifindex, BPF_XDP, &options);
+	return filter->link_fd < 0 ? -errno : 0;
+}
+
+static int filter_dispatch(struct filter *filter, __u32 ifindex)
+{
+	int r;
+
+	filter->program = xdp_program__from_bpf_obj(filter->object->obj, "xdp.frags");
+	r = (int)libxdp_get_error(filter->program);
+	if (r) {
+		filter->program = NULL;
+		return r;
+	}
+	r = xdp_program__set_run_prio(filter->program, FILTER_PRIORITY);
+	if (!r)
+		r = xdp_program__set_chain_call_enabled(filter->program, XDP_PASS, true);
+	if (!r)
+		r = xdp_program__attach(filter->program, (int)ifindex, XDP_MODE_NATIVE, 0);
+	if (!r)
+		filter->ifindex = ifindex;
+	return r;
+}
+
+/* A link ends with the process, so it is the first choice. */
+int filter_attach(struct filter *filter, __u32 ifindex, const __u16 *ports)
+{
+	int r = filter_open(filter, ports);
+
+	if (!r)
+		r = filter_link(filter, ifindex);
+	if (r == -EBUSY || r == -EEXIST) {
+		filter_detach(filter);
+		r = filter_open(filter, ports);
+		if (!r)
+			r = filter_dispatch(filter, ifindex);
+	}
+	if (r)
+		filter_detach(filter);
+	return r;
+}
+
+int filter_add(struct filter *filter, __u32 queue, int socket_fd)
+{
+	int fd = bpf_map__fd(filter->object->maps.sockets);
+
+	return bpf_map_update_elem(fd, &queue, &socket_fd, 0) ? -errno : 0;
+}
+
+void filter_detach(struct filter *filter)
+{
+	if (filter->program && filter->ifindex)
+		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
+	if (filter->program)
+		xdp_program__close(filter->program);
+	if (filter->object) {
+		if (filter->link_fd >= 0)
+			close(filter->link_fd);
+		port_filter_bpf__destroy(filter->object);
+	}
+	memset(filter, 0, sizeof(*filter));
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include <net/if.h>
+#include <sys/ioctl.h>
+
+#include "xsk/xsk_bond.h"
+
+static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
+{
+	filter_detach(&xsk->filter[slot]);
+	for (__u32 queue = 0; queue < xsk->options.queues; queue++) {
+		xsk->ports_open -= xsk->port[slot][queue].socket != NULL;
+		port_close(&xsk->port[slot][queue], &xsk->area);
+	}
+	xsk->slots &= ~(1ULL << slot);
+}
+
+void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot)
+{
+	xsk_close_sockets(xsk, slot);
+	xsk->waiting &= ~(1ULL << slot);
+}
+
+/* A slave may have fewer queues than are asked for; the kernel says so by EINVAL. */
+static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
+{
+	int r = 0;
+
+	for (__u32 i = 0; !r && i < xsk->options.queues; i++) {
+		r = port_open(&xsk->port[slot][i], &xsk->area, xsk->ifindex[slot],
+			      slot * XBOND_XSK_QUEUES + i, xsk->options.queue + i,
+			      xsk->options.bind);
+		if (r == -EINVAL && i)
+			return 0;
+		if (r)
+			break;
+		xsk->slots |= 1ULL << slot;
+		xsk->ports_open++;
+		xsk->counts.opened++;
+	}
+	return r;
+}
+
+static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
+{
+	int r = filter_attach(&xsk->filter[slot], xsk->ifindex[slot], xsk->options.ports);
+
+	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
+		xsk_fill(xsk, &xsk->port[slot][i]);
+		r = filter_add(&xsk->filter[slot], xsk->port[slot][i].queue,
+			       xsk_socket__fd(xsk->port[slot][i].socket));
+	}
+	return r;
+}
+
+static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
+{
+	int r = xsk_open_sockets(xsk, slot);
+
+	if (!r && xsk_receives(xsk))
+		r = xsk_add_filter(xsk, slot);
+	if (r) {
+		xsk_close_sockets(xsk, slot);
+		xsk->waiting |= 1ULL << slot;
+		xsk->choice.up &= ~(1ULL << slot);
+	} else {
+		xsk->waiting &= ~(1ULL << slot);
+		xsk->choice.up |= 1ULL << slot;
+	}
+	return r;
+}
+
+int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
+{
+	int r = 0;
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		__u32 now = __atomic_load_n(&xsk->choice.table->ifindex[slot], __ATOMIC_RELAXED);
+		int failed;
+
+		if (now == xsk->ifindex[slot])
+			continue;
+		xsk_close_slot(xsk, slot);
+		xsk->ifindex[slot] = now;
+		xsk->choice.up |= 1ULL << slot;
+		failed = now ? xsk_open_slot(xsk, slot) : 0;
+		if (failed && failed != -ENETDOWN && !r) {
+			*ret_slot = slot;
+			r = failed;
+		}
+	}
+	return r;
+}
+
+static int xsk_is_current(const struct xbond_xsk *xsk)
+{
+	return xsk->choice.table && __atomic_load_n(&xsk->choice.table->select_abi,
+						    __ATOMIC_RELAXED) == XBOND_SELECT_ABI;
+}
+
+/* The bond that has this name now. Its slaves may have kept their devices, and their slots not. */
+static int xsk_find_bond(struct xbond_xsk *xsk)
+{
+	char why[XBOND_WHY_SIZE];
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		xsk_close_slot(xsk, slot);
+	memset(xsk->ifindex, 0, sizeof(xsk->ifindex));
+	choice_close(&xsk->choice);
+	return choice_open(&xsk->choice, xsk->bond, why);
+}
+
+/* Does the kernel say that the slave can send? */
+static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
+{
+	struct ifreq request;
+
+	memset(&request, 0, sizeof(request));
+	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
+	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
+		return 0;
+	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+}
+
+/* What needs system calls: slaves that were cut, and sockets that could not be opened. */
+static void xsk_look(struct xbond_xsk *xsk)
+{
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		__u64 bit = 1ULL << slot;
+
+		if (!xsk->ifindex[slot] || !((~xsk->choice.up | xsk->waiting) & bit) ||
+		    !xsk_slave_runs(xsk, slot))
+			continue;
+		if (xsk->waiting & bit)
+			xsk_open_slot(xsk, slot);
+		else
+			xsk->choice.up |= bit;
+	}
+}
+
+void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
+{
+	xsk->choice.up &= ~(1ULL << slot);
+	xsk->look_ns = xsk_time_ns() + XSK_LOOK_NS;
+	if (!stuck)
+		return;
+	xsk_close_sockets(xsk, slot);
+	xsk->waiting |= 1ULL << slot;
+}
+
+XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
+{
+	__u32 slot;
+	__u64 now_ns;
+
+	if (xsk_is_current(xsk)) {
+		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
+			   sizeof(xsk->ifindex)))
+			xsk_follow_slaves(xsk, &slot);
+		if (!~xsk->choice.up && !xsk->waiting)
+			return 0;
+	}
+	now_ns = xsk_time_ns();
+	if (now_ns < xsk->look_ns)
+		return xsk_is_current(xsk) ? 0 : -ENOENT;
+	xsk->look_ns = now_ns + XSK_LOOK_NS;
+	if (!xsk_is_current(xsk)) {
+		if (xsk_find_bond(xsk))
+			return -ENOENT;
+		xsk_follow_slaves(xsk, &slot);
+	}
+	xsk_look(xsk);
+	return 0;
+}
