@@ -89,15 +89,16 @@ bool set_down_is(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
 static const struct {
 	const char *name, *words;
 } drops_reasons[XBOND_DROPS] = {
-	[XBOND_DROP_NO_SLAVE] = { "no_slave", "to be sent while no slave could" },
+	[XBOND_DROP_NO_SLAVE] = { "no_slave", "sent while no slave could transmit" },
 	[XBOND_DROP_NO_COPY] = { "no_copy", "copies that could not be made or sent" },
-	[XBOND_DROP_INACTIVE] = { "inactive", "received on a slave that was not to take them" },
-	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "received while the bond had no carrier" },
+	[XBOND_DROP_INACTIVE] = { "inactive",
+				  "arrived on a slave that does not receive for the bond" },
+	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "arrived while the bond had no carrier" },
 	[XBOND_DROP_LACP_REFUSED] = { "lacp_refused",
-				      "LACPDUs and markers that were wrong, without bondd" },
+				      "LACPDUs and markers that were refused, without bondd" },
 	[XBOND_DROP_LACP_QUEUE] = { "lacp_queue", "LACPDUs that bondd did not read in time" },
-	[XBOND_DROP_BFD_REFUSED] = { "bfd_refused", "packets of BFD that were wrong" },
-	[XBOND_DROP_BFD_QUEUE] = { "bfd_queue", "packets of BFD that bondd did not read in time" },
+	[XBOND_DROP_BFD_REFUSED] = { "bfd_refused", "BFD packets that were refused" },
+	[XBOND_DROP_BFD_QUEUE] = { "bfd_queue", "BFD packets that bondd did not read in time" },
 	[XBOND_DROP_LACP_FLOOD] = { "lacp_flood", "too many LACPDUs of the partner" },
 	[XBOND_DROP_LACP_STRANGERS] = { "lacp_strangers", "too many LACPDUs of others" },
 	[XBOND_DROP_MARKER_FLOOD] = { "marker_flood", "too many markers" },

@@ -499,8 +499,8 @@ def test_drops_by_reason(pins, bondctl, stats):
     assert first == {"inactive": 5 * cpus, "lacp_queue": cpus}
     assert second == {"lacp_flood": 11, "lacp_strangers": 12, "marker_flood": 13}
     text = bondctl("stats", "bond0").stdout
-    assert f"{5 * cpus}: received on a slave that was not to take them" in text
-    assert f"{7 * cpus}: to be sent while no slave could" in text
+    assert f"{5 * cpus}: arrived on a slave that does not receive for the bond" in text
+    assert f"{7 * cpus}: sent while no slave could transmit" in text
     assert text.count("  dropped ") == 6
 
 
