@@ -140,8 +140,8 @@ static const struct view_field view_packets_of_bond[] = {
 		"Packets received; a GRO packet is one.", NULL),
 	PACKETS(rx_bytes, "xbond_bond_receive_bytes", "bytes", "Bytes received.", NULL),
 	PACKETS(rx_dropped, "xbond_bond_receive_dropped_packets", NULL,
-		"Packets received on slaves that were not to take them, or without the bond's "
-		"carrier.",
+		"Packets that arrived on slaves that do not receive for the bond, or while it had "
+		"no carrier.",
 		NULL),
 };
 
@@ -153,7 +153,9 @@ static const struct view_field view_packets_of_slave[] = {
 		"Packets received; a GRO packet is one.", NULL),
 	PACKETS(rx_bytes, "xbond_slave_receive_bytes", "bytes", "Bytes received.", NULL),
 	PACKETS(rx_dropped, "xbond_slave_receive_dropped_packets", NULL,
-		"Packets received that it was not to take, or without the bond's carrier.", NULL),
+		"Packets that arrived while it did not receive for the bond, or the bond had no "
+		"carrier.",
+		NULL),
 };
 
 const struct view_table view_table_packets_of_bond = VIEW_TABLE("packets", view_packets_of_bond);
