@@ -184,7 +184,7 @@ $(B)/tests/unit/test_link_list: WRAPPED := nl_call
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
+$(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o $(B)/xsk/choice.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).

@@ -5,6 +5,7 @@
 
 #include "xsk/xsk_bond.h"
 
+#define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
 #define XSK_WAIT_MS 100 /* so often a caller who waits follows the bond */
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
@@ -277,6 +278,20 @@ static int xsk_make_area(struct area *area)
 	return 0;
 }
 
+/* The kernel gives the queues of a process that has ended back a moment later. */
+static int xsk_open_first(struct xbond_xsk *xsk, __u32 *ret_slot)
+{
+	const struct timespec pause = { .tv_nsec = XSK_LOOK_NS };
+	int r = xsk_follow_slaves(xsk, ret_slot);
+
+	for (int turn = 0; r == -EBUSY && turn < XSK_TURNS; turn++) {
+		nanosleep(&pause, NULL);
+		xsk->ifindex[*ret_slot] = 0;
+		r = xsk_follow_slaves(xsk, ret_slot);
+	}
+	return r;
+}
+
 static int xsk_start(struct xbond_xsk *xsk, char *why)
 {
 	char name[IF_NAMESIZE] = "?";
@@ -294,7 +309,7 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 	xsk->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (xsk->control_fd < 0)
 		return xbond_say(why, errno, "no socket: %s", strerror(errno));
-	r = xsk_follow_slaves(xsk, &slot);
+	r = xsk_open_first(xsk, &slot);
 	if (r)
 		return xbond_say(why, -r, "cannot use %s, queue %u: %s%s",
 				 if_indextoname(xsk->ifindex[slot], name) ? name : "a slave",

@@ -39,10 +39,25 @@ static int filter_link(struct filter *filter, __u32 ifindex)
 	return filter->link_fd < 0 ? -errno : 0;
 }
 
+/* What libxdp attaches without a dispatcher would outlive the process. */
+static int filter_has_dispatcher(__u32 ifindex)
+{
+	struct xdp_multiprog *found = xdp_multiprog__get_from_ifindex((int)ifindex);
+	int has;
+
+	if (libxdp_get_error(found))
+		return 0;
+	has = !xdp_multiprog__is_legacy(found);
+	xdp_multiprog__close(found);
+	return has;
+}
+
 static int filter_dispatch(struct filter *filter, __u32 ifindex)
 {
 	int r;
 
+	if (!filter_has_dispatcher(ifindex))
+		return -EBUSY;
 	filter->program = xdp_program__from_bpf_obj(filter->object->obj, "xdp.frags");
 	r = (int)libxdp_get_error(filter->program);
 	if (r) {
