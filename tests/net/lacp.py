@@ -40,6 +40,14 @@ def wait_distributing(*hosts, links, deadline=10):
                  f"{links} to distribute at {host.name}", deadline)
 
 
+def wait_told(host, links):
+    """Until the log has caught up, too: the last that it says of these ports is that they carry."""
+    def says(dev):
+        lines = [line for line in host.log().splitlines() if f": {dev} carries " in line]
+        return lines and lines[-1].endswith(" carries traffic")
+    wait_for(lambda: all(map(says, links)), f"{host.name} to say that {links} carry traffic")
+
+
 def wait_mutual(one, other, links):
     """Until both ends of the links say the same of each other."""
     def same():

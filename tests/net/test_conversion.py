@@ -189,7 +189,7 @@ class MidWay:
         wait_for(lambda: len(distributing(self.near)) == 2, "the partner to keep two links")
         self.child = self.order(new)
         wait_for(lambda: self.near.exists("n0-bond0") and "n0-bond0: slave l2 added" in
-                 self.near.log(), "the first slave to change")
+                 self.near.log(), "the first slave to change", 25)
 
     def restore(self):
         """Ends what has happened, as far as traffic needs that."""

@@ -8,7 +8,7 @@ import pytest
 
 from junk import BROADCAST, OAM, Calm, Floods, forged, other
 from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, answers, counters, distributing, lacpdu,
-                  pdu_info, ports, tx_slots, wait_answers, wait_away, wait_distributing)
+                  pdu_info, ports, tx_slots, wait_answers, wait_away, wait_distributing, wait_told)
 from ovs import Ovs
 from traffic import Iperf, Stream, Tally, send_frames
 from waiting import moments, wait_for
@@ -227,6 +227,7 @@ def hold_while_stopped(near, seconds):
 def test_hold_bondd_stopped(switch):
     near = switch()
     wait_agreed(near, near.links)
+    wait_told(near, near.links)
     told = len(near.log())
     assert hold_while_stopped(near, 12)["sent"] > 12000
     assert "LACP" not in near.log()[told:]

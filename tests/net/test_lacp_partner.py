@@ -41,7 +41,7 @@ def test_strangers_are_counted_named_and_logged_once(partner):
     assert tx_slots(host) == {0} and ports(host)["l0"]["why"] == "collecting and distributing"
     assert ports(host)["l0"]["stranger_rx"] == 3 and \
         "strangers            3 LACPDUs" in host.ctl("show", "-d", "bond0")
-    assert host.log().count("which is not lacp_partner") == 2  # one of each port
+    wait_for(lambda: host.log().count("which is not lacp_partner") == 2, "a line of each port")
 
 
 def test_a_port_with_a_stranger_says_so_and_is_not_for_fallback(partner):

@@ -98,6 +98,7 @@ def test_ifindexes_beyond_16_bits(high):
     before = numbers(near)
     assert 0 not in before.values() and len(set(before.values())) == len(before)
     assert numbers(far, "partner_port") == before
+    near.wait_ping("10.0.0.2")
     result = Stream(near, far, count=500, flows=32).finish()
     assert result["lost"] == 0, result
 

@@ -124,7 +124,8 @@ class Many:
 
     def fail_over(self, deadline=10):
         """Cuts the active slave of every bond."""
-        before = self.active()
+        before = wait_for(lambda: None not in (found := self.active()) and found,
+                          "every bond to have an active slave")
         self.batch(self.far, [f"link set {link} down" for link in before])
         wait_for(lambda: not set(before) & set(self.active()), "every bond to fail over", deadline)
         self.batch(self.far, [f"link set {link} up" for link in before])

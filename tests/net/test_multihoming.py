@@ -4,7 +4,7 @@ import re
 import pytest
 
 from lab import ROOT
-from lacp import distributing, ports, wait_distributing
+from lacp import distributing, ports, wait_distributing, wait_told
 from traffic import Stream, Tally
 from waiting import wait_for
 
@@ -44,6 +44,7 @@ class Segment:
         wait_distributing(self.far, links=BOTH)
         for host, dev in zip(self.hosts, BOTH):
             wait_distributing(host, links=[dev])
+        self.far.wait_ping("10.0.0.1")
 
     def send(self, count):
         """What each host received of so many packets to the address that both have."""
@@ -88,6 +89,7 @@ def take_out(made):
 
 def stop_one(made):
     """A host without bondd keeps its port, and goes on with the same system and key."""
+    wait_told(made.far, BOTH)
     told = len(made.far.log())
     made.hosts[0].kill_bondd()
     received = made.send(2000)

@@ -271,6 +271,7 @@ while True:
 PING = """
 import itertools, socket, struct, sys, time
 made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
+print("ready", flush=True)
 for number in itertools.count():
     made.sendto(struct.pack("!BBHHH", 8, 0, 0, 0, number & 0xffff) + bytes(int(sys.argv[2])),
                 (sys.argv[1], 0))
@@ -280,7 +281,9 @@ for number in itertools.count():
 
 def pings(near, to="10.0.0.2", size=0):
     """Echo requests until it is ended, each with a number of its own, and with so many bytes."""
-    return near.spawn("python3", "-c", PING, to, size)
+    made = near.spawn("python3", "-c", PING, to, size, stdout=subprocess.PIPE)
+    assert made.stdout.readline() == b"ready\n"
+    return made
 
 
 TALK = """
@@ -293,6 +296,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         made.setblocking(False)
         made.connect_ex((to, 7))
         talks.append(made)
+print("ready", flush=True)
 answers = 0
 while True:
     for made in talks:
@@ -317,6 +321,7 @@ class Talks:
         self.echo = far.spawn("python3", "-c", ECHO, stdout=subprocess.PIPE)
         assert self.echo.stdout.readline() == b"ready\n"
         self.client = near.spawn("python3", "-c", TALK, to, count, stdout=subprocess.PIPE)
+        assert self.client.stdout.readline() == b"ready\n"
         assert not answered or self.client.stdout.readline()
 
     def close(self):
