@@ -7,7 +7,7 @@ import subprocess
 
 from lab import BUILD
 from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing,
-                  lacpdu, pdu_info, ports)
+                  lacpdu, pdu_info, ports, wait_told)
 from namespace import mac_bytes
 
 RAWFLOOD = BUILD / "tools/rawflood"
@@ -64,6 +64,7 @@ class Calm:
 
     def __init__(self, host, links):
         self.host, self.links = host, links
+        wait_told(host, links)
         self.told, self.changes = len(host.log()), host.carrier_changes("bond0")
         self.illegal = [counters(host, dev)["illegal_rx"] for dev in links]
 

@@ -5,7 +5,7 @@ standby, fallback, options that change while running, loops, restarts.
 import pytest
 
 from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, send_slowly, tx_slots,
-                  wait_distributing, wait_mutual)
+                  wait_distributing, wait_mutual, wait_told)
 from traffic import Capture, Stream
 from waiting import moments, quiet_for, wait_for
 
@@ -127,6 +127,7 @@ def test_stop_and_go_on_is_not_seen(made):
     """SIGSTOP at several points of the second, longer than the timeout."""
     pair = made(links=2)
     wait_mutual(pair.near, pair.far, pair.links)
+    wait_told(pair.near, pair.links)
     stream, told = Stream(pair.near, pair.far, rate=1000, flows=16), len(pair.near.log())
     for pause in (0.6, 3.3, 4.1, 4.4):
         pair.near.freeze_bondd()

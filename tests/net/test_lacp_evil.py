@@ -11,7 +11,8 @@ import pytest
 from lab import BUILD
 from lacp import (ACTIVITY, AGGREGATION, AT_ACTOR, AT_COLLECTOR, AT_PARTNER, AT_SUBTYPE,
                   AT_VERSION, MARKER, TIMEOUT, counters, distributing, is_slow, lacpdu,
-                  marker, patched, pdu_info, ports, send_slowly, wait_distributing, wait_mutual)
+                  marker, patched, pdu_info, ports, send_slowly, wait_distributing, wait_mutual,
+                  wait_told)
 from traffic import Capture, Stream, send_frames
 from waiting import moments, wait_for
 
@@ -25,6 +26,7 @@ def made(pair):
     made = pair("802.3ad", links=3, lacp_rate="fast", xmit_hash_policy="layer3+4")
     wait_distributing(made.near, made.far, links=made.links)
     wait_mutual(made.near, made.far, made.links)
+    wait_told(made.near, made.links)
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from junk import BROADCAST, ESMC, MULTICAST, OAM, STRANGER, Floods, claim, forged, other, to
 from lacp import (SLOW_TYPE, answers, counters, distributing, marker, tx_slots, wait_answers,
-                  wait_distributing, wait_mutual)
+                  wait_distributing, wait_mutual, wait_told)
 from namespace import mac_bytes
 from traffic import Capture, Stream, send_frames
 from waiting import moments, wait_for
@@ -21,6 +21,8 @@ def made(pair, request):
     made = pair("802.3ad", links=2, lacp_rate="fast", rx_hook=getattr(request, "param", "tc"))
     wait_distributing(made.near, made.far, links=made.links)
     wait_mutual(made.near, made.far, made.links)
+    for host in (made.near, made.far):
+        wait_told(host, made.links)
     return made
 
 

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 from lab import BUILD
-from lacp import wait_distributing
+from lacp import wait_distributing, wait_told
 from namespace import end
 from traffic import Stream
 from waiting import wait_for
@@ -61,6 +61,7 @@ def test_a_thread_that_hangs_is_told_of(pair):
     manager = Manager(made.near)
     made.near.start_bondd()
     wait_distributing(made.near, made.far, links=made.links)
+    wait_told(made.far, made.links)
     told = len(made.far.log())
     stream = Stream(made.near, made.far, rate=2000, flows=16)
     stream.flow_on(500)

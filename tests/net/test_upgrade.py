@@ -10,7 +10,7 @@ import pytest
 import builds
 from lab import BONDD
 from namespace import run
-from lacp import tx_slots, wait_distributing
+from lacp import tx_slots, wait_distributing, wait_told
 from policies import WANTED, compile_policy, slot, want
 from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
@@ -90,6 +90,7 @@ class Watched:
     def __init__(self, made):
         self.near, self.far, self.links = made.near, made.far, made.links
         wait_distributing(self.near, self.far, links=self.links)
+        wait_told(self.far, self.links)
         self.before = self.flaps()
         self.logged = len(self.far.log())
         self.streams = [Stream(self.near, self.far, rate=RATE, flows=64, port=9000),
