@@ -456,7 +456,7 @@ uninstall:
 dist:
 	$(Q)packaging/dist build/dist
 
-## deb: Debian packages xbond and xbond-dev of the last commit, in build/deb
+## deb: Debian packages xbond, xbond-dev and libxbond-xsk0 of the last commit, in build/deb
 deb:
 	$(Q)packaging/deps build deb
 	$(Q)packaging/deb build/deb
