@@ -22,6 +22,7 @@
 #define NEXT (1000 * SECOND) /* within this time something happens, if anything does */
 #define IMAGE_SIZE 65536
 #define MOVES_MAX 16 /* with those that end a fault */
+#define REPORTS 10   /* of so many failures; all are counted */
 #define FUTURE (UINT64_C(1) << 63)
 
 /* One side, as a scenario has it: what differs from the defaults. */
@@ -34,6 +35,7 @@ static const char *const sides[] = {
 	"lacp_rate fast max_links 1 coupled_control off lacp_wtr 5",
 	"lacp_rate fast lacp_fallback none",
 	"lacp_hold off",
+	"lacp_rate fast min_links 2 min_links_lacp on",
 };
 
 /* Of state reached: with how many bad moves left, and in which history. */
@@ -101,6 +103,8 @@ static void image_world(struct world *world, uint8_t octets[IMAGE_SIZE], bool ba
 	image_take(&image, &world->now_ns, sizeof(world->now_ns));
 	image_take(&image, &world->count, sizeof(world->count));
 	image_take(&image, world->frame, world->count * sizeof(*world->frame));
+	image_take(&image, &world->steady[0][1], sizeof(world->steady[0][1]));
+	image_take(&image, &world->gap_ns[0][1], sizeof(world->gap_ns[0][1]));
 	for (int i = 0; i < SIDES; i++)
 		image_system(&image, &world->system[i]);
 }
@@ -232,8 +236,10 @@ static void state_system(const struct world *world, struct gist *gist, const str
 static uint64_t state_key(const struct world *world)
 {
 	static struct gist gist;
+	const uint64_t traffic[] = { world->steady[0][1], state_time(world, world->gap_ns[0][1]) };
 
 	gist.size = 0;
+	gist_add(&gist, traffic, sizeof(traffic));
 	for (unsigned int i = 0; i < world->count; i++) {
 		struct frame frame = world->frame[i];
 
@@ -355,6 +361,17 @@ static bool move_priority(struct world *world, struct end end, uint16_t priority
 	return true;
 }
 
+static bool move_active(struct world *world, struct end end, bool active)
+{
+	struct lacp_config options = world->system[end.system].lacp.state.config;
+
+	if (end.slot || world->system[end.system].away || options.active == active)
+		return false;
+	options.active = active;
+	world_configure(world, end.system, &options);
+	return true;
+}
+
 enum move {
 	MOVE_LOSE,
 	MOVE_CUT,
@@ -367,6 +384,8 @@ enum move {
 	MOVE_START,
 	MOVE_FAST,
 	MOVE_SLOW,
+	MOVE_ACTIVE,
+	MOVE_PASSIVE,
 	MOVE_FIRST,
 	MOVES
 };
@@ -374,20 +393,23 @@ enum move {
 /* As lines of a scenario; a port or a system comes in place of '@'. */
 static const struct {
 	const char *words;
-	bool is_free; /* it ends a fault */
+	bool is_free;  /* it ends a fault */
+	bool is_small; /* alone, it stops no traffic */
 } move_kinds[MOVES] = {
-	[MOVE_LOSE] = { "lose 1 @.#", false },
-	[MOVE_CUT] = { "cut @.#", false },
-	[MOVE_MEND] = { "mend @.#", true },
-	[MOVE_DEAF] = { "loss 100 @.#", false },
-	[MOVE_HEAR] = { "loss 0 @.#", true },
-	[MOVE_AWAY] = { "away @", false },
-	[MOVE_BACK] = { "back @", true },
-	[MOVE_STOP] = { "stop @", false },
-	[MOVE_START] = { "start @", true },
-	[MOVE_FAST] = { "set @ lacp_rate fast", false },
-	[MOVE_SLOW] = { "set @ lacp_rate slow", false },
-	[MOVE_FIRST] = { "port @.# actor_port_prio 1", false },
+	[MOVE_LOSE] = { "lose 1 @.#", false, true },
+	[MOVE_CUT] = { "cut @.#", false, false },
+	[MOVE_MEND] = { "mend @.#", true, true },
+	[MOVE_DEAF] = { "loss 100 @.#", false, false },
+	[MOVE_HEAR] = { "loss 0 @.#", true, true },
+	[MOVE_AWAY] = { "away @", false, true },
+	[MOVE_BACK] = { "back @", true, true },
+	[MOVE_STOP] = { "stop @", false, false },
+	[MOVE_START] = { "start @", true, true },
+	[MOVE_FAST] = { "set @ lacp_rate fast", false, true },
+	[MOVE_SLOW] = { "set @ lacp_rate slow", false, true },
+	[MOVE_ACTIVE] = { "set @ lacp_active on", false, false },
+	[MOVE_PASSIVE] = { "set @ lacp_active off", false, false },
+	[MOVE_FIRST] = { "port @.# actor_port_prio 1", false, true },
 };
 
 static bool move_make(struct world *world, enum move move, struct end end)
@@ -404,6 +426,8 @@ static bool move_make(struct world *world, enum move move, struct end end)
 	case MOVE_START: return move_stop(world, end, false);
 	case MOVE_FAST: return move_rate(world, end, true);
 	case MOVE_SLOW: return move_rate(world, end, false);
+	case MOVE_ACTIVE: return move_active(world, end, true);
+	case MOVE_PASSIVE: return move_active(world, end, false);
 	case MOVE_FIRST: return move_priority(world, end, 1);
 	case MOVES: break;
 	}
@@ -427,17 +451,28 @@ static void explore_report(struct explorer *all)
 {
 	uint64_t at_ns = SECOND;
 
+	if (all->failures++ >= REPORTS)
+		return;
 	printf("# %s\n", all->world.failure);
 	for (int i = 0; i < SIDES; i++)
 		printf("system %c %d %s\n", 'A' + i, LINKS, all->side[i]);
 	printf("cable A.1 B.1 A.2 B.2\n");
 	for (unsigned int i = 0; i < all->depth; i++) {
-		printf("run %.6fms\n%s\n", (double)(all->move[i].at_ns - at_ns) / MS,
+		printf("run %.10gms\n%s\n", (double)(all->move[i].at_ns - at_ns) / MS,
 		       all->move[i].words);
 		at_ns = all->move[i].at_ns;
 	}
 	printf("run 300s\n\n");
-	all->failures++;
+}
+
+/* A daemon that goes leaves its ports to hold. */
+static bool explore_goes_on(const struct explorer *all, enum move move, struct end end)
+{
+	const struct world *world = &all->world;
+
+	return world->steady[0][1] && move_kinds[move].is_small &&
+	       (!all->depth || move_kinds[move].is_free) &&
+	       (move != MOVE_AWAY || world->system[end.system].lacp.state.config.hold);
 }
 
 static void explore_from(struct explorer *all, uint32_t left);
@@ -448,13 +483,17 @@ static void explore_moves(struct explorer *all, uint32_t left)
 
 	if (all->depth == MOVES_MAX)
 		return;
+	if (!all->depth)
+		goals_expect_steady(&all->world, SIDES, LINKS);
 	image_world(&all->world, image, false);
 	for (int i = 0; i < SIDES * LINKS * MOVES; i++) {
 		const struct end end = { i / MOVES / LINKS, (unsigned int)(i / MOVES % LINKS) };
 		const enum move move = (enum move)(i % MOVES);
+		const bool goes_on = explore_goes_on(all, move, end);
 
 		if ((!left && !move_kinds[move].is_free) || !move_make(&all->world, move, end))
 			continue;
+		all->world.steady[0][1] = goes_on;
 		move_write(all, move, end);
 		explore_from(all, left - !move_kinds[move].is_free);
 		all->depth--;
@@ -500,6 +539,15 @@ static struct lacp_config explore_options(const char *words, int index)
 	return options;
 }
 
+/* One wants more links than the other lets be, and they turn each other away for ever. */
+static bool explore_is_contradiction(const char *a, const char *b)
+{
+	const struct lacp_config x = explore_options(a, 0), y = explore_options(b, 1);
+
+	return (x.max_links && x.max_links < y.min_links) ||
+	       (y.max_links && y.max_links < x.min_links);
+}
+
 static void explore_begin(struct explorer *all, const char *a, const char *b)
 {
 	all->side[0] = a;
@@ -528,6 +576,8 @@ int explore_run(unsigned int moves, unsigned int share, unsigned int pick, bool 
 	all.pick = pick;
 	for (unsigned int a = 0; a < count; a++)
 		for (unsigned int b = a; b < count; b++) {
+			if (explore_is_contradiction(sides[a], sides[b]))
+				continue;
 			explore_begin(&all, sides[a], sides[b]);
 			explore_from(&all, moves);
 			states += all.states;
