@@ -99,6 +99,24 @@ def test_a_slave_that_is_set_down(made):
     assert sender.finish()["opened"] == 4
 
 
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast"])
+def test_other_modes(pair, mode):
+    made = pair(mode, links=2, far={"mode": "broadcast"})
+    sender = Sender(made, rate=5000)
+    sender.flow_on("l0" if mode == "active-backup" else made.links[-1])
+    made.far.ip("link", "set", "l0", "down")
+    sender.flow_on("l1")
+    if mode != "broadcast":
+        sender.finish()
+        return
+    made.far.ip("link", "set", "l0", "up")
+    made.near.wait_slaves(*made.links)
+    sender.flow_on(*made.links)
+    sender.child.send_signal(signal.SIGTERM)
+    counts = json.loads(sender.child.communicate(timeout=60 * PATIENCE)[0])
+    assert counts["made"] == counts["sent"] < sender.tally.finish()
+
+
 def test_slaves_come_and_go(made):
     near, sender = made.near, Sender(made)
     sender.flow_on(*made.links)
