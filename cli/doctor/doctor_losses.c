@@ -170,17 +170,15 @@ static void losses_tell_mtu(const struct doctor_facts *facts, const struct docto
 		      bond->name);
 }
 
+/* A link is named if another one has delivered what is as long. */
 void doctor_check_far_mtu(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
 	struct talk_sums all = losses_of_all(bond);
-	unsigned int losers = 0;
 
 	if (!doctor_talks_are_known(bond))
 		return;
-	doctor_for_each_slave (slave, bond)
-		losers += !!slave->seen.talk.long_lost;
-	if (losers > 1 && losses_are_long(&all)) {
+	if (losses_are_long(&all)) {
 		losses_tell_mtu(facts, bond, NULL, &all, report);
 		return;
 	}

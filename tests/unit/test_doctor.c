@@ -805,6 +805,9 @@ static void test_what_is_too_long_is_not_lost_by_a_link(void **state)
 	left->shortest_lost = right->shortest_lost = 1400;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
+	left->long_lost = left->shortest_lost = 0;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_far_mtu), 1);
+	assert_true(json_is_null(json_object_get(report.last, "slave")));
 	right->short_lost = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
 }
