@@ -168,10 +168,11 @@ $(B)/libxbond-xsk.a: $(xsk_objects)
 	$(Q)$(LD) -r -o $(B)/xsk/all.o $^ && $(OBJCOPY) --localize-hidden $(B)/xsk/all.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(B)/xsk/all.o
 
+# The first line lets man call tbl, for pages with tables.
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)scdoc <$< >$@
+	$(Q){ printf '%s\n' "'\\\" t"; scdoc <$<; } >$@
 
 $(B)/tests/unit/%: MORE_LIBRARIES = -lcmocka
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/all.a
