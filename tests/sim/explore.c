@@ -294,7 +294,7 @@ static enum seen reached_note(struct explorer *all, uint64_t key, uint32_t histo
 	return SEEN_NOT;
 }
 
-/* The moves. Each returns false if it is none now; is_free: it ends a fault, and costs nothing. */
+/* The moves. Each returns false if it is none now. */
 
 static bool move_lose(struct world *world, struct end end)
 {
@@ -339,13 +339,15 @@ static bool move_stop(struct world *world, struct end end, bool stopped)
 	return true;
 }
 
-static bool move_rate(struct world *world, struct end end, bool fast)
+/* at: of a flag in the options of the system. */
+static bool move_flag(struct world *world, struct end end, size_t at, bool value)
 {
 	struct lacp_config options = world->system[end.system].lacp.state.config;
+	uint8_t *flag = (uint8_t *)&options + at;
 
-	if (end.slot || world->system[end.system].away || options.rate_fast == fast)
+	if (end.slot || world->system[end.system].away || *flag == value)
 		return false;
-	options.rate_fast = fast;
+	*flag = value;
 	world_configure(world, end.system, &options);
 	return true;
 }
@@ -358,17 +360,6 @@ static bool move_priority(struct world *world, struct end end, uint16_t priority
 		return false;
 	options.port_priority = priority;
 	world_port_configure(world, end, &options);
-	return true;
-}
-
-static bool move_active(struct world *world, struct end end, bool active)
-{
-	struct lacp_config options = world->system[end.system].lacp.state.config;
-
-	if (end.slot || world->system[end.system].away || options.active == active)
-		return false;
-	options.active = active;
-	world_configure(world, end.system, &options);
 	return true;
 }
 
@@ -393,7 +384,7 @@ enum move {
 /* As lines of a scenario; a port or a system comes in place of '@'. */
 static const struct {
 	const char *words;
-	bool is_free;  /* it ends a fault */
+	bool is_free;  /* it ends a fault, and costs nothing */
 	bool is_small; /* alone, it stops no traffic */
 } move_kinds[MOVES] = {
 	[MOVE_LOSE] = { "lose 1 @.#", false, true },
@@ -424,10 +415,12 @@ static bool move_make(struct world *world, enum move move, struct end end)
 	case MOVE_BACK: return move_away(world, end, false);
 	case MOVE_STOP: return move_stop(world, end, true);
 	case MOVE_START: return move_stop(world, end, false);
-	case MOVE_FAST: return move_rate(world, end, true);
-	case MOVE_SLOW: return move_rate(world, end, false);
-	case MOVE_ACTIVE: return move_active(world, end, true);
-	case MOVE_PASSIVE: return move_active(world, end, false);
+	case MOVE_FAST: return move_flag(world, end, offsetof(struct lacp_config, rate_fast), true);
+	case MOVE_SLOW:
+		return move_flag(world, end, offsetof(struct lacp_config, rate_fast), false);
+	case MOVE_ACTIVE: return move_flag(world, end, offsetof(struct lacp_config, active), true);
+	case MOVE_PASSIVE:
+		return move_flag(world, end, offsetof(struct lacp_config, active), false);
 	case MOVE_FIRST: return move_priority(world, end, 1);
 	case MOVES: break;
 	}

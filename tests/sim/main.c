@@ -10,12 +10,12 @@
 #include "tests/sim/world.h"
 
 /* Of the arguments, or if there are fewer. */
-static unsigned int number(char **argv, int index, unsigned int otherwise)
+static uint64_t number(char **argv, int index, uint64_t otherwise)
 {
 	for (int i = 1; i <= index; i++)
 		if (!argv[i])
 			return otherwise;
-	return (unsigned int)strtoul(argv[index], NULL, 0);
+	return strtoull(argv[index], NULL, 0);
 }
 
 int main(int argc, char **argv)
@@ -29,11 +29,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!strcmp(argv[first], "histories"))
-		return histories_run(number(argv, first + 1, 1000), number(argv, first + 2, 1),
-				     verbose) != 0;
+		return histories_run((unsigned int)number(argv, first + 1, 1000),
+				     number(argv, first + 2, 1), verbose) != 0;
 	if (!strcmp(argv[first], "explore"))
-		return explore_run(number(argv, first + 1, 1), number(argv, first + 2, 1),
-				   number(argv, first + 3, 0), verbose) != 0;
+		return explore_run((unsigned int)number(argv, first + 1, 1),
+				   (unsigned int)number(argv, first + 2, 1),
+				   (unsigned int)number(argv, first + 3, 0), verbose) != 0;
 	for (int i = first; i < argc; i++)
 		failures += scenario_run(argv[i], verbose);
 	return failures != 0;
