@@ -80,7 +80,7 @@ static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame
 	int selected = XBOND_NO_BOND;
 
 	frame->slot = XBOND_XSK_NO_SLOT;
-	if (frame->length > XBOND_XSK_FRAME_SIZE) {
+	if (frame->length > area_room(&xsk->area, frame->data)) {
 		xsk->counts.lost++;
 		xbond_xsk_release(xsk, frame, 1);
 		return 0;

@@ -62,6 +62,13 @@ static inline __u32 area_number(const struct area *area, const void *data)
 	return (__u32)(((const char *)data - (const char *)area->memory) / XBOND_XSK_FRAME_SIZE);
 }
 
+/* Bytes from there to the end of the frame: what was received begins behind some headroom. */
+static inline __u32 area_room(const struct area *area, const void *data)
+{
+	return XBOND_XSK_FRAME_SIZE -
+	       (__u32)(((const char *)data - (const char *)area->memory) % XBOND_XSK_FRAME_SIZE);
+}
+
 static inline void area_free(struct area *area, __u32 frame)
 {
 	area->holder[frame] = 0;

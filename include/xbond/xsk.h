@@ -40,9 +40,13 @@ struct xbond_xsk_options {
 };
 
 struct xbond_xsk_frame {
-	void *data;   /* in the area; a frame that was taken has XBOND_XSK_FRAME_SIZE bytes there */
-	__u32 length; /* bytes, with the Ethernet header and without the FCS */
-	__u16 slot;   /* by which it left or came, or XBOND_XSK_NO_SLOT; written by the library */
+	void *data; /* in the area; a frame that was taken has XBOND_XSK_FRAME_SIZE bytes there */
+	/*
+	 * Bytes, with the Ethernet header and without the FCS. What was received begins behind some
+	 * headroom, and may become longer by what is left of XBOND_XSK_FRAME_SIZE.
+	 */
+	__u32 length;
+	__u16 slot; /* by which it left or came, or XBOND_XSK_NO_SLOT; written by the library */
 	__u16 pad0;
 };
 
