@@ -18,8 +18,9 @@ struct own_vlans_member {
 };
 
 struct own_vlans_seen {
-	int ifindex;
-	uint64_t vlan[XBOND_VLANS / 64];
+	struct bond *bond;
+	uint64_t slots; /* that are looked at */
+	uint64_t vlan[XBOND_MAX_SLAVES][XBOND_VLANS / 64];
 };
 
 static struct own_vlans_member *own_vlans_member(const struct bond *bond, unsigned int slot)
@@ -42,8 +43,9 @@ static void own_vlans_see(const struct link_info *link, void *arg)
 {
 	struct own_vlans_seen *seen = arg;
 
-	if (own_vlans_is_one(link, seen->ifindex))
-		seen->vlan[link->vlan_id / 64] |= 1ULL << link->vlan_id % 64;
+	slots_for_each (seen->slots, slot)
+		if (own_vlans_is_one(link, (int)bond_slave(seen->bond, slot)->ifindex))
+			seen->vlan[slot][link->vlan_id / 64] |= 1ULL << link->vlan_id % 64;
 }
 
 static bool own_vlans_are_none(const uint64_t *vlan)
@@ -77,21 +79,26 @@ static void own_vlans_publish(struct bond *bond, unsigned int slot, const uint64
 		dataplane_set_flags(&bond->dataplane, XBOND_F_OWN_VLANS, 0);
 }
 
-static void own_vlans_read(struct bond *bond, unsigned int slot)
+/* Looks at all devices once, and publishes what is on these members. */
+static void own_vlans_read(struct bond *bond, uint64_t slots)
 {
-	struct own_vlans_seen seen = { .ifindex = (int)bond_slave(bond, slot)->ifindex };
-	struct own_vlans_member *member = own_vlans_member(bond, slot);
+	struct own_vlans_seen seen = { .bond = bond, .slots = slots };
+	bool unread = slots && link_visit(&bond->daemon->nl, -1, own_vlans_see, &seen);
 
-	member->unread = link_visit(&bond->daemon->nl, -1, own_vlans_see, &seen) != 0;
-	if (!member->unread)
-		memcpy(member->vlan, seen.vlan, sizeof(member->vlan));
+	slots_for_each (slots, slot) {
+		struct own_vlans_member *member = own_vlans_member(bond, slot);
+
+		member->unread = unread;
+		if (!unread)
+			memcpy(member->vlan, seen.vlan[slot], sizeof(member->vlan));
+		own_vlans_publish(bond, slot, member->vlan);
+	}
 }
 
 static int own_vlans_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	(void)err;
-	own_vlans_read(bond, slot);
-	own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
+	own_vlans_read(bond, slots_bit(slot));
 	return 0;
 }
 
@@ -102,12 +109,14 @@ static void own_vlans_forget(struct bond *bond, unsigned int slot)
 	own_vlans_publish(bond, slot, none);
 }
 
-static bool own_vlans_are_unread(struct bond *bond)
+static uint64_t own_vlans_members(struct bond *bond, bool also_read)
 {
+	uint64_t slots = 0;
+
 	bond_for_each_member (bond, slot)
-		if (own_vlans_member(bond, slot)->unread)
-			return true;
-	return false;
+		if (also_read || own_vlans_member(bond, slot)->unread)
+			slots |= slots_bit(slot);
+	return slots;
 }
 
 /* The message says it all: with thousands of VLANs, looking at all devices each time takes long. */
@@ -117,7 +126,7 @@ static bool own_vlans_hear(struct bond *bond, unsigned int slot, enum part_news 
 	uint64_t *vlan;
 
 	if (news != NEWS_ON_SLAVE)
-		return news == NEWS_LOST || own_vlans_are_unread(bond);
+		return news == NEWS_LOST || own_vlans_members(bond, false);
 	vlan = own_vlans_member(bond, slot)->vlan;
 	if (!own_vlans_is_one(link, (int)bond_slave(bond, slot)->ifindex) ||
 	    own_vlans_have(vlan, (unsigned int)link->vlan_id) != gone)
@@ -129,10 +138,9 @@ static bool own_vlans_hear(struct bond *bond, unsigned int slot, enum part_news 
 static bool own_vlans_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	if (slot == PART_BOND)
-		return false;
-	if (news & NEWS_LOST || own_vlans_member(bond, slot)->unread)
-		own_vlans_read(bond, slot);
-	own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
+		own_vlans_read(bond, own_vlans_members(bond, news & NEWS_LOST));
+	else
+		own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
 	return false;
 }
 

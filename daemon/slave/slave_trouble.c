@@ -119,12 +119,15 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 		      upper->name, upper->kind, slave->name, bond_pin(bond)->name);
 }
 
+/* slot: a member, or PART_BOND for all of them. */
 static void trouble_look_at_uppers(struct bond *bond, unsigned int slot)
 {
 	struct link_list links;
 
 	if (!link_list_read(&bond->daemon->nl, &links))
-		trouble_look_for_uppers(bond, slot, &links);
+		bond_for_each_member (bond, each)
+			if (slot == PART_BOND || slot == each)
+				trouble_look_for_uppers(bond, each, &links);
 	link_list_free(&links);
 }
 
@@ -146,6 +149,8 @@ static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct link_info now;
 
+	if (news & (slot == PART_BOND ? NEWS_LOST : NEWS_ON_SLAVE))
+		trouble_look_at_uppers(bond, slot);
 	if (slot == PART_BOND)
 		return false;
 	if (news & (NEWS_SLAVE | NEWS_LOST) &&
@@ -155,8 +160,6 @@ static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	}
 	if (news & (NEWS_ADDRESS | NEWS_LOST))
 		trouble_look_for_addresses(bond, slot);
-	if (news & (NEWS_ON_SLAVE | NEWS_LOST))
-		trouble_look_at_uppers(bond, slot);
 	return false;
 }
 
