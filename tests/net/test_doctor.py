@@ -372,6 +372,8 @@ def test_a_far_end_with_a_smaller_mtu(pair):
         pings(made.near, size=size)
     assert watched(made.near) == []
     made.far.ip("link", "set", "bond0", "mtu", "1200")
+    wait_for(lambda: all(made.far.link(link)["mtu"] == 1200 for link in made.links),
+             "its slaves to take the MTU")
     assert watched(made.near) == [("warning", None, "far-mtu")]
 
 
