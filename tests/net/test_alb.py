@@ -475,15 +475,14 @@ def test_an_address_that_another_device_has_no_longer(shared):
         near.ip("addr", "add", address, "dev", "d0", *(["nodad"] if ":" in address else []))
     for address in ("10.0.0.1", "fd00::1"):
         made.ask(address)
-    known = made.clients()
-    assert sum(known.values()) == 8
+    assert sum(made.clients().values()) >= 8  # neighbours may ask for link-local addresses, too
     for address in ("10.0.0.1/32", "fd00::1/128"):
         near.ip("addr", "del", address, "dev", "d0")
     near.wait_looked(3)
     mac = near.show()["mac"]
     made.far.ip("link", "set", "l1", "down")
     near.wait_slaves("l0")
-    wait_for(lambda: made.clients() == {"l0": 8, "l1": 0},
+    wait_for(lambda: made.clients()["l1"] == 0 and made.clients()["l0"] >= 8,
              lambda: f"l0 to have all: {made.clients()}")
     wait_for(lambda: set(made.all_know() + made.all_know("fd00::1")) == {mac}, "all to be told")
 
