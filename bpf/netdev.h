@@ -12,11 +12,8 @@
 #ifndef XBOND_BPF_NETDEV_H
 #define XBOND_BPF_NETDEV_H
 
-#include <linux/bpf.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
 #include "bpf/maps.h"
+#include "bpf/netdev_read.h"
 
 /*
  * The devices of the slots, written by bondd. The kernel reserves a devmap for the type of the
@@ -29,22 +26,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } devices SEC(".maps");
-
-/* Types of the kernel; only the fields that are read. */
-#define NETDEV_KERNEL __attribute__((preserve_access_index))
-struct net_device {
-	unsigned long state;
-} NETDEV_KERNEL;
-struct bpf_dtab_netdev { /* an entry of a devmap */
-	struct net_device *dev;
-	struct bpf_devmap_val val; /* what a lookup finds */
-} NETDEV_KERNEL;
-struct bpf_dtab { /* a devmap */
-	struct bpf_dtab_netdev **netdev_map;
-} NETDEV_KERNEL;
-struct list_head { /* stands for any struct that begins with a pointer */
-	struct list_head *next;
-} NETDEV_KERNEL;
 
 /* Bits of state: the kernel's enum netdev_state_t, which has begun like this for ever. */
 #define NETDEV_START (1 << 0)
@@ -61,29 +42,10 @@ struct list_head { /* stands for any struct that begins with a pointer */
 #define NETDEV_SENDS (NETDEV_START | NETDEV_NOCARRIER | NETDEV_LINKWATCH_PENDING)
 #define NETDEV_MAY_SEND (NETDEV_START | NETDEV_NOCARRIER)
 
-/* From Linux 6.2. A read of an address that is not mapped gives 0. */
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-
-#define NETDEV_CAST(address, type) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
-
-/* The answer is known when the program is loaded. */
-static __always_inline int netdev_is_readable(void)
-{
-	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
-}
-
 /* The state of the slot's device, if that is readable. Of an empty entry it is 0. */
 static __always_inline __u64 netdev_state(__u32 slot)
 {
-	const struct bpf_dtab_netdev *entry;
-	const struct list_head *place;
-
-	asm volatile("" : "+r"(slot));
-	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
-				    (slot & (XBOND_MAX_SLAVES - 1)),
-			    struct list_head);
-	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
-	return READ_ONCE(entry->dev->state);
+	return READ_ONCE(netdev_entry(&devices, slot)->dev->state);
 }
 
 /* Set before loading: the kernel lets programs copy its memory. Lockdown may forbid it. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * Gives UDP and TCP packets to the AF_XDP sockets of a program (libxbond-xsk), by their destination
- * port. All else goes on to the bond: LACP, ARP, fragments, tagged frames, and whatever comes by a
- * queue without a socket. In libxdp's dispatcher it stands before the bond's own program. Which
+ * port, if bond0 would take them for its own host. All else goes on to the bond: LACP, ARP,
+ * fragments, tagged frames, frames for machines behind a bridge, and whatever comes by a queue
+ * without a socket. In libxdp's dispatcher it stands before the bond's own program. Which
  * slave may collect is looked at by the library.
  */
 #include <linux/bpf.h>
@@ -10,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/flow_headers.h"
+#include "bpf/netdev_read.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -22,7 +24,22 @@ struct {
 	__type(value, __u32);
 } sockets SEC(".maps");
 
-/* Set before loading: a bit for each port. */
+/* Of the bond, as it is pinned. */
+struct xbond_bond bond SEC(".data.bond");
+struct xbond_table table SEC(".data.table");
+struct xbond_alb alb SEC(".data.alb");
+
+/* bond0 is entry 0, if it is in the namespace of its slaves. The others make it readable. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} device SEC(".maps");
+
+/* Set before loading. */
+const volatile __u32 filter_slot = 0;
+/* A bit for each port. */
 const volatile __u8 wanted_ports[65536 / 8] = {};
 
 static __always_inline int filter_wants(const struct packet *packet, __u32 payload)
@@ -36,6 +53,32 @@ static __always_inline int filter_wants(const struct packet *packet, __u32 paylo
 		return 0;
 	port = bpf_ntohs(ports[1]);
 	return wanted_ports[port / 8] >> port % 8 & 1;
+}
+
+static __always_inline __u64 filter_mac(const volatile void *address)
+{
+	return (__u64)((const volatile __u16 *)address)[2] << 32 | *(const volatile __u32 *)address;
+}
+
+/* The kernel knows it first, and without bondd. */
+static __always_inline __u64 filter_bond_mac(void)
+{
+	__u64 mac = 0;
+
+	if (netdev_is_readable())
+		mac = filter_mac(
+			NETDEV_CAST(netdev_entry(&device, 0)->dev->dev_addr, struct ethhdr));
+	return mac ? mac : filter_mac(bond.mac);
+}
+
+/* Would bond0 take it for its own? balance-alb also has the slave's address there. */
+static __always_inline int filter_is_for_bond(const struct ethhdr *eth)
+{
+	__u64 dest = filter_mac(eth->h_dest);
+
+	return eth->h_dest[0] & 1 || dest == filter_bond_mac() ||
+	       (*(volatile __u32 *)&table.flags & XBOND_F_ALB &&
+		dest == filter_mac(&alb.mac[filter_slot % XBOND_MAX_SLAVES]));
 }
 
 SEC("xdp.frags")
@@ -55,7 +98,7 @@ int xbond_port_filter(struct xdp_md *ctx)
 		at |= FLOW_AT_IP6;
 	else
 		return XDP_PASS;
-	if (!filter_wants(&packet, flow_payload(&packet, at)))
+	if (!filter_wants(&packet, flow_payload(&packet, at)) || !filter_is_for_bond(eth))
 		return XDP_PASS;
 	return (int)bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS);
 }

@@ -8,23 +8,49 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "bpf/abi.h"
 #include "bpf/port_filter.skel.h"
+#include "xbond/loader.h"
 #include "xbond/xsk.h"
 
 #define FILTER_PRIORITY 20 /* xbond's own has 90, and others 50 if they say nothing */
 
-static int filter_open(struct filter *filter, const __u16 *ports)
+/* Of the bond; the other maps are the filter's own. */
+static int filter_use_maps(struct port_filter_bpf *object, const char *bond)
+{
+	char why[XBOND_WHY_SIZE];
+	int r = xbond_use_map(object->maps.data_bond, bond, XBOND_PIN_BOND, why);
+
+	if (!r)
+		r = xbond_use_map(object->maps.data_table, bond, XBOND_PIN_TABLE, why);
+	if (!r)
+		r = xbond_use_map(object->maps.data_alb, bond, XBOND_PIN_ALB, why);
+	return r;
+}
+
+static int filter_open(struct filter *filter, const struct filter_rule *rule)
 {
 	memset(filter, 0, sizeof(*filter));
 	filter->link_fd = -1;
 	filter->object = port_filter_bpf__open();
 	if (!filter->object)
 		return -errno;
+	filter->object->rodata->filter_slot = rule->slot;
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
-		if (ports[i])
-			filter->object->rodata->wanted_ports[ports[i] / 8] |=
-				(__u8)(1 << ports[i] % 8);
-	return 0;
+		if (rule->ports[i])
+			filter->object->rodata->wanted_ports[rule->ports[i] / 8] |=
+				(__u8)(1 << rule->ports[i] % 8);
+	return filter_use_maps(filter->object, rule->bond);
+}
+
+/* Without an entry the address that bondd has written is taken. */
+static void filter_point_at_bond(const struct filter *filter, __u32 bond_ifindex)
+{
+	__u32 key = 0;
+
+	if (bond_ifindex)
+		bpf_map_update_elem(bpf_map__fd(filter->object->maps.device), &key, &bond_ifindex,
+				    0);
 }
 
 static int filter_link(struct filter *filter, __u32 ifindex)
@@ -75,20 +101,22 @@ static int filter_dispatch(struct filter *filter, __u32 ifindex)
 }
 
 /* A link ends with the process, so it is the first choice. */
-int filter_attach(struct filter *filter, __u32 ifindex, const __u16 *ports)
+int filter_attach(struct filter *filter, const struct filter_rule *rule)
 {
-	int r = filter_open(filter, ports);
+	int r = filter_open(filter, rule);
 
 	if (!r)
-		r = filter_link(filter, ifindex);
+		r = filter_link(filter, rule->ifindex);
 	if (r == -EBUSY || r == -EEXIST) {
 		filter_detach(filter);
-		r = filter_open(filter, ports);
+		r = filter_open(filter, rule);
 		if (!r)
-			r = filter_dispatch(filter, ifindex);
+			r = filter_dispatch(filter, rule->ifindex);
 	}
 	if (r)
 		filter_detach(filter);
+	else
+		filter_point_at_bond(filter, rule->bond_ifindex);
 	return r;
 }
 

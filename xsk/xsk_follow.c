@@ -42,7 +42,12 @@ static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
 
 static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 {
-	int r = filter_attach(&xsk->filter[slot], xsk->ifindex[slot], xsk->options.ports);
+	const struct filter_rule rule = { .bond = xsk->bond,
+					  .slot = slot,
+					  .ifindex = xsk->ifindex[slot],
+					  .bond_ifindex = xsk->choice.table->bond_ifindex,
+					  .ports = xsk->options.ports };
+	int r = filter_attach(&xsk->filter[slot], &rule);
 
 	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
 		xsk_fill(xsk, &xsk->port[slot][i]);

@@ -251,6 +251,60 @@ def test_an_echo_that_is_killed(made, tmp_path):
     Echo(made, tmp_path).talk()
 
 
+def listener(host, address, port=Echo.PORT):
+    with host.inside():
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind((address, port))
+    made.settimeout(10 * PATIENCE)
+    return made
+
+
+def test_a_machine_behind_a_bridge(made, tmp_path):
+    """It gets what is for the echo's port, too, if it has its address."""
+    near, machine = made.near, made.lab.namespace("m")
+    near.ip_batch("link add br0 type bridge", "link set br0 address 02:00:00:00:00:b0 up",
+                  f"link add m0 type veth peer name eth0 netns {machine.name}",
+                  "link set m0 master br0 up")
+    machine.ip("link", "set", "eth0", "up")
+    machine.ip("addr", "add", "10.0.0.9/24", "dev", "eth0")
+    echo = Echo(made, tmp_path)
+    made.far.ip("neigh", "replace", "10.0.0.1", "lladdr", near.link("bond0")["address"],
+                "dev", "bond0")
+    near.ip("link", "set", "bond0", "master", "br0")
+    machine.wait_ping("10.0.0.2")
+    with listener(machine, "10.0.0.9") as behind:
+        for number, each in enumerate(echo.sockets):
+            each.sendto(b"%d" % number, ("10.0.0.9", Echo.PORT))
+        assert {int(behind.recv(100)) for _ in echo.sockets} == set(range(len(echo.sockets)))
+    echo.talk()
+    echo.close()
+
+
+@pytest.mark.parametrize("state", ["alive", "dead", "restarted"])
+def test_an_echo_on_a_bond_with_another_address(made, tmp_path, state):
+    """The filter goes by the address that bond0 has now, at once; what has the old one passes."""
+    near, echo = made.near, Echo(made, tmp_path)
+    old, new = near.link("bond0")["address"], "02:00:00:00:12:34"
+    if state != "alive":
+        near.kill_bondd()
+    near.ip("link", "set", "bond0", "address", new)
+    made.far.ip("neigh", "replace", "10.0.0.1", "lladdr", new, "dev", "bond0")
+    echo.talk(2)
+    if state == "restarted":
+        near.start_bondd()
+        near.wait_slaves(*made.links)
+        echo.talk(2)
+    near.ip("link", "add", "other", "link", "bond0", "address", old, "type", "macvlan")
+    near.ip("addr", "add", "10.0.0.3/32", "dev", "other")
+    near.ip("link", "set", "other", "up")
+    made.far.ip("neigh", "replace", "10.0.0.3", "lladdr", old, "dev", "bond0")
+    with listener(near, "10.0.0.3") as stack:
+        for each in echo.sockets:
+            each.sendto(b"old", ("10.0.0.3", Echo.PORT))
+        assert {stack.recv(100) for _ in echo.sockets} == {b"old"}
+    echo.close()
+
+
 def test_lacp_beside_an_echo(pair, tmp_path):
     """LACPDUs go on to the bond: no port is lost in two times the timeout of the fast rate."""
     made = pair("802.3ad", links=2, xmit_hash_policy="layer3+4", lacp_rate="fast")
