@@ -99,9 +99,11 @@ def test_a_slave_that_is_set_down(made):
     assert sender.finish()["opened"] == 4
 
 
-@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast"])
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-tlb"])
 def test_other_modes(pair, mode):
     made = pair(mode, links=2, far={"mode": "broadcast"})
+    if mode == "balance-tlb":
+        made.near.ctl("set", "bond0", "xmit_hash_policy", "layer3+4", "tlb_dynamic_lb", 0)
     sender = Sender(made, rate=5000)
     sender.flow_on("l0" if mode == "active-backup" else made.links[-1])
     made.far.ip("link", "set", "l0", "down")
