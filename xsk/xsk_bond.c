@@ -365,4 +365,6 @@ XSK_PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
 XSK_PUBLIC void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret)
 {
 	*ret = xsk->counts;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		ret->missed += xsk_missed_by(xsk, slot);
 }

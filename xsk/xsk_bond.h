@@ -66,6 +66,8 @@ int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot);
  * up again.
  */
 void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck);
+/* By the sockets that are open. */
+__u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot);
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
 
 #endif

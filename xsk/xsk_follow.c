@@ -4,9 +4,19 @@
 
 #include "xsk/xsk_bond.h"
 
+__u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot)
+{
+	__u64 missed = 0;
+
+	for (__u32 queue = 0; queue < xsk->options.queues && xsk->port[slot][queue].socket; queue++)
+		missed += port_missed(&xsk->port[slot][queue]);
+	return missed;
+}
+
 static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 {
 	filter_detach(&xsk->filter[slot]);
+	xsk->counts.missed += xsk_missed_by(xsk, slot);
 	for (__u32 queue = 0; queue < xsk->options.queues; queue++) {
 		xsk->ports_open -= xsk->port[slot][queue].socket != NULL;
 		port_close(&xsk->port[slot][queue], &xsk->area);

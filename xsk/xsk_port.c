@@ -107,6 +107,16 @@ int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *f
 	return (int)count;
 }
 
+__u64 port_missed(const struct port *port)
+{
+	struct xdp_statistics statistics;
+	socklen_t length = sizeof(statistics);
+
+	if (getsockopt(xsk_socket__fd(port->socket), SOL_XDP, XDP_STATISTICS, &statistics, &length))
+		return 0;
+	return statistics.rx_dropped + statistics.rx_ring_full;
+}
+
 void port_reap(struct port *port, struct area *area)
 {
 	__u32 at, count = xsk_ring_cons__peek(&port->completed, area->ring, &at);

@@ -39,6 +39,8 @@ void port_fill(struct port *port, struct area *area, __u32 most);
 /* Returns how many frames were received; they are nobody's any more. slot: for the frames. */
 int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
 		 __u16 slot);
+/* Frames that the kernel has dropped because there was no room for them. */
+__u64 port_missed(const struct port *port);
 /* Frames that the kernel is done with are free again. */
 void port_reap(struct port *port, struct area *area);
 

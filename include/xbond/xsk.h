@@ -62,6 +62,7 @@ struct xbond_xsk_counts {
 	__u64 opened;	  /* sockets */
 	__u64 received;
 	__u64 not_collected; /* dropped: they came by a slave that the bond does not receive by */
+	__u64 missed;	     /* dropped by the kernel: nobody had received what came before them */
 };
 
 /*

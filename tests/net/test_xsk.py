@@ -320,3 +320,66 @@ def test_lacp_beside_an_echo(pair, tmp_path):
             [(each["name"], each["link_failures"]) for each in old["slaves"]]
         assert sorted(host.carrier_slaves("bond0")) == sorted(made.links)
     echo.close()
+
+
+class Held:
+    """build/tools/xskhold on near's bond0: has sockets, and receives when it is told."""
+
+    def __init__(self, made, ring):
+        self.made = made
+        self.child = made.near.spawn(BUILD / "tools/xskhold", made.near.bpf_dir / "bond0",
+                                     Echo.PORT, ring, stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+        assert self.child.stdout.readline() == "ready\n"
+        with made.far.inside():
+            self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.connect(("10.0.0.1", Echo.PORT))
+
+    def counts(self):
+        self.child.stdin.write("\n")
+        self.child.stdin.flush()
+        return json.loads(self.child.stdout.readline())
+
+    def close(self):
+        self.socket.close()
+        self.child.stdin.close()
+        assert self.child.wait(10 * PATIENCE) == 0
+
+
+def test_a_received_frame_that_is_made_too_long(made):
+    """It is lost, and counted; the kernel never gets it."""
+    held = Held(made, 256)
+    for _ in range(20):
+        held.socket.send(b"x")
+    wait_for(lambda: held.counts()["received"] == 20, "the frames")
+    counts = held.counts()
+    assert counts == {"received": 20, "missed": 0, "sent": 0, "lost": 20}
+    held.close()
+
+
+def test_a_flood_that_nobody_receives(pair):
+    """The ring fills. What does not fit is counted; others lose nothing, and LACP goes on."""
+    made = pair("802.3ad", links=2, lacp_rate="fast")
+    held = Held(made, 256)
+    before, sent = [made.near.show(), made.far.show()], 0
+    with listener(made.near, "10.0.0.1", Echo.PORT + 1) as stack, made.far.inside():
+        other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        other.connect(("10.0.0.1", Echo.PORT + 1))
+        until = time.monotonic() + 4  # more than the timeout of the fast rate
+        while time.monotonic() < until:
+            for _ in range(100):
+                held.socket.send(b"flood")
+                sent += 1
+            other.send(b"%d" % sent)
+            assert stack.recv(100) == b"%d" % sent
+        other.close()
+    for host, old in zip((made.near, made.far), before):
+        assert [(each["name"], each["link_failures"]) for each in host.show()["slaves"]] == \
+            [(each["name"], each["link_failures"]) for each in old["slaves"]]
+        assert sorted(host.carrier_slaves("bond0")) == sorted(made.links)
+    counts = held.counts()
+    assert sent * 0.9 < counts["received"] + counts["missed"] <= sent  # a veth may drop some
+    assert counts["missed"] > sent / 2
+    held.socket.send(b"x")
+    wait_for(lambda: held.counts()["received"] > counts["received"], "the next one")
+    held.close()
