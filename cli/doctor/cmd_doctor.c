@@ -46,14 +46,33 @@ static const char *doctor_text(const json_t *finding, const char *key)
 	return text ? text : "";
 }
 
-/* bad      bond0 eth1: what was found [check] */
-static void doctor_print(const json_t *finding)
+/* But for the slave. */
+static bool doctor_are_alike(const json_t *left, const json_t *right)
 {
+	static const char *const keys[] = { "severity", "check", "bond", "finding", "advice" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(doctor_text(left, keys[i]), doctor_text(right, keys[i])) != 0)
+			return false;
+	return true;
+}
+
+/* bad      bond0 eth1, eth2: what was found [check] */
+static void doctor_print(const json_t *findings, size_t first)
+{
+	const json_t *finding = json_array_get(findings, first), *other;
 	const char *bond = doctor_text(finding, "bond"), *slave = doctor_text(finding, "slave");
 
-	printf("%-8s %s%s%s%s%s [%s]\n", doctor_text(finding, "severity"), bond,
-	       *bond && *slave ? " " : "", slave, *bond || *slave ? ": " : "",
-	       doctor_text(finding, "finding"), doctor_text(finding, "check"));
+	for (size_t i = 0; i < first; i++)
+		if (doctor_are_alike(finding, json_array_get(findings, i)))
+			return;
+	printf("%-8s %s%s%s", doctor_text(finding, "severity"), bond, *bond && *slave ? " " : "",
+	       slave);
+	for (size_t i = first + 1; (other = json_array_get(findings, i)); i++)
+		if (doctor_are_alike(finding, other))
+			printf(", %s", doctor_text(other, "slave"));
+	printf("%s%s [%s]\n", *bond || *slave ? ": " : "", doctor_text(finding, "finding"),
+	       doctor_text(finding, "check"));
 	printf("         %s\n", doctor_text(finding, "advice"));
 }
 
@@ -94,11 +113,10 @@ static void doctor_print_traffic(const struct doctor_facts *facts)
 
 static void doctor_print_all(const struct doctor_facts *facts, const json_t *findings)
 {
-	const json_t *finding;
-	size_t at, asked = 0, unjudged = 0;
+	size_t asked = 0, unjudged = 0;
 
-	json_array_foreach (findings, at, finding)
-		doctor_print(finding);
+	for (size_t i = 0; i < json_array_size(findings); i++)
+		doctor_print(findings, i);
 	if (json_array_size(findings)) {
 		doctor_print_traffic(facts);
 		return;

@@ -125,7 +125,8 @@ static void traffic_check_all(const struct doctor_facts *facts, const struct doc
 		      "see whether the far end gets these packets: its ports, its mode, filters "
 		      "and VLANs there; %s",
 		      all.heard >= TRAFFIC_FEW ? "the other direction works"
-					       : "or whether these peers are there at all");
+					       : "whether these peers are there at all, and "
+						 "'ip neigh' has their MAC addresses");
 }
 
 bool doctor_talks_are_known(const struct doctor_bond *bond)

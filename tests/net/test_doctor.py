@@ -389,6 +389,20 @@ def test_a_far_end_with_the_address_of_the_bond(pair):
     assert says(made.near, "far-mac", "with the IP address 10.0.0.2", seconds=WATCH)
 
 
+def test_what_is_true_of_several_slaves_is_said_once(lab):
+    near, far = lab.host("a"), lab.namespace("b")
+    links = lab.links(near, far, 3)
+    for link in links:
+        far.ip("link", "set", link, "up")
+    near.ctl("create", "bond0", "mode", "802.3ad", "lacp_fallback", "none")
+    near.ctl("add-slave", "bond0", *links)
+    near.ip("link", "set", "bond0", "up")
+    wait_for(lambda: len(found(near, "lacp-silent")) == 3, "doctor to miss the partner")
+    lines = [line for line in near.ctl_try("doctor", "--no-traffic").stdout.splitlines()
+             if "[lacp-silent]" in line or " l0" in line]
+    assert len(lines) == 1 and f"bond0 {', '.join(links)}: " in lines[0]
+
+
 @pytest.mark.parametrize("mode,severity", [("balance-xor", "warning"), ("active-backup", "note")])
 def test_a_far_end_that_speaks_lacp(pair, mode, severity):
     made = pair(mode, links=2)
