@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
- * Gives UDP and TCP packets to the AF_XDP sockets of a program (libxbond-xsk), by their destination
- * port, if bond0 would take them for its own host. All else goes on to the bond: LACP, ARP,
- * fragments, tagged frames, frames for machines behind a bridge, and whatever comes by a queue
- * without a socket. In libxdp's dispatcher it stands before the bond's own program. Which
- * slave may collect is looked at by the library.
+ * Gives frames to the AF_XDP sockets of a program (libxbond-xsk), by their destination port, their
+ * IP address or their type, if bond0 would take them for its own host. All else goes on to the
+ * bond: LACP, ARP, fragments, tagged frames, frames for machines behind a bridge, and whatever
+ * comes by a queue without a socket. In libxdp's dispatcher it stands before the bond's own
+ * program. Which slave may collect is looked at by the library.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -39,10 +39,14 @@ struct {
 
 /* Set before loading. */
 const volatile __u32 filter_slot = 0;
+const volatile __be16 wanted_type = 0;
+const volatile __be16 wanted_ip = 0; /* the packet type of wanted_address */
+const volatile __u32 wanted_address[4] = {};
+const volatile __u8 wants_ports = 0;
 /* A bit for each port. */
 const volatile __u8 wanted_ports[65536 / 8] = {};
 
-static __always_inline int filter_wants(const struct packet *packet, __u32 payload)
+static __always_inline int filter_wants_port(const struct packet *packet, __u32 payload)
 {
 	const __be16 *ports = packet->data + (payload & FLOW_AT_OFFSET);
 	__u8 protocol = FLOW_PAYLOAD_PROTOCOL(payload);
@@ -53,6 +57,41 @@ static __always_inline int filter_wants(const struct packet *packet, __u32 paylo
 		return 0;
 	port = bpf_ntohs(ports[1]);
 	return wanted_ports[port / 8] >> port % 8 & 1;
+}
+
+/* Or no address is asked for. */
+static __always_inline int filter_wants_address(const struct packet *packet, __be16 type)
+{
+	const struct iphdr *ip4 = packet->data + ETH_HLEN;
+	const struct ipv6hdr *ip6 = packet->data + ETH_HLEN;
+
+	if (!wanted_ip)
+		return 1;
+	if (type != wanted_ip)
+		return 0;
+	if (type == bpf_htons(ETH_P_IP))
+		return (void *)(ip4 + 1) <= packet->end && ip4->daddr == wanted_address[0];
+	return (void *)(ip6 + 1) <= packet->end &&
+	       ip6->daddr.in6_u.u6_addr32[0] == wanted_address[0] &&
+	       ip6->daddr.in6_u.u6_addr32[1] == wanted_address[1] &&
+	       ip6->daddr.in6_u.u6_addr32[2] == wanted_address[2] &&
+	       ip6->daddr.in6_u.u6_addr32[3] == wanted_address[3];
+}
+
+static __always_inline int filter_wants(const struct packet *packet)
+{
+	__be16 type = flow_ether_type(packet->data);
+	__u32 at = ETH_HLEN;
+
+	if (type == bpf_htons(ETH_P_IP))
+		at |= FLOW_AT_IP4;
+	else if (type == bpf_htons(ETH_P_IPV6))
+		at |= FLOW_AT_IP6;
+	else
+		return wanted_type && type == wanted_type;
+	if (!filter_wants_address(packet, type))
+		return 0;
+	return wants_ports ? filter_wants_port(packet, flow_payload(packet, at)) : !!wanted_ip;
 }
 
 static __always_inline __u64 filter_mac(const volatile void *address)
@@ -88,17 +127,8 @@ int xbond_port_filter(struct xdp_md *ctx)
 				 .end = (void *)(long)ctx->data_end,
 				 .vlan_tci = -1 };
 	const struct ethhdr *eth = packet.data;
-	__u32 at = ETH_HLEN;
 
-	if ((void *)(eth + 1) > packet.end)
-		return XDP_PASS;
-	if (flow_ether_type(eth) == bpf_htons(ETH_P_IP))
-		at |= FLOW_AT_IP4;
-	else if (flow_ether_type(eth) == bpf_htons(ETH_P_IPV6))
-		at |= FLOW_AT_IP6;
-	else
-		return XDP_PASS;
-	if (!filter_wants(&packet, flow_payload(&packet, at)) || !filter_is_for_bond(eth))
+	if ((void *)(eth + 1) > packet.end || !filter_wants(&packet) || !filter_is_for_bond(eth))
 		return XDP_PASS;
 	return (int)bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS);
 }

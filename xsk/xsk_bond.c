@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include <linux/if_ether.h>
 #include <net/if.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -249,6 +250,18 @@ XSK_PUBLIC int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms)
 	return r < 0 ? -errno : r > 0;
 }
 
+/* The bond cannot do without these, or another option is for them. */
+static int xsk_is_reserved(__u16 ether_type)
+{
+	static const __u16 reserved[] = { ETH_P_IP,    ETH_P_IPV6,   ETH_P_ARP,
+					  ETH_P_8021Q, ETH_P_8021AD, ETH_P_SLOW };
+
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+		if (ether_type == reserved[i])
+			return 1;
+	return ether_type && ether_type < ETH_P_802_3_MIN;
+}
+
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 {
 	if (options->size != sizeof(*options))
@@ -259,6 +272,11 @@ static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 		return xbond_say(why, EINVAL, "options.queues is more than %d", XBOND_XSK_QUEUES);
 	if (options->bind & ~(__u32)XDP_COPY)
 		return xbond_say(why, EINVAL, "options.bind may have XDP_COPY alone");
+	if (xsk_is_reserved(options->ether_type))
+		return xbond_say(why, EINVAL, "options.ether_type 0x%04x is the bond's",
+				 options->ether_type);
+	if (options->family && options->family != AF_INET && options->family != AF_INET6)
+		return xbond_say(why, EINVAL, "options.family is neither AF_INET nor AF_INET6");
 	return 0;
 }
 

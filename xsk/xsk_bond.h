@@ -53,7 +53,7 @@ static inline int xsk_receives(const struct xbond_xsk *xsk)
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
 		if (xsk->options.ports[i])
 			return 1;
-	return 0;
+	return xsk->options.ether_type || xsk->options.family;
 }
 
 /*

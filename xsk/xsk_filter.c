@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 #include "xsk/xsk_filter.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +13,6 @@
 #include "bpf/abi.h"
 #include "bpf/port_filter.skel.h"
 #include "xbond/loader.h"
-#include "xbond/xsk.h"
 
 #define FILTER_PRIORITY 20 /* xbond's own has 90, and others 50 if they say nothing */
 
@@ -28,6 +29,23 @@ static int filter_use_maps(struct port_filter_bpf *object, const char *bond)
 	return r;
 }
 
+static void filter_set_wanted(struct port_filter_bpf__rodata *wanted,
+			      const struct xbond_xsk_options *options)
+{
+	for (int i = 0; i < XBOND_XSK_PORTS; i++) {
+		__u16 port = options->ports[i];
+
+		if (!port)
+			continue;
+		wanted->wants_ports = 1;
+		wanted->wanted_ports[port / 8] |= (__u8)(1 << port % 8);
+	}
+	wanted->wanted_type = htons(options->ether_type);
+	if (options->family)
+		wanted->wanted_ip = htons(options->family == AF_INET ? ETH_P_IP : ETH_P_IPV6);
+	memcpy(wanted->wanted_address, options->address, sizeof(options->address));
+}
+
 static int filter_open(struct filter *filter, const struct filter_rule *rule)
 {
 	memset(filter, 0, sizeof(*filter));
@@ -36,10 +54,7 @@ static int filter_open(struct filter *filter, const struct filter_rule *rule)
 	if (!filter->object)
 		return -errno;
 	filter->object->rodata->filter_slot = rule->slot;
-	for (int i = 0; i < XBOND_XSK_PORTS; i++)
-		if (rule->ports[i])
-			filter->object->rodata->wanted_ports[rule->ports[i] / 8] |=
-				(__u8)(1 << rule->ports[i] % 8);
+	filter_set_wanted(filter->object->rodata, rule->options);
 	return filter_use_maps(filter->object, rule->bond);
 }
 

@@ -6,14 +6,14 @@
 #ifndef XBOND_XSK_XSK_FILTER_H
 #define XBOND_XSK_XSK_FILTER_H
 
-#include <linux/types.h>
+#include "xbond/xsk.h"
 
 /* Whose slave it is, and what is wanted. */
 struct filter_rule {
 	const char *bond;
 	__u32 slot, ifindex;
 	__u32 bond_ifindex; /* 0: not in this namespace */
-	const __u16 *ports; /* XBOND_XSK_PORTS of them, 0: none */
+	const struct xbond_xsk_options *options;
 };
 
 struct filter {

@@ -56,7 +56,7 @@ static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 					  .slot = slot,
 					  .ifindex = xsk->ifindex[slot],
 					  .bond_ifindex = xsk->choice.table->bond_ifindex,
-					  .ports = xsk->options.ports };
+					  .options = &xsk->options };
 	int r = filter_attach(&xsk->filter[slot], &rule);
 
 	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {

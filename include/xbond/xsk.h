@@ -33,10 +33,13 @@ struct xbond_xsk_options {
 	__u32 queues; /* how many receive: 1; at most XBOND_XSK_QUEUES, and what a slave has */
 	__u32 bind; /* flags of bind(): XDP_COPY, the only mode that follows a slave that is cut */
 	/*
-	 * UDP and TCP packets to these ports (host byte order) are received, and the bond does not
-	 * get them. All zero: none, and no program is attached to slaves.
+	 * What follows says what is received; the bond does not get it. All zero: nothing, and no
+	 * program is attached to slaves.
 	 */
-	__u16 ports[XBOND_XSK_PORTS];
+	__u16 ports[XBOND_XSK_PORTS]; /* UDP and TCP packets to these, in host byte order */
+	__u16 ether_type; /* frames of this type, in host byte order; no type that the bond needs */
+	__u16 family;	  /* AF_INET or AF_INET6: no packets but those to `address` */
+	__u8 address[16]; /* as in in_addr or in6_addr; without ports all packets to it */
 };
 
 struct xbond_xsk_frame {

@@ -5,14 +5,15 @@ follow it without loss when slaves are cut, added, removed and drained, with bon
 import json
 import signal
 import socket
+import struct
 import subprocess
 import time
 
 import pytest
 
 from lab import BUILD, ROOT
-from namespace import PATIENCE, end, run
-from traffic import Tally
+from namespace import PATIENCE, end, mac_bytes, run
+from traffic import Tally, send_frames
 from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_veths")
@@ -325,10 +326,10 @@ def test_lacp_beside_an_echo(pair, tmp_path):
 class Held:
     """build/tools/xskhold on near's bond0: has sockets, and receives when it is told."""
 
-    def __init__(self, made, ring):
+    def __init__(self, made, ring, *wanted, port=4007):
         self.made = made
         self.child = made.near.spawn(BUILD / "tools/xskhold", made.near.bpf_dir / "bond0",
-                                     Echo.PORT, ring, stdin=subprocess.PIPE,
+                                     port, ring, *wanted, stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, text=True)
         assert self.child.stdout.readline() == "ready\n"
         with made.far.inside():
@@ -383,3 +384,50 @@ def test_a_flood_that_nobody_receives(pair):
     held.socket.send(b"x")
     wait_for(lambda: held.counts()["received"] > counts["received"], "the next one")
     held.close()
+
+
+def send(host, family, address, port, count=10):
+    with host.inside(), socket.socket(family, socket.SOCK_DGRAM) as made:
+        for _ in range(count):
+            made.sendto(b"x", (address, port))
+
+
+@pytest.mark.parametrize("port", [0, Echo.PORT])
+@pytest.mark.parametrize("family, own, other", [(socket.AF_INET, "10.0.0.3", "10.0.0.1"),
+                                                (socket.AF_INET6, "fd00::3", "fd00::1")])
+def test_an_address(made, port, family, own, other):
+    """All that is for it is received, or what is for a port of it; other addresses lose nothing."""
+    made.near.ip("addr", "add", f"{own}/{32 if family == socket.AF_INET else 128}", "dev", "bond0",
+                 *["nodad"] * (family == socket.AF_INET6))
+    held = Held(made, 256, own, port=port)
+    with made.near.inside(), socket.socket(family, socket.SOCK_DGRAM) as stack:
+        stack.bind(("", Echo.PORT))
+        stack.settimeout(10 * PATIENCE)
+        send(made.far, family, own, Echo.PORT)
+        send(made.far, family, other, Echo.PORT, 1)
+        assert stack.recvfrom(100)[0] == b"x"
+        wait_for(lambda: held.counts()["received"] >= 10, "what is for it")
+        stack.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            stack.recv(100)
+    made.far.wait_ping(other)
+    if port:
+        made.far.wait_ping(own)
+        assert held.counts()["received"] == 10
+    held.close()
+
+
+def test_a_packet_type(made):
+    """Frames of it that are for bond0 are received; what the bond needs cannot be asked for."""
+    mac, held = made.near.link("bond0")["address"], Held(made, 256, "0x88b5", port=0)
+    for dest, kind in ((mac, 0x88b5), (mac, 0x88b6), ("02:00:00:00:99:99", 0x88b5), (mac, 0x88b5)):
+        send_frames(made.far, "bond0", [mac_bytes(dest) + mac_bytes("02:00:00:00:00:77") +
+                                        struct.pack("!H", kind) + bytes(46)])
+    wait_for(lambda: held.counts()["received"] == 2, "the frames")
+    made.far.wait_ping("10.0.0.1")
+    assert held.counts()["received"] == 2
+    held.close()
+    for kind in ("0x8809", "0x0806", "0x0800", "100"):
+        done = made.near.run(BUILD / "tools/xskhold", made.near.bpf_dir / "bond0", 0, 256, kind,
+                             check=False)
+        assert done.returncode == 1 and "is the bond's" in done.stderr, done.stderr

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program with AF_XDP sockets that does not receive until it is told. xskhold BOND PORT RING
- * prints "ready". For each line on stdin it receives all there is, gives it back to be sent as
- * frames that are too long, and prints its counts as JSON.
+ * [ADDRESS | TYPE] prints "ready". PORT 0: any. For each line on stdin it receives all there is,
+ * gives it back to be sent as frames that are too long, and prints its counts as JSON.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,16 @@ static void turn(struct xbond_xsk *xsk)
 	}
 }
 
+static void add(struct xbond_xsk_options *options, const char *text)
+{
+	if (inet_pton(AF_INET, text, options->address) == 1)
+		options->family = AF_INET;
+	else if (inet_pton(AF_INET6, text, options->address) == 1)
+		options->family = AF_INET6;
+	else
+		options->ether_type = (__u16)strtoul(text, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct xbond_xsk_options options = { .size = sizeof(options), .queues = XBOND_XSK_QUEUES };
@@ -30,12 +41,14 @@ int main(int argc, char **argv)
 	char why[XBOND_XSK_WHY_SIZE], line[16];
 	struct xbond_xsk *xsk;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: xskhold BOND PORT RING\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: xskhold BOND PORT RING [ADDRESS | TYPE]\n");
 		return 2;
 	}
 	options.ports[0] = (__u16)atoi(argv[2]);
 	options.ring = (__u32)atoi(argv[3]);
+	if (argc == 5)
+		add(&options, argv[4]);
 	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
 		fprintf(stderr, "xskhold: %s\n", why);
 		return 1;
