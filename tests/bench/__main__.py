@@ -10,8 +10,8 @@ from .bed import ROOT
 from .rows import chosen, write_json
 
 SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "receive",
-            "xdp", "library", "single_stream", "unequal", "steering", "connections", "failover",
-            "detection", "lacp", "conversion", "daemon_cost", "metrics")
+            "xdp", "xsk", "library", "single_stream", "unequal", "steering", "connections",
+            "failover", "detection", "lacp", "conversion", "daemon_cost", "metrics")
 
 
 @dataclasses.dataclass
