@@ -306,7 +306,8 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 		return 0;
 	/* With another name the kernel gives them other labels, too. They come again. */
 	netconf_remove_ipv4(nl, &plan->conf, device->old);
-	return step_rename(nl, device->old, device->name, err);
+	r = step_rename(nl, device->old, device->name, err);
+	return r == -EEXIST ? err_set(err, ESTALE, "%s keeps this name", now.name) : r;
 }
 
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */

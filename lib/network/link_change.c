@@ -97,9 +97,11 @@ int link_set_carrier(struct nl *nl, int ifindex, bool carrier, struct err *err)
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
+	int r;
 
 	nl_request_put_text(msg, IFLA_IFNAME, name);
-	return nl_call(nl, msg, NULL, NULL, err);
+	r = nl_call(nl, msg, NULL, NULL, err);
+	return r == -EEXIST ? err_set(err, EEXIST, "another device has the name %s", name) : r;
 }
 
 int link_move(struct nl *nl, int ifindex, int namespace_fd, const char *name, struct err *err)

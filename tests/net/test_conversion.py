@@ -340,6 +340,29 @@ def test_it_goes_back_when(mid_way, happens, old, new):
 
 
 @ways
+def test_another_device_takes_the_name(mid_way, old, new):
+    """bond0 was renamed, and keeps the new name."""
+    found = mid_way(old, new)
+    near = found.near
+    near.ip("link", "set", "bond0", "name", "another", check=False)
+    if not near.exists("another"):
+        pytest.skip("before Linux 6.2 a device that is up keeps its name")
+    near.ip("link", "add", "bond0", "type", "bridge")
+    found.go_on()
+    assert found.said() == (1, "bondctl: another device has the name bond0; and not everything "
+                               "could be undone: another keeps this name\n")
+    assert near.ctl("list").split() == ["another"]
+    assert near.show("another")["device"] == old
+    assert not list((near.run_dir / "handover").iterdir())
+    near.wait_slaves(*found.made.links, bond="another")
+    for stream in found.streams:
+        stream.flow_on(100)
+        stream.finish()
+    near.ctl("set", "another", "device", new)
+    assert near.show("another")["device"] == new
+
+
+@ways
 def test_killed_in_its_midst(mid_way, old, new):
     found = mid_way(old, new)
     found.near.kill_bondd()
