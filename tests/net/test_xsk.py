@@ -12,7 +12,7 @@ import time
 import pytest
 
 from lab import BUILD, ROOT
-from namespace import PATIENCE, end, mac_bytes, run
+from namespace import KERNEL, PATIENCE, end, mac_bytes, run
 from traffic import Tally, send_frames
 from waiting import wait_for
 
@@ -285,14 +285,19 @@ def test_a_machine_behind_a_bridge(made, tmp_path):
 
 @pytest.mark.parametrize("state", ["alive", "dead", "restarted"])
 def test_an_echo_on_a_bond_with_another_address(made, tmp_path, state):
-    """The filter goes by the address that bond0 has now, at once; what has the old one passes."""
+    """The filter goes by the address that bond0 has now, at once; what has the old one passes.
+    Before Linux 6.2 it learns the address from bondd.
+    """
+    if state == "dead" and KERNEL < (6, 2):
+        pytest.skip("this kernel's programs do not see the address of bond0")
     near, echo = made.near, Echo(made, tmp_path)
     old, new = near.link("bond0")["address"], "02:00:00:00:12:34"
     if state != "alive":
         near.kill_bondd()
     near.ip("link", "set", "bond0", "address", new)
     made.far.ip("neigh", "replace", "10.0.0.1", "lladdr", new, "dev", "bond0")
-    echo.talk(2)
+    if state != "restarted" or KERNEL >= (6, 2):
+        echo.talk(2)
     if state == "restarted":
         near.start_bondd()
         near.wait_slaves(*made.links)
