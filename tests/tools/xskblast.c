@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <xdp/xsk.h>
 
+#include "network/packet.h"
 #include "xbond/xsk.h"
 
 #define BATCH 64
@@ -62,9 +63,6 @@ static void die(const char *what)
 
 static void make_headers(__u32 size)
 {
-	__u16 words[sizeof(headers.ip) / 2];
-	__u32 sum = 0;
-
 	headers = (struct headers){
 		.eth = { .h_source = { 2, 0, 0, 0, 0, 1 },
 			 .h_dest = { 2, 0, 0, 0, 0, 0x99 },
@@ -79,11 +77,7 @@ static void make_headers(__u32 size)
 		.udp = { .dest = htons(9),
 			 .len = htons((__u16)(size - sizeof(headers.eth) - sizeof(headers.ip))) },
 	};
-	memcpy(words, &headers.ip, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		sum += words[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	headers.ip.check = (__u16) ~(sum + (sum >> 16));
+	headers.ip.check = checksum_end(checksum_add(0, &headers.ip, sizeof(headers.ip)));
 }
 
 static void write_frame(struct sender *sender, void *frame)

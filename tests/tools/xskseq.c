@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "network/packet.h"
 #include "xbond/xsk.h"
 
 #define PORT 9000
@@ -54,8 +55,6 @@ static void read_mac(unsigned char *ret_mac, const char *text)
 static struct datagram make(char **macs)
 {
 	struct datagram made = { .eth.h_proto = htons(ETH_P_IP) };
-	__u16 words[sizeof(made.ip) / 2];
-	__u32 sum = 0;
 
 	read_mac(made.eth.h_source, macs[0]);
 	read_mac(made.eth.h_dest, macs[1]);
@@ -66,11 +65,7 @@ static struct datagram make(char **macs)
 				  .tot_len = htons(sizeof(made) - sizeof(made.eth)),
 				  .saddr = inet_addr("10.0.0.1"),
 				  .daddr = inet_addr("10.0.0.2") };
-	memcpy(words, &made.ip, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / 2; i++)
-		sum += words[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	made.ip.check = (__u16) ~(sum + (sum >> 16));
+	made.ip.check = checksum_end(checksum_add(0, &made.ip, sizeof(made.ip)));
 	made.udp.dest = htons(PORT);
 	made.udp.len = htons(sizeof(made) - sizeof(made.eth) - sizeof(made.ip));
 	return made;
