@@ -34,7 +34,7 @@ bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
 bpf/drops                   bpf/drops cli/show net/slave_filters
 bpf/flow                    bpf/model bpf/user_space bpf/fields bpf/policies bpf/garbage
                             cli/explain net/policies
-bpf/port_filter             net/xsk layout
+bpf/port_filter             net/xsk net/xsk_threads layout
 bpf/send_frame              bpf/model bpf/user_space net/library net/xdp
 bpf/flow_hook               net/fragments net/policies
 bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away
@@ -108,7 +108,7 @@ daemon/slave/xdp            net/xdp net/rx_hook
 lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
 include/xbond/              layout bpf/model net/library
-include/xbond/xsk           layout net/xsk packaging
+include/xbond/xsk           layout net/xsk net/xsk_threads packaging
 lib/network/                layout net/iplink net/lifecycle users
 lib/network/bonding         net/handover net/team import
 lib/network/filters         net/slave_filters net/bypass
@@ -124,7 +124,7 @@ lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             net/metrics
-xsk/                        bpf/user_space layout net/xsk
+xsk/                        bpf/user_space layout net/xsk net/xsk_threads
 debian/                     packaging
 docs/                       manual report
 docs/json/                  cli/schema cli/show manual/fields

@@ -10,9 +10,12 @@
 
 #include "bpf/abi.h"
 
+#define CHOICE_MAPS 9
+
 /* For one thread and one bond. */
 struct choice {
 	/* Mapped for reading: who could write these could break the bond. */
+	const struct xbond_bond *bond;
 	const struct xbond_settings *settings;
 	const struct xbond_table *table;
 	const struct xbond_buckets *buckets;
@@ -27,6 +30,7 @@ struct choice {
 	__u64 random; /* not 0 */
 	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
 	__u32 table_id;
+	int fds[CHOICE_MAPS];
 };
 
 /*
@@ -38,6 +42,9 @@ struct choice {
 int choice_open(struct choice *ret, const char *bond, char *why);
 void choice_close(struct choice *choice);
 
+/* Of the map with this pin, also when the bond has another name now. */
+int choice_fd(const struct choice *choice, const char *pin);
+
 /*
  * The slot of the slave that the bond chooses for this frame of `length` bytes, which begins with
  * an Ethernet header; or one of enum xbond_selected. In round-robin it is this frame's turn, so
@@ -45,6 +52,18 @@ void choice_close(struct choice *choice);
  * frame has to leave there.
  */
 int choice_select(struct choice *choice, void *frame, __u32 length);
+
+/* Not after the bond was deleted, or if its bondd is of another version. */
+static inline int choice_is_current(const struct choice *choice)
+{
+	return choice->table &&
+	       __atomic_load_n(&choice->table->select_abi, __ATOMIC_RELAXED) == XBOND_SELECT_ABI;
+}
+
+static inline __u32 choice_ifindex(const struct choice *choice, __u32 slot)
+{
+	return __atomic_load_n(&choice->table->ifindex[slot], __ATOMIC_RELAXED);
+}
 
 /* Does the bond receive what comes by this slot, as its programs decide? */
 int choice_collects(struct choice *choice, __u32 slot);

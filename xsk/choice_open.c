@@ -16,13 +16,13 @@ static const struct {
 	const char *pin;
 	size_t at, size; /* of the pointer in struct choice; of what it points to */
 	int writable;
-} choice_maps[] = {
-	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0), CHOICE_MAP(XBOND_PIN_TABLE, table, 0),
-	CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0),   CHOICE_MAP(XBOND_PIN_ALB, alb, 0),
-	CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1),     CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1),
-	CHOICE_MAP(XBOND_PIN_MOVES, moves, 1),	     CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),
+} choice_maps[CHOICE_MAPS] = {
+	CHOICE_MAP(XBOND_PIN_BOND, bond, 0),	     CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0),
+	CHOICE_MAP(XBOND_PIN_TABLE, table, 0),	     CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0),
+	CHOICE_MAP(XBOND_PIN_ALB, alb, 0),	     CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1),
+	CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1), CHOICE_MAP(XBOND_PIN_MOVES, moves, 1),
+	CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),
 };
-#define CHOICE_MAPS (sizeof(choice_maps) / sizeof(*choice_maps))
 
 static void **choice_pointer(struct choice *choice, size_t map)
 {
@@ -58,12 +58,14 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 			      may_write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
 	if (!r && memory == MAP_FAILED)
 		r = errno;
-	if (!r)
+	if (!r) {
 		*choice_pointer(choice, map) = memory;
+		choice->fds[map] = fd;
+		return 0;
+	}
 	close(fd);
-	return r ? xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
-			     r == EPROTO ? "it is of another version of xbond" : strerror(r))
-		 : 0;
+	return xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
+			 r == EPROTO ? "it is of another version of xbond" : strerror(r));
 }
 
 int choice_open(struct choice *ret, const char *bond, char *why)
@@ -93,8 +95,19 @@ void choice_close(struct choice *choice)
 	for (size_t map = 0; map < CHOICE_MAPS; map++) {
 		void **memory = choice_pointer(choice, map);
 
-		if (*memory)
-			munmap(*memory, choice_mapped_size(map));
+		if (!*memory)
+			continue;
+		munmap(*memory, choice_mapped_size(map));
+		close(choice->fds[map]);
 		*memory = NULL;
 	}
+}
+
+int choice_fd(const struct choice *choice, const char *pin)
+{
+	size_t map = 0;
+
+	while (strcmp(choice_maps[map].pin, pin))
+		map++;
+	return choice->fds[map];
 }

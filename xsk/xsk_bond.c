@@ -310,8 +310,20 @@ static int xsk_open_first(struct xbond_xsk *xsk, __u32 *ret_slot)
 	return r;
 }
 
+static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
+{
+	if (code == EADDRINUSE)
+		return "another handle of this process receives by another filter there";
+	if (code == EBUSY)
+		return xsk_receives(xsk) ? "somebody has the queue, or an XDP program there that "
+					   "is no part of libxdp's dispatcher"
+					 : "somebody has the queue";
+	return strerror(code);
+}
+
 static int xsk_start(struct xbond_xsk *xsk, char *why)
 {
+	socklen_t length = sizeof(xsk->namespace);
 	char name[IF_NAMESIZE] = "?";
 	__u32 slot = 0;
 	int r = choice_open(&xsk->choice, xsk->bond, why);
@@ -325,17 +337,14 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 	if (r)
 		return xbond_say(why, -r, "no memory for %u frames", xsk->area.frames);
 	xsk->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (xsk->control_fd < 0)
+	if (xsk->control_fd < 0 ||
+	    getsockopt(xsk->control_fd, SOL_SOCKET, SO_NETNS_COOKIE, &xsk->namespace, &length))
 		return xbond_say(why, errno, "no socket: %s", strerror(errno));
 	r = xsk_open_first(xsk, &slot);
 	if (r)
-		return xbond_say(why, -r, "cannot use %s, queue %u: %s%s",
+		return xbond_say(why, -r, "cannot use %s, queue %u: %s",
 				 if_indextoname(xsk->ifindex[slot], name) ? name : "a slave",
-				 xsk->options.queue, strerror(-r),
-				 xsk_receives(xsk) && (r == -EBUSY || r == -EEXIST)
-					 ? " (does it have an XDP program that is no part of "
-					   "libxdp's dispatcher?)"
-					 : "");
+				 xsk->options.queue, xsk_reason(xsk, -r));
 	return 0;
 }
 

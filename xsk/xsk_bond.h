@@ -21,7 +21,7 @@ struct xbond_xsk {
 	struct choice choice;
 	struct area area;
 	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
-	struct filter filter[XBOND_MAX_SLAVES];
+	struct filter *filter[XBOND_MAX_SLAVES];	      /* NULL: none */
 	struct pollfd polled[XBOND_MAX_SLAVES * XBOND_XSK_QUEUES];
 	__u64 slots; /* that have sockets */
 	__u32 ports_open, next_slot;
@@ -29,6 +29,7 @@ struct xbond_xsk {
 	__u64 waiting;			 /* slots whose socket could not be opened yet */
 	__u64 look_ns;			 /* when to look again */
 	int control_fd;			 /* for ioctl() */
+	__u64 namespace;		 /* its cookie */
 	struct xbond_xsk_counts counts;
 };
 

@@ -6,32 +6,49 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "bpf/abi.h"
 #include "bpf/port_filter.skel.h"
-#include "xbond/loader.h"
 
 #define FILTER_PRIORITY 20 /* xbond's own has 90, and others 50 if they say nothing */
 
+struct filter {
+	struct filter *next;
+	__u32 handles;
+	struct port_filter_bpf *object; /* NULL: not attached */
+	int link_fd;			/* -1: it is in the dispatcher */
+	struct xdp_program *program;
+	int in_dispatcher;
+	__u64 namespace;
+	__u32 ifindex, table_id;
+};
+
+/* All of this process, and what is in them. */
+static pthread_mutex_t filter_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct filter *filters;
+
 /* Of the bond; the other maps are the filter's own. */
-static int filter_use_maps(struct port_filter_bpf *object, const char *bond)
+static int filter_use_maps(struct port_filter_bpf *object, const struct choice *choice)
 {
-	char why[XBOND_WHY_SIZE];
-	int r = xbond_use_map(object->maps.data_bond, bond, XBOND_PIN_BOND, why);
+	int r = bpf_map__reuse_fd(object->maps.data_bond, choice_fd(choice, XBOND_PIN_BOND));
 
 	if (!r)
-		r = xbond_use_map(object->maps.data_table, bond, XBOND_PIN_TABLE, why);
+		r = bpf_map__reuse_fd(object->maps.data_table, choice_fd(choice, XBOND_PIN_TABLE));
 	if (!r)
-		r = xbond_use_map(object->maps.data_alb, bond, XBOND_PIN_ALB, why);
+		r = bpf_map__reuse_fd(object->maps.data_alb, choice_fd(choice, XBOND_PIN_ALB));
 	return r;
 }
 
 static void filter_set_wanted(struct port_filter_bpf__rodata *wanted,
-			      const struct xbond_xsk_options *options)
+			      const struct filter_rule *rule)
 {
+	const struct xbond_xsk_options *options = rule->options;
+
+	wanted->filter_slot = rule->slot;
 	for (int i = 0; i < XBOND_XSK_PORTS; i++) {
 		__u16 port = options->ports[i];
 
@@ -48,14 +65,11 @@ static void filter_set_wanted(struct port_filter_bpf__rodata *wanted,
 
 static int filter_open(struct filter *filter, const struct filter_rule *rule)
 {
-	memset(filter, 0, sizeof(*filter));
-	filter->link_fd = -1;
 	filter->object = port_filter_bpf__open();
 	if (!filter->object)
 		return -errno;
-	filter->object->rodata->filter_slot = rule->slot;
-	filter_set_wanted(filter->object->rodata, rule->options);
-	return filter_use_maps(filter->object, rule->bond);
+	filter_set_wanted(filter->object->rodata, rule);
+	return filter_use_maps(filter->object, rule->choice);
 }
 
 /* Without an entry the address that bondd has written is taken. */
@@ -110,48 +124,134 @@ static int filter_dispatch(struct filter *filter, __u32 ifindex)
 		r = xdp_program__set_chain_call_enabled(filter->program, XDP_PASS, true);
 	if (!r)
 		r = xdp_program__attach(filter->program, (int)ifindex, XDP_MODE_NATIVE, 0);
-	if (!r)
-		filter->ifindex = ifindex;
+	filter->in_dispatcher = !r;
 	return r;
 }
 
+static void filter_take_off(struct filter *filter)
+{
+	if (filter->in_dispatcher)
+		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
+	if (filter->program)
+		xdp_program__close(filter->program);
+	if (filter->link_fd >= 0)
+		close(filter->link_fd);
+	port_filter_bpf__destroy(filter->object);
+	filter->in_dispatcher = 0;
+	filter->program = NULL;
+	filter->link_fd = -1;
+	filter->object = NULL;
+}
+
 /* A link ends with the process, so it is the first choice. */
-int filter_attach(struct filter *filter, const struct filter_rule *rule)
+static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 {
 	int r = filter_open(filter, rule);
 
 	if (!r)
 		r = filter_link(filter, rule->ifindex);
 	if (r == -EBUSY || r == -EEXIST) {
-		filter_detach(filter);
+		filter_take_off(filter);
 		r = filter_open(filter, rule);
 		if (!r)
 			r = filter_dispatch(filter, rule->ifindex);
 	}
 	if (r)
-		filter_detach(filter);
+		filter_take_off(filter);
 	else
-		filter_point_at_bond(filter, rule->bond_ifindex);
+		filter_point_at_bond(filter, rule->choice->table->bond_ifindex);
 	return r;
 }
 
-int filter_add(struct filter *filter, __u32 queue, int socket_fd)
+static int filter_make(struct filter **ret, const struct filter_rule *rule)
 {
-	int fd = bpf_map__fd(filter->object->maps.sockets);
+	struct filter *made = calloc(1, sizeof(*made));
+	int r;
 
-	return bpf_map_update_elem(fd, &queue, &socket_fd, 0) ? -errno : 0;
+	if (!made)
+		return -ENOMEM;
+	made->handles = 1;
+	made->link_fd = -1;
+	made->namespace = rule->namespace;
+	made->ifindex = rule->ifindex;
+	made->table_id = rule->choice->table_id;
+	r = filter_put_on(made, rule);
+	if (r) {
+		free(made);
+		return r;
+	}
+	made->next = filters;
+	filters = made;
+	*ret = made;
+	return 0;
+}
+
+static struct filter *filter_find(const struct filter_rule *rule)
+{
+	struct filter *found = filters;
+
+	while (found && (!found->object || found->namespace != rule->namespace ||
+			 found->ifindex != rule->ifindex))
+		found = found->next;
+	return found;
+}
+
+static int filter_share(struct filter **ret, const struct filter_rule *rule)
+{
+	struct port_filter_bpf__rodata wanted = { 0 };
+	struct filter *found = filter_find(rule);
+
+	/* Its handles have not noticed yet that the slave is another's now, or in another slot. */
+	if (found && (found->table_id != rule->choice->table_id ||
+		      found->object->rodata->filter_slot != rule->slot)) {
+		filter_take_off(found);
+		found = NULL;
+	}
+	if (!found)
+		return filter_make(ret, rule);
+	filter_set_wanted(&wanted, rule);
+	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)))
+		return -EADDRINUSE;
+	found->handles++;
+	*ret = found;
+	return 0;
+}
+
+int filter_attach(struct filter **ret, const struct filter_rule *rule)
+{
+	int r = -EBUSY;
+
+	pthread_mutex_lock(&filter_lock);
+	if (choice_is_current(rule->choice) &&
+	    choice_ifindex(rule->choice, rule->slot) == rule->ifindex)
+		r = filter_share(ret, rule);
+	pthread_mutex_unlock(&filter_lock);
+	return r;
+}
+
+int filter_add(const struct filter *filter, __u32 queue, int socket_fd)
+{
+	int r = -EBUSY;
+
+	pthread_mutex_lock(&filter_lock);
+	if (filter->object)
+		r = bpf_map__update_elem(filter->object->maps.sockets, &queue, sizeof(queue),
+					 &socket_fd, sizeof(socket_fd), 0);
+	pthread_mutex_unlock(&filter_lock);
+	return r;
 }
 
 void filter_detach(struct filter *filter)
 {
-	if (filter->program && filter->ifindex)
-		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
-	if (filter->program)
-		xdp_program__close(filter->program);
-	if (filter->object) {
-		if (filter->link_fd >= 0)
-			close(filter->link_fd);
-		port_filter_bpf__destroy(filter->object);
+	struct filter **at = &filters;
+
+	pthread_mutex_lock(&filter_lock);
+	if (!--filter->handles) {
+		while (*at != filter)
+			at = &(*at)->next;
+		*at = filter->next;
+		filter_take_off(filter);
+		free(filter);
 	}
-	memset(filter, 0, sizeof(*filter));
+	pthread_mutex_unlock(&filter_lock);
 }

@@ -15,7 +15,9 @@ __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot)
 
 static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 {
-	filter_detach(&xsk->filter[slot]);
+	if (xsk->filter[slot])
+		filter_detach(xsk->filter[slot]);
+	xsk->filter[slot] = NULL;
 	xsk->counts.missed += xsk_missed_by(xsk, slot);
 	for (__u32 queue = 0; queue < xsk->options.queues; queue++) {
 		xsk->ports_open -= xsk->port[slot][queue].socket != NULL;
@@ -52,16 +54,16 @@ static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
 
 static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 {
-	const struct filter_rule rule = { .bond = xsk->bond,
+	const struct filter_rule rule = { .choice = &xsk->choice,
 					  .slot = slot,
 					  .ifindex = xsk->ifindex[slot],
-					  .bond_ifindex = xsk->choice.table->bond_ifindex,
+					  .namespace = xsk->namespace,
 					  .options = &xsk->options };
 	int r = filter_attach(&xsk->filter[slot], &rule);
 
 	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
 		xsk_fill(xsk, &xsk->port[slot][i]);
-		r = filter_add(&xsk->filter[slot], xsk->port[slot][i].queue,
+		r = filter_add(xsk->filter[slot], xsk->port[slot][i].queue,
 			       xsk_socket__fd(xsk->port[slot][i].socket));
 	}
 	return r;
@@ -89,7 +91,7 @@ int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
 	int r = 0;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u32 now = __atomic_load_n(&xsk->choice.table->ifindex[slot], __ATOMIC_RELAXED);
+		__u32 now = choice_ifindex(&xsk->choice, slot);
 		int failed;
 
 		if (now == xsk->ifindex[slot])
@@ -104,12 +106,6 @@ int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
 		}
 	}
 	return r;
-}
-
-static int xsk_is_current(const struct xbond_xsk *xsk)
-{
-	return xsk->choice.table && __atomic_load_n(&xsk->choice.table->select_abi,
-						    __ATOMIC_RELAXED) == XBOND_SELECT_ABI;
 }
 
 /* The bond that has this name now. Its slaves may have kept their devices, and their slots not. */
@@ -167,7 +163,7 @@ XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
 	__u32 slot;
 	__u64 now_ns;
 
-	if (xsk_is_current(xsk)) {
+	if (choice_is_current(&xsk->choice)) {
 		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
 			   sizeof(xsk->ifindex)))
 			xsk_follow_slaves(xsk, &slot);
@@ -176,9 +172,9 @@ XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
 	}
 	now_ns = xsk_time_ns();
 	if (now_ns < xsk->look_ns)
-		return xsk_is_current(xsk) ? 0 : -ENOENT;
+		return choice_is_current(&xsk->choice) ? 0 : -ENOENT;
 	xsk->look_ns = now_ns + XSK_LOOK_NS;
-	if (!xsk_is_current(xsk)) {
+	if (!choice_is_current(&xsk->choice)) {
 		if (xsk_find_bond(xsk))
 			return -ENOENT;
 		xsk_follow_slaves(xsk, &slot);

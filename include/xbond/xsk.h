@@ -5,7 +5,8 @@
  * docs/developers/xsk.md says how to use it and what it promises.
  *
  * A handle belongs to one thread, and has queues of every slave and one area of frames. What
- * several threads share is the bond: each opens a handle with queues of its own.
+ * several threads share is the bond: each opens a handle with queues of its own. Those that receive
+ * say the same about what they receive.
  */
 #ifndef XBOND_XSK_H
 #define XBOND_XSK_H
@@ -74,8 +75,10 @@ struct xbond_xsk_counts {
  * CAP_BPF or what else its kernel wants for reading pinned maps. Returns 0, or -errno with the
  * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: the bond has
  * maps of another xbond; -EAGAIN: its bondd has not adopted it yet; -EOPNOTSUPP: it has a policy of
- * the user, which the bond's own programs ask; -EINVAL: options; -EBUSY, after a second: somebody
- * has the queue of a slave, or an XDP program there; others: of a slave's socket.
+ * the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have the
+ * queue; -EBUSY, after a second: somebody has the queue of a slave, or an XDP program there;
+ * -EADDRINUSE: another handle of this process receives something else by a slave; others: of a
+ * slave's socket.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

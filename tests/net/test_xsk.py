@@ -158,7 +158,7 @@ def test_what_cannot_be_opened(made, tmp_path):
     near, sender = made.near, Sender(made)
     for bond, words in ((tmp_path / "bond9", "no such bond"),
                         (near.bpf_dir / "bond0",
-                         "cannot use l0, queue 0: Device or resource busy")):
+                         "cannot use l0, queue 0: somebody has the queue")):
         done = near.run(BUILD / "tools/xskseq", bond, "02:00:00:00:00:01", "02:00:00:00:00:02", 1,
                         1, 1, check=False)
         assert done.returncode == 1 and words in done.stderr, done.stderr
