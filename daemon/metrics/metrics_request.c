@@ -92,6 +92,13 @@ enum metrics_format metrics_request_format(const char *accept)
 	return openmetrics > 0 && openmetrics >= classic ? METRICS_OPENMETRICS : METRICS_CLASSIC;
 }
 
+/* What follows a host: nothing, or a port. */
+static bool metrics_request_is_port(const char *text)
+{
+	return !*text || (*text == ':' && strspn(text + 1, "0123456789") == strlen(text + 1) &&
+			  strlen(text + 1) <= 5);
+}
+
 /* Without the port, and without the brackets of an IPv6 address. False: it is no host. */
 static bool metrics_request_host_name(const char *host, char ret_name[HOST_SIZE])
 {
@@ -101,7 +108,8 @@ static bool metrics_request_host_name(const char *host, char ret_name[HOST_SIZE]
 
 	host += brackets;
 	length = end ? (size_t)(end - host) : strlen(host);
-	if ((brackets && !end) || length >= HOST_SIZE)
+	if ((brackets && !end) || length >= HOST_SIZE ||
+	    !metrics_request_is_port(host + length + brackets))
 		return false;
 	memcpy(ret_name, host, length);
 	ret_name[length] = '\0';

@@ -169,6 +169,8 @@ static void test_host(void **state)
 					      ":9977",
 					      "[::1",
 					      "[]",
+					      "[::1]evil.example",
+					      "127.0.0.1:evil.example",
 					      "evil.localhost",
 					      ".example" };
 
