@@ -14,6 +14,7 @@
 #define PORTS 6
 #define START (1000 * LACP_SECOND)
 #define FRAME_MOST 160
+#define TURNS_MOST 4
 
 static struct {
 	struct lacp_system sys;
@@ -137,17 +138,16 @@ static void lacp_turn(void)
 	lacp_check();
 }
 
-/* Every deadline on the way has its turn, but not without end. */
+/* The first deadlines on the way have their turn; then the thread has no CPU until the end. */
 static void lacp_pass(uint64_t ns)
 {
 	uint64_t end_ns = lacp.now_ns + ns;
 
-	for (int turns = 0; lacp.deadline_ns <= end_ns && turns < 32; turns++) {
+	for (int turns = 0; lacp.deadline_ns <= end_ns && turns < TURNS_MOST; turns++) {
 		lacp.now_ns = lacp.deadline_ns;
 		lacp_turn();
 	}
-	if (lacp.deadline_ns > end_ns)
-		lacp.now_ns = end_ns;
+	lacp.now_ns = end_ns;
 }
 
 /* Ports are asked for with numbers and links that are allowed; the rest is any. */
