@@ -59,8 +59,9 @@ sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
 objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+xsk_examples := $(addprefix $(B)/tools/,echo forward)
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(wildcard tests/tools/*.c))) \
-	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so
+	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so $(xsk_examples)
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 # For each page of several verbs, by the line under NAME: the page, and its other names.
 manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd
@@ -231,6 +232,10 @@ $(B)/tools/%.so: tests/tools/%.so.c
 $(B)/tools/%: $(B)/tests/tools/%.o $(B)/all.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
+	$(Q)$(link)
+
+$(xsk_examples): $(B)/tools/%: $(B)/packaging/examples/%.o $(B)/libxbond-xsk.a
+	$(call say,LD,$@)
 	$(Q)$(link)
 
 $(B)/tools/agree: WRAPPED := clock_gettime

@@ -132,6 +132,7 @@ docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
+packaging/examples/         packaging net/library net/policy net/xsk net/xsk_threads
 packaging/metrics/          packaging net/metrics_prometheus
 packaging/site/             manual/site
 tests/browser.py            manual/site net/metrics_page

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from lab import BUILD, ROOT
-from namespace import KERNEL, PATIENCE, end, mac_bytes, run
+from lab import BUILD
+from namespace import KERNEL, PATIENCE, end, mac_bytes
 from traffic import Tally, send_frames
 from waiting import wait_for
 
@@ -170,11 +170,9 @@ class Echo:
     """packaging/examples/echo.c on near's bond0, and sockets of far that talk to it."""
     PORT = 4007
 
-    def __init__(self, made, directory):
-        self.made, self.program = made, directory / "echo"
-        run("cc", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", "-o", self.program,
-            ROOT / "packaging/examples/echo.c", BUILD / "libxbond-xsk.a", "-lxdp", "-lbpf")
-        self.child = made.near.spawn(self.program, made.near.bpf_dir / "bond0", self.PORT,
+    def __init__(self, made):
+        self.made = made
+        self.child = made.near.spawn(BUILD / "tools/echo", made.near.bpf_dir / "bond0", self.PORT,
                                      stderr=subprocess.PIPE, text=True)
         with made.far.inside():
             self.sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(32)]
@@ -214,9 +212,9 @@ class Echo:
         assert not any("xdp" in self.made.near.link(link) for link in self.made.links)
 
 
-def test_an_echo(made, tmp_path):
+def test_an_echo(made):
     """What is for the port comes back, although links are cut; all else goes to the bond."""
-    echo = Echo(made, tmp_path)
+    echo = Echo(made)
     echo.talk()
     made.near.wait_ping("10.0.0.2")
     made.near.kill_bondd()
@@ -238,9 +236,9 @@ def test_an_echo(made, tmp_path):
     echo.close()
 
 
-def test_an_echo_that_is_killed(made, tmp_path):
+def test_an_echo_that_is_killed(made):
     """What was for it goes to the bond then, and another one can take its place."""
-    echo = Echo(made, tmp_path)
+    echo = Echo(made)
     echo.talk()
     echo.child.kill()
     echo.child.wait()
@@ -251,7 +249,7 @@ def test_an_echo_that_is_killed(made, tmp_path):
             each.send(b"hello")
         assert {stack.recv(100) for _ in echo.sockets} == {b"hello"}
     made.near.wait_ping("10.0.0.2")
-    Echo(made, tmp_path).talk()
+    Echo(made).talk()
 
 
 def listener(host, address, port=Echo.PORT):
@@ -262,7 +260,7 @@ def listener(host, address, port=Echo.PORT):
     return made
 
 
-def test_a_machine_behind_a_bridge(made, tmp_path):
+def test_a_machine_behind_a_bridge(made):
     """It gets what is for the echo's port, too, if it has its address."""
     near, machine = made.near, made.lab.namespace("m")
     near.ip_batch("link add br0 type bridge", "link set br0 address 02:00:00:00:00:b0 up",
@@ -270,7 +268,7 @@ def test_a_machine_behind_a_bridge(made, tmp_path):
                   "link set m0 master br0 up")
     machine.ip("link", "set", "eth0", "up")
     machine.ip("addr", "add", "10.0.0.9/24", "dev", "eth0")
-    echo = Echo(made, tmp_path)
+    echo = Echo(made)
     made.far.ip("neigh", "replace", "10.0.0.1", "lladdr", near.link("bond0")["address"],
                 "dev", "bond0")
     near.ip("link", "set", "bond0", "master", "br0")
@@ -284,13 +282,13 @@ def test_a_machine_behind_a_bridge(made, tmp_path):
 
 
 @pytest.mark.parametrize("state", ["alive", "dead", "restarted"])
-def test_an_echo_on_a_bond_with_another_address(made, tmp_path, state):
+def test_an_echo_on_a_bond_with_another_address(made, state):
     """The filter goes by the address that bond0 has now, at once; what has the old one passes.
     Before Linux 6.2 it learns the address from bondd.
     """
     if state == "dead" and KERNEL < (6, 2):
         pytest.skip("this kernel's programs do not see the address of bond0")
-    near, echo = made.near, Echo(made, tmp_path)
+    near, echo = made.near, Echo(made)
     old, new = near.link("bond0")["address"], "02:00:00:00:12:34"
     if state != "alive":
         near.kill_bondd()
@@ -313,10 +311,10 @@ def test_an_echo_on_a_bond_with_another_address(made, tmp_path, state):
     echo.close()
 
 
-def test_lacp_beside_an_echo(pair, tmp_path):
+def test_lacp_beside_an_echo(pair):
     """LACPDUs go on to the bond: no port is lost in two times the timeout of the fast rate."""
     made = pair("802.3ad", links=2, xmit_hash_policy="layer3+4", lacp_rate="fast")
-    echo = Echo(made, tmp_path)
+    echo = Echo(made)
     before = [made.near.show(), made.far.show()]
     until = time.monotonic() + 8
     while time.monotonic() < until:

@@ -14,7 +14,7 @@ import pytest
 from lab import BUILD
 from namespace import PATIENCE, end, mac_bytes
 from targets import checksum
-from traffic import send_frames
+from traffic import Capture, Tally, send_frames
 from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_veths")
@@ -201,3 +201,40 @@ def test_what_cannot_be_shared(made, ports, words):
                          check=False)
     assert done.returncode == 1 and words in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_forwarder_survives_cuts(pair):
+    """packaging/examples/forward.c: what comes for its port by each queue goes on by the bond, and
+    nothing is lost when slaves are cut, without bondd, too.
+    """
+    made, sent = pair("balance-xor", links=3, xmit_hash_policy="layer3+4"), 0
+    near, far = made.near, made.far
+    mac, machines = near.link("bond0")["address"], ["02:00:00:00:00:77", "02:00:00:00:00:78"]
+    frames = [udp_frame(mac, 20000 + flow) for flow in range(FLOWS)]
+    child = near.spawn(BUILD / "tools/forward", near.bpf_dir / "bond0", PORT, *machines,
+                       stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "2 queues\n"
+    tally, wire = Tally(far, made.links, port=PORT), Capture(far, "l2")
+
+    def arrived():
+        return sum(far.received(link)["packets"] for link in made.links)
+    before = arrived()
+    near.kill_bondd()
+    for link in ("l0", "l1", "l0", "l1"):
+        far.ip("link", "set", link, "down")
+        for _ in range(20):
+            send_frames(far, "l2", frames)
+            sent += FLOWS
+        far.ip("link", "set", link, "up")
+        far.wait_slaves(*made.links)
+    wait_for(lambda: arrived() - before >= sent, "the frames")
+    child.send_signal(signal.SIGTERM)
+    queues = [dict((name, int(count)) for count, name in re.findall(r"(\d+) (\w+)", line))
+              for line in child.communicate(timeout=10 * PATIENCE)[0].splitlines()]
+    assert len(queues) == 2 and all(each["received"] > sent / 8 for each in queues)
+    total = {name: sum(each[name] for each in queues) for name in queues[0]}
+    assert total["received"] + total["missed"] == sent and not total["missed"]
+    assert total["again"] >= 4
+    assert tally.finish() == total["sent"] == sent and not total["lost"]
+    assert {frame.dst for frame in wire.frames(0.1)} >= set(machines)
+    wire.close()
