@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import tempfile
 
 from lab import proc_state
@@ -13,6 +14,12 @@ from namespace import end, run
 from waiting import wait_for
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+
+
+def listens(path):
+    """A socket that is bound, and so is there, does not listen yet."""
+    with socket.socket(socket.AF_UNIX) as made:
+        return made.connect_ex(str(path)) == 0
 
 
 class Ovs:
@@ -31,7 +38,7 @@ class Ovs:
         run("ovsdb-tool", "create", self.dir / "conf.db", SCHEMA)
         self.server = self._daemon("ovsdb-server", self.dir / "conf.db",
                                    f"--remote=p{self.database}")
-        wait_for(lambda: (self.dir / "db.sock").exists(), "ovsdb-server's socket")
+        wait_for(lambda: listens(self.dir / "db.sock"), "ovsdb-server's socket")
         self.vsctl("--no-wait", "init")
         self.start()
         self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
@@ -48,7 +55,7 @@ class Ovs:
         (self.dir / "ovs-vswitchd.ctl").unlink(missing_ok=True)
         # A switch has a CPU of its own.
         self.vswitchd = self._daemon("ovs-vswitchd", self.database, niceness=-15)
-        wait_for(lambda: (self.dir / "ovs-vswitchd.ctl").exists(), "ovs-vswitchd's socket")
+        wait_for(lambda: listens(self.dir / "ovs-vswitchd.ctl"), "ovs-vswitchd's socket")
 
     def stop(self):
         end(self.vswitchd)
