@@ -13,6 +13,7 @@
 
 #include "bpf/abi.h"
 #include "cli/base/captured.h"
+#include "cli/doctor/doctor_talk.h"
 #include "common/err.h"
 #include "common/paths.h"
 #include "common/pins.h"
@@ -57,103 +58,6 @@ void doctor_report_confirm(struct doctor_report *report, const struct doctor_rep
 
 /* All findings, the worst first. A new reference. */
 json_t *doctor_report_json(const struct doctor_report *report);
-
-/*
- * Which of a bond's conversations are answered. Fed with packets by doctor_watch.c, in any order;
- * doctor_traffic.c judges the sums. Knows neither sockets nor devices.
- *
- * A question is what must be answered: a TCP segment with data, SYN or FIN; the first packet of a
- * UDP flow; an ICMP echo; an ARP request. Whatever slave the answer comes by, it is one. TCP counts
- * as unanswered only if the segment was sent again: where the answers come another way (asymmetric
- * routes), nothing is sent again. Other questions have TALK_PATIENCE_NS.
- */
-
-#define TALK_ARP 0xff /* as a protocol; IP reserves it */
-
-/* All bytes count. From the bond's side, for both directions. */
-struct talk_key {
-	uint8_t local[16], remote[16];
-	uint16_t local_port, remote_port;
-	uint32_t number; /* of an echo; 0 for others */
-	uint8_t protocol, pad[3];
-};
-_Static_assert(sizeof(struct talk_key) == 44, "no holes");
-
-/* What a packet is in a conversation. */
-struct talk_part {
-	struct talk_key key;
-	bool asks, answers, resets;
-	uint32_t seq, ack, data; /* TCP; data: so many bytes */
-	bool has_ack;
-};
-
-/* doctor_packet.c; false: it is in none. */
-bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *ret_part);
-
-struct talk_flow;
-struct talk_frame;
-
-/* A host that asks by ARP as if it had the bond's MAC address. */
-struct talk_twin {
-	uint8_t ip[4]; /* 0: none */
-	unsigned int slot;
-};
-
-#define TALK_TWINS 8
-
-struct talk {
-	struct talk_flow *flows;
-	struct talk_frame *frames;
-	uint8_t mac[XBOND_MAC_SIZE]; /* the bond's */
-	uint32_t frame_max;	     /* the longest frame that goes out unsegmented */
-	uint64_t seed;
-	struct talk_twin twin[TALK_TWINS];
-	uint32_t from_self[XBOND_MAX_SLAVES], lacpdus[XBOND_MAX_SLAVES];
-};
-
-/* TCP segments in one direction, and those of them that were sent before. */
-struct talk_segments {
-	uint32_t all, again;
-};
-
-/*
- * What a slave has carried. Conversations that several slaves have carried are nobody's. UDP to a
- * service that has answered nobody is none.
- */
-struct talk_sums {
-	uint32_t asked, answered, unanswered;
-	/* Of the unanswered: the same peer and service has answered over another slave. */
-	uint32_t proven;
-	/* The same over any slave: it is there, and its answer may have been lost. */
-	uint32_t expected;
-	/* Of the unanswered, without UDP, which many send to who never answers: */
-	uint32_t owed;
-	uint32_t heard; /* the peer was heard, whatever it said */
-	uint32_t peers; /* how many different ones */
-	uint32_t hears; /* conversations of which it has received something */
-	/* Frames for the bond's address that came by this slave, and by none that receives. */
-	uint32_t alone;
-	struct talk_segments sent, got;
-	/*
-	 * Bytes of frames: the longest that was answered, the shortest that was not although the
-	 * same service answers others; how many of the latter were long, and how many short.
-	 */
-	uint32_t longest_answered, shortest_lost, long_lost, short_lost;
-	uint32_t from_self; /* frames with the bond's MAC address as sender and as receiver */
-	uint8_t twin_ip[4]; /* who asks by ARP from the bond's MAC address; 0: nobody */
-	uint32_t lacpdus;
-};
-
-void talk_init(struct talk *talk, const uint8_t mac[XBOND_MAC_SIZE], uint32_t mtu);
-void talk_done(struct talk *talk);
-
-void talk_take_sent(struct talk *talk, unsigned int slot, const struct tap_packet *packet);
-/* receives: the slave is one of those by which the bond receives. */
-void talk_take_received(struct talk *talk, unsigned int slot, bool receives,
-			const struct tap_packet *packet);
-/* until_ns: nothing after this has been taken. */
-void talk_sum(const struct talk *talk, uint64_t until_ns,
-	      struct talk_sums ret_sums[XBOND_MAX_SLAVES]);
 
 enum doctor_answer { DOCTOR_UNKNOWN, DOCTOR_NO, DOCTOR_YES };
 
@@ -344,6 +248,7 @@ DOCTOR_BOND_CHECK(doctor_check_refused);
 DOCTOR_BOND_CHECK(doctor_check_other_xdp);
 /* doctor_losses.c */
 DOCTOR_BOND_CHECK(doctor_check_loss);
+DOCTOR_BOND_CHECK(doctor_check_slow);
 DOCTOR_BOND_CHECK(doctor_check_far_mtu);
 DOCTOR_BOND_CHECK(doctor_check_far_mac);
 DOCTOR_BOND_CHECK(doctor_check_lacp_unused);

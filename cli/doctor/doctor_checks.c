@@ -195,6 +195,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "refused", "no traffic for the bond arrives by slaves that do not receive", NULL,
 	  doctor_check_refused },
 	{ "loss", "no slave loses a part of what it carries", NULL, doctor_check_loss },
+	{ "slow", "no slave is much slower than the others", NULL, doctor_check_slow },
 	{ "far-mtu", "the far end gets long frames, too", NULL, doctor_check_far_mtu },
 	{ "far-mac", "nobody at the far end has the bond's MAC address", NULL,
 	  doctor_check_far_mac },

@@ -16,6 +16,7 @@
 #define LOSS_TIMES 5	 /* as much as that of the others */
 #define LOSS_ANSWERS 5	 /* fewer conversations prove nothing */
 #define LOSS_ANSWERED 20 /* of other slaves, to compare with */
+#define SLOW_FEW 5	 /* conversations */
 #define MTU_FEW 3
 #define TWIN_FEW 3
 
@@ -153,6 +154,43 @@ void doctor_check_loss(const struct doctor_facts *facts, const struct doctor_bon
 				      "come twice: compare the errors at both ends ('ethtool -S'), "
 				      "then change cable or transceiver; a full link behind it "
 				      "loses frames, too");
+}
+
+/* Three of four: a late answer may have come by another slave, or been late at the peer. */
+static bool losses_check_times(const struct doctor_facts *facts, const struct doctor_slave *slave,
+			       enum talk_way_of_time way, struct doctor_report *report)
+{
+	const struct talk_times *times = &slave->seen.talk.times[way];
+
+	if (times->late < SLOW_FEW || (uint64_t)times->late * 4 < (uint64_t)times->all * 3)
+		return false;
+	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+		     "%u of %u conversations in %u s waited %.1f ms for answers %s; over other "
+		     "slaves %.1f ms",
+		     times->late, times->all, facts->watched_s,
+		     (double)times->late_ns / times->late / 1e6,
+		     way == TALK_SENT ? "to what it sent" : "that it received",
+		     (double)times->quick_ns / times->late / 1e6);
+	doctor_advise(report, "something on this link is slow, or its queue is full: compare the "
+			      "speed at both ends, and look for traffic shaping");
+	return true;
+}
+
+/* Answers are late by the slave that has sent the question, or else by the one they came by. */
+void doctor_check_slow(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		       struct doctor_report *report)
+{
+	bool has_found = false;
+
+	if (!doctor_talks_are_known(bond))
+		return;
+	for (int way = 0; way < TALK_WAYS && !has_found; way++)
+		doctor_for_each_slave (slave, bond)
+			has_found |=
+				!losses_is_busy(facts, slave,
+						way == TALK_SENT ? slave->seen.sent_bytes
+								 : slave->seen.received_bytes) &&
+				losses_check_times(facts, slave, way, report);
 }
 
 static void losses_tell_mtu(const struct doctor_facts *facts, const struct doctor_bond *bond,

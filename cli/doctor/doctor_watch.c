@@ -312,14 +312,27 @@ static void watch_each(struct doctor_watch *watch,
 			call(&watch->bond[i], &watch->bond[i].slave[j]);
 }
 
-static void watch_read(struct watch_bond *watched, struct watch_slave *slave)
+static void watch_read_sent(struct watch_bond *watched, struct watch_slave *slave)
 {
 	struct watch_reading reading = { watched, slave };
 
 	if (slave->sends)
 		tap_read(&slave->sent, watch_take_sent, &reading);
+}
+
+static void watch_read_received(struct watch_bond *watched, struct watch_slave *slave)
+{
+	struct watch_reading reading = { watched, slave };
+
 	if (slave->receives)
 		tap_read(&slave->received, watch_take_received, &reading);
+}
+
+/* An answer may come by another slave than its question. */
+static void watch_read(struct doctor_watch *watch)
+{
+	watch_each(watch, watch_read_sent);
+	watch_each(watch, watch_read_received);
 }
 
 static void watch_stop_idle(struct watch_bond *watched, struct watch_slave *slave)
@@ -375,13 +388,13 @@ static void watch_look(struct doctor_watch *watch)
 
 	while (clock_now_ns() < end_ns) {
 		usleep(TAP_RETIRE_MS * 1000);
-		watch_each(watch, watch_read);
+		watch_read(watch);
 	}
 	watch_each(watch, watch_stop_idle);
 	watch_each(watch, watch_stop);
 	until_ns = watch_unix_ns();
 	usleep(3 * TAP_RETIRE_MS * 1000);
-	watch_each(watch, watch_read);
+	watch_read(watch);
 	watch_each(watch, watch_close);
 	for (size_t i = 0; i < watch->bond_count; i++)
 		watch_end_bond(watch, &watch->bond[i], until_ns);

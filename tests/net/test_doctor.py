@@ -16,7 +16,8 @@ from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 # The checks that watch.
-TRAFFIC = ("unanswered", "refused", "loss", "far-mtu", "far-mac", "lacp-unused", "other-xdp")
+TRAFFIC = ("unanswered", "refused", "loss", "slow", "far-mtu", "far-mac", "lacp-unused",
+           "other-xdp")
 WATCH = 3
 
 
@@ -362,6 +363,15 @@ def test_a_link_that_loses_a_part(pair, tmp_path):
                      tmp_path / "silent.o", "sec", "classifier")
         for host in (made.far, made.near):
             assert watched(host, 6) == [("warning", "l1", "loss")]
+
+
+def test_a_link_that_is_slow(pair):
+    """What the far end sends by it waits there: this link is named."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    made.far.run("tc", "qdisc", "add", "dev", "l1", "root", "tbf", "rate", "200kbit",
+                 "burst", "2kb", "limit", "20kb")
+    with Talks(made.near, made.far, count=32):
+        assert ("warning", "l1", "slow") in watched(made.near, 6)
 
 
 def test_a_far_end_with_a_smaller_mtu(pair):

@@ -749,6 +749,32 @@ static void test_a_slave_that_loses_a_part(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
 }
 
+static void test_a_slow_slave(void **state)
+{
+	struct talk_times *left = bond.slave[0].seen.talk.times,
+			  *right = bond.slave[1].seen.talk.times;
+	const struct talk_times late = { 6, 5, 5 * 90000000, 5 * 400000 };
+
+	(void)state;
+	facts.watched_s = 5;
+	see_both(100, 100);
+	left[TALK_SENT].all = 20;
+	right[TALK_SENT] = left[TALK_RECEIVED] = late;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_slow), 1);
+	assert_true(last_has("slave", "eth1") && last_has("finding", "to what it sent"));
+	assert_true(last_has("finding", "waited 90.0 ms for answers to what it sent; over other "
+					"slaves 0.4 ms"));
+	right[TALK_SENT].late = 4;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_slow), 1);
+	assert_true(last_has("slave", "eth0") && last_has("finding", "that it received"));
+	left[TALK_RECEIVED].all = 7; /* fewer than three of four */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_slow), 0);
+	left[TALK_RECEIVED].all = 6;
+	bond.slave[0].seen.received_bytes = 5ull * 1000000000 / 8 * 10; /* a full link */
+	slaves[0].speed_mbps = 10000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_slow), 0);
+}
+
 static void test_a_dead_slave_is_told_once(void **state)
 {
 	struct talk_sums *right = &bond.slave[1].seen.talk;
@@ -899,6 +925,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
 		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_slow_slave, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_dead_slave_is_told_once, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_smaller_mtu_at_the_far_end, reset, end),
 		cmocka_unit_test_setup_teardown(test_what_is_too_long_is_not_lost_by_a_link, reset,

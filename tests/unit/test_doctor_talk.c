@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which conversations are answered, from packets by hand: cli/doctor/doctor_talk.c; and the filter
- * of doctor_watch.c, run by the kernel on a pair of sockets. tests/net/test_doctor.py has traffic.
+ * Which conversations are answered, from packets by hand: cli/doctor/doctor_talk.c, doctor_sums.c;
+ * and the filter of doctor_watch.c, run by the kernel on a pair of sockets.
+ * tests/net/test_doctor.py has traffic.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -213,6 +214,94 @@ static void test_echoes_have_a_while(void **state)
 	assert_int_equal(sums[0].unanswered, 3);
 	assert_int_equal(sums[0].peers, 3);
 	assert_int_equal(sums[0].heard, 0);
+}
+
+static void take_times(uint8_t number, unsigned int slot, unsigned int back, uint64_t ms)
+{
+	echo(SENT, slot, 2, number);
+	now_ns += ms * SECOND / 1000;
+	echo(RECEIVED, back, 2, number);
+}
+
+static void test_a_slave_whose_answers_are_late(void **state)
+{
+	(void)state;
+	for (uint8_t number = 0; number < 6; number++)
+		take_times(number, 0, 2, number < 4 ? 1 : 100);
+	sum();
+	assert_int_equal(sums[0].times[TALK_SENT].all, 6);
+	assert_int_equal(sums[0].times[TALK_SENT].late, 0); /* nothing to compare with */
+	take_times(10, 1, 2, 90);
+	take_times(11, 1, 1, 5); /* not worth telling */
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].all, 2);
+	assert_int_equal(sums[1].times[TALK_SENT].late, 1);
+	assert_int_equal(sums[1].times[TALK_SENT].late_ns, 90 * SECOND / 1000);
+	assert_int_equal(sums[1].times[TALK_SENT].quick_ns, SECOND / 1000);
+	assert_int_equal(sums[2].times[TALK_RECEIVED].all, 7);
+	assert_int_equal(sums[2].times[TALK_RECEIVED].late, 0);
+	take_times(4, 0, 2, 0); /* asked twice: which was answered? */
+	take_times(5, 0, 2, 0);
+	for (uint8_t number = 6; number < 9; number++)
+		take_times(number, 0, 2, 100); /* three of seven are as slow */
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].late, 1);
+	take_times(9, 0, 2, 100);
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].late, 0);
+}
+
+/* The questions go by both slaves, and the answers to half of each come by a slow one. */
+static void test_a_slave_that_brings_answers_late(void **state)
+{
+	(void)state;
+	for (uint8_t number = 0; number < 16; number++)
+		take_times(number, number & 1, number & 2 ? 2 : 3, number & 2 ? 100 : 1);
+	sum();
+	assert_int_equal(sums[0].times[TALK_SENT].late + sums[1].times[TALK_SENT].late, 0);
+	assert_int_equal(sums[2].times[TALK_RECEIVED].all, 8);
+	assert_int_equal(sums[2].times[TALK_RECEIVED].late, 8);
+	assert_int_equal(sums[3].times[TALK_RECEIVED].all, 8);
+	assert_int_equal(sums[3].times[TALK_RECEIVED].late, 0);
+}
+
+static void test_tcp_is_timed_by_its_acknowledgement(void **state)
+{
+	(void)state;
+	for (uint16_t port = 1000; port < 1004; port++) {
+		tcp(SENT, port == 1003, port, 10, 0, 5);
+		now_ns += SECOND / 1000;
+		tcp(RECEIVED, 0, port, 0, 10, 5); /* of what was sent before */
+		now_ns += port == 1003 ? SECOND / 10 : 0;
+		tcp(RECEIVED, 0, port, 0, 15, 0);
+	}
+	tcp(RECEIVED, 0, 1004, 0, 15, 0); /* read before its question */
+	now_ns += SECOND;
+	tcp(SENT, 1, 1004, 10, 0, 5);
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].all, 1);
+	assert_int_equal(sums[1].times[TALK_SENT].late, 1);
+	tcp(SENT, 1, 1003, 15, 0, 5); /* quickly: 51 ms on average */
+	now_ns += SECOND / 1000;
+	tcp(RECEIVED, 0, 1003, 0, 20, 0);
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].late_ns, 51 * SECOND / 1000);
+}
+
+static void test_what_is_sent_again_is_not_timed(void **state)
+{
+	(void)state;
+	tcp(SENT, 1, 1003, 10, 0, 5);
+	now_ns += SECOND;
+	tcp(SENT, 1, 1003, 10, 0, 5);
+	tcp(RECEIVED, 0, 1003, 0, 15, 0);
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].all, 0);
+	tcp(SENT, 1, 1003, 15, 0, 5);
+	tcp(SENT, 1, 1003, 20, 0, 5);
+	tcp(RECEIVED, 0, 1003, 0, 25, 0);
+	sum();
+	assert_int_equal(sums[1].times[TALK_SENT].all, 1);
 }
 
 static void test_what_several_slaves_carry_is_nobodys(void **state)
@@ -490,6 +579,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_service_that_answers_over_another_slave,
 						begin, end),
 		cmocka_unit_test_setup_teardown(test_echoes_have_a_while, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_slave_whose_answers_are_late, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_slave_that_brings_answers_late, begin, end),
+		cmocka_unit_test_setup_teardown(test_tcp_is_timed_by_its_acknowledgement, begin,
+						end),
+		cmocka_unit_test_setup_teardown(test_what_is_sent_again_is_not_timed, begin, end),
 		cmocka_unit_test_setup_teardown(test_what_several_slaves_carry_is_nobodys, begin,
 						end),
 		cmocka_unit_test_setup_teardown(test_frames_that_come_by_a_backup_alone, begin,
