@@ -14,9 +14,8 @@
 #define AT_VERSION 15
 #define AT_TERMINATOR 72
 #define AT_ACTOR_STATE 32
-#define AT_PARTNER_STATE 52
 
-static struct port *port_of(struct world *world, struct end end)
+struct port *world_port(struct world *world, struct end end)
 {
 	return &world->system[end.system].port[end.slot];
 }
@@ -53,11 +52,11 @@ void world_fail(struct world *world, const char *format, ...)
 
 static void note_trouble(struct world *world, struct end end)
 {
-	struct end peer = port_of(world, end)->peer;
+	struct end peer = world_port(world, end)->peer;
 
-	port_of(world, end)->troubled_ns = world->now_ns;
+	world_port(world, end)->troubled_ns = world->now_ns;
 	if (peer.system >= 0)
-		port_of(world, peer)->troubled_ns = world->now_ns;
+		world_port(world, peer)->troubled_ns = world->now_ns;
 }
 
 /* What partners say that are none of ours. */
@@ -76,7 +75,7 @@ static void add_habits(const struct system *system, uint8_t *octets)
 /* Of what is told four times, some words arrive, unless many get lost. */
 static void lose_pdu(struct world *world, struct end from)
 {
-	struct port *port = port_of(world, from);
+	struct port *port = world_port(world, from);
 
 	port->lose--;
 	memmove(port->lost_ns, port->lost_ns + 1, sizeof(port->lost_ns) - sizeof(*port->lost_ns));
@@ -92,7 +91,7 @@ static void lose_pdu(struct world *world, struct end from)
 
 void world_send(struct world *world, struct end from, const uint8_t *octets)
 {
-	struct port *port = port_of(world, from);
+	struct port *port = world_port(world, from);
 	struct frame *frame = &world->frame[world->count];
 
 	if (octets[14] == 1)
@@ -115,7 +114,7 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	world->count++;
 }
 
-static struct end end_of(const struct system *system, unsigned int slot)
+struct end world_end(const struct system *system, unsigned int slot)
 {
 	return (struct end){ .system = (int)(system - system->world->system), .slot = slot };
 }
@@ -126,7 +125,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 
 	if (length != LACP_FRAME_SIZE)
 		world_fail(system->world, "frame of %zu octets", length);
-	world_send(system->world, end_of(system, slot), frame);
+	world_send(system->world, world_end(system, slot), frame);
 	if (frame[14] == 1)
 		lacp_thread_hold_sent(&system->port[slot].sent, frame, system->world->now_ns);
 }
@@ -175,7 +174,7 @@ static void on_event(void *context, unsigned int slot, enum lacp_event event, un
 		       system->name, slot + 1, names[event], state, *state ? 0 : detail);
 }
 
-static const struct lacp_outputs outputs = {
+const struct lacp_outputs world_outputs = {
 	.transmit = on_transmit,
 	.port = on_port,
 	.aggregator = on_aggregator,
@@ -183,7 +182,7 @@ static const struct lacp_outputs outputs = {
 	.event = on_event,
 };
 
-static void run_after(struct system *system, bool configured)
+void world_evaluate(struct system *system, bool configured)
 {
 	uint64_t before;
 
@@ -195,11 +194,6 @@ static void run_after(struct system *system, bool configured)
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		lacp_thread_hold_settle(&system->port[slot].hold, &system->lacp, slot,
 					&system->port[slot].sent);
-}
-
-static void run(struct system *system)
-{
-	run_after(system, false);
 }
 
 static struct lacp_port_config default_port(int index, unsigned int slot)
@@ -223,7 +217,7 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 	system->ports = ports;
 	system->world = world;
 	system->deadline_ns = LACP_NEVER;
-	lacp_init(&system->lacp, config, &outputs, system);
+	lacp_init(&system->lacp, config, &world_outputs, system);
 	for (unsigned int slot = 0; slot < ports; slot++) {
 		struct port *port = &system->port[slot];
 
@@ -233,7 +227,7 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 		lacp_port_add(&system->lacp, slot, &port->config, world->now_ns);
 		lacp_thread_hold_begin(&port->hold);
 	}
-	run(system);
+	world_evaluate(system, false);
 }
 
 void world_configure(struct world *world, int index, const struct lacp_config *config)
@@ -246,7 +240,7 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 			system->port[slot].blind_ns = world->now_ns + SECOND + 100 * MS;
 	if (lacp_configure(&system->lacp, config, world->now_ns))
 		world_fail(world, "configuration refused");
-	run_after(system, true);
+	world_evaluate(system, true);
 }
 
 static uint8_t link_of(const struct system *system, const struct port *port)
@@ -263,7 +257,7 @@ static uint8_t link_of(const struct system *system, const struct port *port)
 static void change_link(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
-	struct port *port = port_of(world, end);
+	struct port *port = world_port(world, end);
 
 	port->config.link = link_of(system, port);
 	if (system->away || !port->exists)
@@ -275,13 +269,13 @@ static void change_link(struct world *world, struct end end)
 static void update_link(struct world *world, struct end end)
 {
 	change_link(world, end);
-	run_after(&world->system[end.system], true);
+	world_evaluate(&world->system[end.system], true);
 }
 
 void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config)
 {
-	port_of(world, end)->config = *config;
+	world_port(world, end)->config = *config;
 	update_link(world, end);
 }
 
@@ -299,7 +293,7 @@ void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 		system->port[slot].held = held;
 		change_link(world, (struct end){ .system = index, .slot = slot });
 	}
-	run_after(system, true);
+	world_evaluate(system, true);
 	if (held)
 		check_prospect(world, system, &prospect);
 }
@@ -308,7 +302,7 @@ void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 void world_port_remove(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
-	struct port *port = port_of(world, end);
+	struct port *port = world_port(world, end);
 
 	port->exists = false;
 	port->timer_ns = 0;
@@ -319,12 +313,12 @@ void world_port_remove(struct world *world, struct end end)
 	}
 	lacp_port_remove(&system->lacp, end.slot, world->now_ns);
 	lacp_thread_hold_clear(&port->hold, &port->sent);
-	run(system);
+	world_evaluate(system, false);
 }
 
 void world_port_add(struct world *world, struct end end)
 {
-	struct port *port = port_of(world, end);
+	struct port *port = world_port(world, end);
 
 	port->exists = true;
 	port->refused = port->bounced = false;
@@ -333,7 +327,7 @@ void world_port_add(struct world *world, struct end end)
 	lacp_thread_hold_begin(&port->hold);
 	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
 		world_fail(world, "port refused");
-	run(&world->system[end.system]);
+	world_evaluate(&world->system[end.system], false);
 }
 
 static void drop_frames(struct world *world, struct end end)
@@ -350,15 +344,15 @@ static void drop_frames(struct world *world, struct end end)
 
 static void unplug(struct world *world, struct end end)
 {
-	struct end peer = port_of(world, end)->peer;
+	struct end peer = world_port(world, end)->peer;
 
 	if (peer.system < 0)
 		return;
 	drop_frames(world, end);
 	drop_frames(world, peer);
-	port_of(world, end)->peer = NOWHERE;
-	port_of(world, peer)->peer = NOWHERE;
-	port_of(world, end)->cut = port_of(world, peer)->cut = false;
+	world_port(world, end)->peer = NOWHERE;
+	world_port(world, peer)->peer = NOWHERE;
+	world_port(world, end)->cut = world_port(world, peer)->cut = false;
 	update_link(world, end);
 	update_link(world, peer);
 }
@@ -367,16 +361,16 @@ void world_cable(struct world *world, struct end a, struct end b, uint64_t delay
 {
 	unplug(world, a);
 	unplug(world, b);
-	port_of(world, a)->peer = b;
-	port_of(world, b)->peer = a;
-	port_of(world, a)->delay_ns = port_of(world, b)->delay_ns = delay_ns;
+	world_port(world, a)->peer = b;
+	world_port(world, b)->peer = a;
+	world_port(world, a)->delay_ns = world_port(world, b)->delay_ns = delay_ns;
 	update_link(world, a);
 	update_link(world, b);
 }
 
 void world_cut(struct world *world, struct end end, bool cut)
 {
-	struct end peer = port_of(world, end)->peer;
+	struct end peer = world_port(world, end)->peer;
 
 	if (peer.system < 0)
 		return;
@@ -384,14 +378,14 @@ void world_cut(struct world *world, struct end end, bool cut)
 		drop_frames(world, end);
 		drop_frames(world, peer);
 	}
-	port_of(world, end)->cut = port_of(world, peer)->cut = cut;
+	world_port(world, end)->cut = world_port(world, peer)->cut = cut;
 	update_link(world, end);
 	update_link(world, peer);
 }
 
 void world_lose(struct world *world, struct end end, unsigned int count)
 {
-	port_of(world, end)->lose = count;
+	world_port(world, end)->lose = count;
 }
 
 void world_newer(struct world *world, int index)
@@ -406,23 +400,8 @@ void world_individual(struct world *world, int index)
 
 void world_loss(struct world *world, struct end end, unsigned int percent)
 {
-	port_of(world, end)->loss = percent;
-	port_of(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
-}
-
-void world_away(struct world *world, int index)
-{
-	struct system *system = &world->system[index];
-
-	if (system->away)
-		return;
-	system->away = true;
-	system->away_ns = world->now_ns;
-	system->saved = system->lacp;
-	system->doomed = false;
-	memset(&system->lacp, 0xff, sizeof(system->lacp));
-	for (unsigned int slot = 0; slot < system->ports; slot++)
-		memset(&system->port[slot].sent, 0xff, sizeof(system->port[slot].sent));
+	world_port(world, end)->loss = percent;
+	world_port(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
 }
 
 void world_stop(struct world *world, int index, bool stopped)
@@ -432,112 +411,14 @@ void world_stop(struct world *world, int index, bool stopped)
 		update_link(world, (struct end){ .system = index, .slot = slot });
 }
 
-static void return_link(struct system *system, unsigned int slot)
-{
-	struct port *port = &system->port[slot];
-	struct lacp_port_config down = port->config;
-
-	down.link = 0;
-	if (port->bounced) {
-		lacp_port_configure(&system->lacp, slot, &down, system->world->now_ns);
-		run_after(system, true);
-	}
-	port->bounced = false;
-	port->blind_ns = system->world->now_ns + SECOND + 100 * MS;
-	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
-}
-
-/* In the first half second nobody knows that the daemon is away; what comes then waits for it. */
-static bool is_unread(const struct world *world, const struct system *system)
-{
-	return system->away && world->now_ns - system->away_ns <= (uint64_t)XBOND_LACP_AWAY_NS;
-}
-
-static void note(struct port *port, uint8_t state, uint64_t said_ns)
-{
-	if (said_ns < port->said_ns)
-		return;
-	port->said_ns = said_ns;
-	port->refused = !(state & LACP_SYNCHRONIZATION);
-}
-
-/* What a PDU that is for this port says, told without the core and without the program. */
-static void note_words(struct world *world, struct end to, const uint8_t *octets, uint64_t said_ns)
-{
-	const struct system *system = &world->system[to.system];
-	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
-	const uint8_t *ours = lacp->state.config.system;
-	struct lacp_decoded decoded;
-
-	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
-	if (decoded.kind == LACP_PDU_LACP && !is_unread(world, system) &&
-	    !lacp_is_stranger(lacp, decoded.pdu.actor.system) &&
-	    memcmp(decoded.pdu.actor.system, ours, LACP_MAC_SIZE) != 0 &&
-	    !memcmp(decoded.pdu.partner.system, ours, LACP_MAC_SIZE))
-		note(port_of(world, to), decoded.pdu.actor.state, said_ns);
-}
-
-static void receive(struct system *system, const struct xbond_pdu *pdu)
-{
-	if (!lacp_thread_hold_is_outdated(&system->port[pdu->slot].hold, pdu))
-		lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
-}
-
-/* As lacp_thread_bond_new() does it. */
-static void adopt(struct world *world, struct system *system)
-{
-	uint64_t used = system->saved.used;
-
-	for (unsigned int slot = 0; slot < system->ports; slot++) {
-		struct port *port = &system->port[slot];
-
-		lacp_thread_hold_adopt(&port->hold, &port->sent);
-		if (!port->exists) {
-			used &= ~(UINT64_C(1) << slot);
-			lacp_thread_hold_clear(&port->hold, &port->sent);
-		}
-	}
-	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
-	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, used))
-		world_fail(world, "state refused");
-	for (unsigned int i = 0; i < system->waiting; i++) {
-		const struct xbond_pdu *pdu = &system->ring[i];
-
-		note_words(world, end_of(system, pdu->slot), pdu->frame, pdu->received_ns);
-		receive(system, pdu);
-	}
-	system->waiting = 0;
-	for (unsigned int slot = 0; slot < system->ports; slot++)
-		lacp_thread_hold_end(&system->port[slot].hold, &system->lacp, slot);
-}
-
-void world_back(struct world *world, int index)
-{
-	struct system *system = &world->system[index];
-
-	if (!system->away)
-		return;
-	system->away = false;
-	adopt(world, system);
-	for (unsigned int slot = 0; slot < system->ports; slot++) {
-		struct port *port = &system->port[slot];
-
-		port->collecting = lacp_collecting(&system->lacp) >> slot & 1;
-		port->distributing = lacp_distributing(&system->lacp) >> slot & 1;
-		if (port->exists)
-			return_link(system, slot);
-	}
-	run_after(system, true);
-}
-
 int world_drain(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
 	int err;
 
-	port_of(world, end)->drained = false;
+	world_port(world, end)->drained = false;
 	err = lacp_drain(&system->lacp, end.slot, world->now_ns);
-	run(system);
+	world_evaluate(system, false);
 	return err;
 }
 
@@ -551,81 +432,19 @@ static struct frame *next_frame(struct world *world)
 	return next;
 }
 
-static void print_frame(const struct world *world, struct end to, const uint8_t *octets)
-{
-	struct lacp_decoded decoded;
-
-	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
-	if (decoded.kind == LACP_PDU_LACP)
-		printf("  %8.3f %c.%u hears actor %02x state %02x, partner %02x state %02x\n",
-		       (double)(world->now_ns - SECOND) / 1e9, world->system[to.system].name,
-		       to.slot + 1, decoded.pdu.actor.system[5], decoded.pdu.actor.state,
-		       decoded.pdu.partner.system[5], decoded.pdu.partner.state);
-}
-
-/* The pinned state is as the last run left it. */
-static void die_of(struct world *world, struct system *system, const struct xbond_pdu *pdu)
-{
-	static struct lacp_system before;
-
-	before = system->lacp;
-	lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
-	world_away(world, (int)(system - world->system));
-	system->saved = before;
-}
-
-void world_doom(struct world *world, int index)
-{
-	world->system[index].doomed = !world->system[index].away;
-}
-
-/* What the program hands on is read at once, or when the daemon is back. */
-static void deliver(struct world *world, struct frame *frame)
-{
-	struct frame copy = *frame;
-	struct system *system = &world->system[copy.to.system];
-	struct port *port = port_of(world, copy.to);
-	const struct xbond_pdu *pdu;
-	bool refused = port->refused;
-
-	*frame = world->frame[--world->count];
-	if (!port->exists)
-		return;
-	if (world->verbose)
-		print_frame(world, copy.to, copy.octets);
-	if (copy.octets[14] == 1 && system->individual) /* what it believes of itself */
-		copy.octets[AT_PARTNER_STATE] |= LACP_AGGREGATION;
-	note_words(world, copy.to, copy.octets, world->now_ns);
-	pdu = hold_receive(world, copy.to, copy.octets);
-	if (!pdu)
-		return;
-	if (system->away) {
-		if (system->waiting < RING)
-			system->ring[system->waiting++] = *pdu;
-		return;
-	}
-	if (system->doomed) {
-		port->refused = refused; /* these words die with it */
-		die_of(world, system, pdu);
-		return;
-	}
-	receive(system, pdu);
-	run(system);
-}
-
 static void act_in(struct world *world, struct system *system)
 {
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (system->port[slot].timer_ns && system->port[slot].timer_ns <= world->now_ns)
-			hold_run_timer(world, end_of(system, slot));
+			hold_run_timer(world, world_end(system, slot));
 	if (!system->away && system->deadline_ns <= world->now_ns)
-		run(system);
+		world_evaluate(system, false);
 }
 
 static void act(struct world *world, struct frame *frame)
 {
 	if (frame && frame->due_ns <= world->now_ns)
-		deliver(world, frame);
+		world_deliver(world, frame);
 	for (int i = 0; i < SYSTEMS; i++)
 		if (world->system[i].exists)
 			act_in(world, &world->system[i]);

@@ -139,6 +139,15 @@ void world_run(struct world *world, uint64_t duration_ns);
 unsigned int world_carrying(const struct system *system);
 void world_send(struct world *world, struct end from, const uint8_t *octets);
 
+/* world.c and arrival.c of each other. */
+extern const struct lacp_outputs world_outputs;
+struct port *world_port(struct world *world, struct end end);
+struct end world_end(const struct system *system, unsigned int slot);
+/* Runs the machines of a system whose daemon is there; configured: options were set. */
+void world_evaluate(struct system *system, bool configured);
+/* The frame has arrived, and is no longer under way. */
+void world_deliver(struct world *world, struct frame *frame);
+
 /*
  * hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next
  * call, or NULL.
