@@ -176,14 +176,25 @@ static bool losses_check_times(const struct doctor_facts *facts, const struct do
 	return true;
 }
 
+/* What is lost makes others wait: doctor_check_loss(). */
+static bool losses_are_found(const struct doctor_facts *facts, const struct doctor_bond *bond)
+{
+	struct doctor_report unused;
+	bool are_found = false;
+
+	doctor_report_init(&unused);
+	doctor_for_each_slave (slave, bond)
+		are_found |= losses_check_slave(facts, bond, slave, &unused);
+	doctor_report_done(&unused);
+	return are_found;
+}
+
 /* Answers are late by the slave that has sent the question, or else by the one they came by. */
 void doctor_check_slow(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
-	bool has_found = false;
+	bool has_found = !doctor_talks_are_known(bond) || losses_are_found(facts, bond);
 
-	if (!doctor_talks_are_known(bond))
-		return;
 	for (int way = 0; way < TALK_WAYS && !has_found; way++)
 		doctor_for_each_slave (slave, bond)
 			has_found |=
