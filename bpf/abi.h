@@ -68,6 +68,7 @@
 #define XBOND_PIN_FLOWLETS "flowlets"
 #define XBOND_PIN_RECENT "recent"
 #define XBOND_PIN_DROPS "drops"
+#define XBOND_PIN_AFXDP "afxdp"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"

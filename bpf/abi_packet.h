@@ -146,6 +146,16 @@ struct xbond_counters {
 };
 _Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
 
+/*
+ * Writers: processes with AF_XDP sockets on the slaves (xsk/), by atomic additions. When a slave
+ * leaves, bondd moves its counts to `retired`.
+ */
+struct xbond_afxdp {
+	struct xbond_counters slot[XBOND_MAX_SLAVES];
+	struct xbond_counters retired;
+};
+_Static_assert(sizeof(struct xbond_afxdp) == 65 * 40, "AF_XDP ABI");
+
 /* Writer: BPF, one copy for all CPUs: the state of round-robin. Other modes do not touch it. */
 struct xbond_cursor {
 	__u64 turn; /* packets so far */

@@ -10,7 +10,7 @@
 
 #include "bpf/abi.h"
 
-#define CHOICE_MAPS 9
+#define CHOICE_MAPS 10
 
 /* For one thread and one bond. */
 struct choice {
@@ -25,6 +25,7 @@ struct choice {
 	struct xbond_flowlets *flowlets;
 	struct xbond_moves *moves;
 	struct xbond_vlans *vlans;
+	struct xbond_afxdp *afxdp; /* the worker does not count */
 	/* The caller's own. */
 	struct xbond_recent recent;
 	__u64 random; /* not 0 */

@@ -21,7 +21,7 @@ static const struct {
 	CHOICE_MAP(XBOND_PIN_TABLE, table, 0),	     CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0),
 	CHOICE_MAP(XBOND_PIN_ALB, alb, 0),	     CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1),
 	CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1), CHOICE_MAP(XBOND_PIN_MOVES, moves, 1),
-	CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),
+	CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),	     CHOICE_MAP(XBOND_PIN_AFXDP, afxdp, 1),
 };
 
 static void **choice_pointer(struct choice *choice, size_t map)

@@ -38,6 +38,18 @@ XSK_PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_
 		area_free(&xsk->area, area_number(&xsk->area, frames[i].data));
 }
 
+/* Adds a batch to the bond's counts. */
+static void xsk_count(struct xbond_xsk *xsk, __u32 slot)
+{
+	__u64 *from = (__u64 *)&xsk->batch[slot], *to = (__u64 *)&xsk->choice.afxdp->slot[slot];
+
+	for (size_t i = 0; i < sizeof(xsk->batch[slot]) / sizeof(*to); i++) {
+		if (from[i])
+			__atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
+		from[i] = 0;
+	}
+}
+
 /* Returns the slots whose device has a frame that it was not told of. */
 static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32 slot)
 {
@@ -49,6 +61,8 @@ static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32
 		xsk->counts.full++;
 	} else {
 		frame->slot = (__u16)slot;
+		xsk->batch[slot].tx_packets++;
+		xsk->batch[slot].tx_bytes += frame->length;
 		return 1ULL << slot;
 	}
 	xbond_xsk_release(xsk, frame, 1);
@@ -108,6 +122,22 @@ static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *fr
 		memcpy(source, (const void *)&alb->bond_mac, XBOND_MAC_SIZE);
 }
 
+/* The last `count` frames of a port have not left. */
+static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
+{
+	__u64 bytes = 0;
+	__u32 length;
+
+	for (__u32 back = 1; back <= count; back++) {
+		port_frame_at(&xsk->port[slot][0], &xsk->area, back, &length);
+		bytes += length;
+	}
+	xsk->counts.sent -= count;
+	xsk->counts.sent_bytes -= bytes;
+	xsk->batch[slot].tx_packets -= count;
+	xsk->batch[slot].tx_bytes -= bytes;
+}
+
 /*
  * The last `count` frames of a port go out again. Their memory is the kernel's until it says
  * otherwise, so they are copied. Returns the slots that have them.
@@ -119,13 +149,12 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 	__u32 *lengths = calloc(count, sizeof(*lengths));
 	__u64 touched = 0;
 
-	xsk->counts.sent -= count;
+	xsk_count_back(xsk, slot, count);
 	for (__u32 i = 0; kept && lengths && i < count; i++) {
 		void *data = port_frame_at(port, &xsk->area, count - i, &lengths[i]);
 
 		memcpy(kept[i], data, lengths[i]);
 		xsk_restore_source(xsk, slot, kept[i]);
-		xsk->counts.sent_bytes -= lengths[i];
 	}
 	xsk_is_cut(xsk, slot, stuck);
 	for (__u32 i = 0; i < count; i++) {
@@ -167,9 +196,10 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 			touched |= xsk_send_again(xsk, slot, refused, stuck);
 		} else if (refused) {
 			xsk->counts.lost += refused;
-			xsk->counts.sent -= refused;
+			xsk_count_back(xsk, slot, refused);
 			xsk_is_cut(xsk, slot, stuck);
 		}
+		xsk_count(xsk, slot);
 		if (xsk->port[slot][0].socket)
 			port_reap(&xsk->port[slot][0], &xsk->area);
 	}
@@ -197,6 +227,7 @@ XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_frame *frames,
 			  int most)
 {
+	struct xbond_counters *batch = &xsk->batch[slot];
 	int count = 0;
 
 	for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
@@ -205,11 +236,20 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 		count += port_receive(port, &xsk->area, frames + count, most - count, (__u16)slot);
 		xsk_fill(xsk, port);
 	}
-	if (!count || choice_collects(&xsk->choice, slot))
-		return count;
-	xbond_xsk_release(xsk, frames, count);
-	xsk->counts.not_collected += (__u64)count;
-	return 0;
+	if (!count)
+		return 0;
+	if (choice_collects(&xsk->choice, slot)) {
+		batch->rx_packets = (__u64)count;
+		for (int i = 0; i < count; i++)
+			batch->rx_bytes += frames[i].length;
+	} else {
+		xbond_xsk_release(xsk, frames, count);
+		xsk->counts.not_collected += (__u64)count;
+		batch->rx_dropped = (__u64)count;
+		count = 0;
+	}
+	xsk_count(xsk, slot);
+	return count;
 }
 
 XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)

@@ -31,6 +31,7 @@ struct xbond_xsk {
 	int control_fd;			 /* for ioctl() */
 	__u64 namespace;		 /* its cookie */
 	struct xbond_xsk_counts counts;
+	struct xbond_counters batch[XBOND_MAX_SLAVES]; /* not added to the bond's yet */
 };
 
 static inline __u64 xsk_time_ns(void)

@@ -288,7 +288,7 @@ static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *
 {
 	struct xbond_counters counters = { 0 };
 
-	pins_counters(flows->pins, slot, &counters);
+	pins_program_counters(flows->pins, slot, &counters); /* no capture sees AF_XDP */
 	*ret_packets = flows->direction == TAP_OUT ? counters.tx_packets : counters.rx_packets;
 	*ret_bytes = flows->direction == TAP_OUT ? counters.tx_bytes : counters.rx_bytes;
 }

@@ -472,6 +472,18 @@ static void text_stats_drops(const char *indent, const json_t *stats)
 	}
 }
 
+static void text_stats_afxdp(const char *indent, const json_t *stats)
+{
+	const json_t *counters = json_object_get(stats, "counters");
+	long long sent = field_number(counters, "afxdp_tx_packets");
+	long long received = field_number(counters, "afxdp_rx_packets");
+
+	if (sent || received)
+		printf("%s  by AF_XDP %lld (%lld bytes) out, %lld (%lld bytes) in\n", indent, sent,
+		       field_number(counters, "afxdp_tx_bytes"), received,
+		       field_number(counters, "afxdp_rx_bytes"));
+}
+
 void text_stats(const json_t *stats)
 {
 	struct widths widths = text_stats_widths(stats);
@@ -480,9 +492,11 @@ void text_stats(const json_t *stats)
 
 	text_stats_head(&widths);
 	text_stats_row(&widths, "", stats);
+	text_stats_afxdp("", stats);
 	text_stats_drops("", stats);
 	json_array_foreach (json_object_get(stats, "slaves"), at, slave) {
 		text_stats_row(&widths, INDENT, slave);
+		text_stats_afxdp(INDENT, slave);
 		text_stats_drops(INDENT, slave);
 	}
 }

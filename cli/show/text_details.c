@@ -269,21 +269,36 @@ static void text_details_item(const char *label, const char *text)
 	printf("    %-20s %s\n", label, text);
 }
 
-static void text_details_packets(const char *label, const json_t *object, const char *packets,
-				 const char *bytes)
+static long long text_details_count(const json_t *object, const char *prefix, const char *what)
 {
-	long long count = field_number(object, packets);
+	char name[32];
 
-	printf("    %-20s %lld packet%s, %lld bytes", label, count, count == 1 ? "" : "s",
-	       field_number(object, bytes));
+	snprintf(name, sizeof(name), "%s_%s", prefix, what);
+	return field_number(object, name);
+}
+
+static void text_details_packets(const json_t *object, const char *prefix)
+{
+	long long count = text_details_count(object, prefix, "packets");
+
+	printf("%lld packet%s, %lld bytes", count, count == 1 ? "" : "s",
+	       text_details_count(object, prefix, "bytes"));
 }
 
 static void text_details_counters(const json_t *object)
 {
-	text_details_packets("transmitted", object, "tx_packets", "tx_bytes");
-	putchar('\n');
-	text_details_packets("received", object, "rx_packets", "rx_bytes");
+	printf("    %-20s ", "transmitted");
+	text_details_packets(object, "tx");
+	printf("\n    %-20s ", "received");
+	text_details_packets(object, "rx");
 	printf(", %lld dropped\n", field_number(object, "rx_dropped"));
+	if (!field_number(object, "afxdp_tx_packets") && !field_number(object, "afxdp_rx_packets"))
+		return;
+	printf("    %-20s ", "of these by AF_XDP");
+	text_details_packets(object, "afxdp_tx");
+	printf(" out, ");
+	text_details_packets(object, "afxdp_rx");
+	printf(" in\n");
 }
 
 /* In 802.3ad the line `lacp` may have told it. */

@@ -33,17 +33,28 @@ static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 	free(zeros);
 }
 
+/* Programs may go on counting meanwhile. */
+static void dataplane_retire_afxdp(struct xbond_afxdp *afxdp, unsigned int slot)
+{
+	__u64 *from = (__u64 *)&afxdp->slot[slot], *to = (__u64 *)&afxdp->retired;
+
+	for (size_t i = 0; i < sizeof(afxdp->retired) / sizeof(*to); i++)
+		to[i] += __atomic_exchange_n(&from[i], 0, __ATOMIC_RELAXED);
+}
+
 static void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
 	dataplane_zero(dataplane->pins.counters_fd, slot, sizeof(struct xbond_counters));
 	dataplane_zero(dataplane->pins.drops_fd, slot, sizeof(struct xbond_drops));
+	if (dataplane->pins.afxdp)
+		dataplane_retire_afxdp(dataplane->pins.afxdp, slot);
 }
 
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
 {
 	struct xbond_counters sum;
 
-	if (pins_counters(&dataplane->pins, slot, &sum))
+	if (pins_program_counters(&dataplane->pins, slot, &sum))
 		return;
 	pins_add_counters(&dataplane->pins.bond->retired, &sum);
 	dataplane_zero_counters(dataplane, slot);

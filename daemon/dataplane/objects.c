@@ -109,6 +109,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_FLOWLETS, .map = skeleton->maps.data_flowlets, .added = true },
 		{ .pin = XBOND_PIN_RECENT, .map = skeleton->maps.recent, .added = true },
 		{ .pin = XBOND_PIN_DROPS, .map = skeleton->maps.drops, .added = true },
+		{ .pin = XBOND_PIN_AFXDP, .map = skeleton->maps.afxdp, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },

@@ -73,6 +73,8 @@ static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRA
 					      sizeof(struct xbond_moves), 1 };
 static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_flowlets), 1 };
+static const struct map_shape afxdp_shape = { XBOND_PIN_AFXDP, BPF_MAP_TYPE_ARRAY,
+					      sizeof(struct xbond_afxdp), 1 };
 static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
 					      sizeof(struct xbond_load), XBOND_BUCKETS };
 static const struct map_shape drops_shape = { XBOND_PIN_DROPS, BPF_MAP_TYPE_PERCPU_ARRAY,
@@ -347,6 +349,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
 	if (!r)
+		r = pins_map_added(pins, &afxdp_shape, (void **)&pins->afxdp, err);
+	if (!r)
 		r = pins_open_per_cpu_added(pins, &loads_shape, &pins->loads_fd, err);
 	if (!r)
 		r = pins_open_per_cpu_added(pins, &drops_shape, &pins->drops_fd, err);
@@ -462,6 +466,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->receivers, &receivers_shape);
 	pins_unmap(pins->moves, &moves_shape);
 	pins_unmap(pins->flowlets, &flowlets_shape);
+	pins_unmap(pins->afxdp, &afxdp_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	if (pins->loads_fd >= 0)
@@ -482,7 +487,8 @@ void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *
 	sum->rx_dropped += part->rx_dropped;
 }
 
-int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum)
+int pins_program_counters(const struct pins *pins, unsigned int slot,
+			  struct xbond_counters *ret_sum)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct xbond_counters *each;
@@ -501,12 +507,28 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 	return r;
 }
 
+int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum)
+{
+	int r = pins_program_counters(pins, slot, ret_sum);
+
+	if (!r && pins->afxdp)
+		pins_add_counters(ret_sum, &pins->afxdp->slot[slot]);
+	return r;
+}
+
+void pins_retired_counters(const struct pins *pins, struct xbond_counters *ret_sum)
+{
+	*ret_sum = pins->bond->retired;
+	if (pins->afxdp)
+		pins_add_counters(ret_sum, &pins->afxdp->retired);
+}
+
 int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 {
 	struct xbond_counters part;
 	int r;
 
-	*ret_sum = pins->bond->retired;
+	pins_retired_counters(pins, ret_sum);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		r = pins_counters(pins, slot, &part);
 		if (r)

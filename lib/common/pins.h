@@ -81,6 +81,7 @@ struct pins {
 	struct xbond_wake *wake;	   /* NULL as above */
 	struct xbond_moves *moves;	   /* NULL as above */
 	struct xbond_flowlets *flowlets;   /* NULL as above */
+	struct xbond_afxdp *afxdp;	   /* NULL as above */
 	int counters_fd;		   /* per-CPU array by slot */
 	int loads_fd;			   /* per-CPU array by bucket (readings.h); -1 as above */
 	int drops_fd;			   /* per-CPU array by slot (readings.h); -1 as above */
@@ -134,8 +135,13 @@ bool pins_on_bpffs(const char *path);
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
 void pins_names_free(char **names);
 
-/* The sum over all CPUs for one slot. Returns 0 or -errno. */
+/* What the bond's programs have counted for one slot. Returns 0 or -errno. */
+int pins_program_counters(const struct pins *pins, unsigned int slot,
+			  struct xbond_counters *ret_sum);
+/* AF_XDP included. */
 int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum);
+/* Of slaves that have left. */
+void pins_retired_counters(const struct pins *pins, struct xbond_counters *ret_sum);
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part);
 /* The sum over all slots and over the slaves that have left. */
 int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum);

@@ -163,6 +163,8 @@ void drops_read(const struct pins *pins, unsigned int slot, uint64_t ret_packets
 	if (slot >= XBOND_MAX_SLAVES)
 		return;
 	drops_read_budgets(pins, slot, ret_packets);
+	if (known && pins->afxdp)
+		ret_packets[XBOND_DROP_INACTIVE] += pins->afxdp->slot[slot].rx_dropped;
 	if (known && pins->bfd)
 		ret_packets[XBOND_DROP_BFD_REFUSED] += pins->bfd->link[slot].refused;
 }

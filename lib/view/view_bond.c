@@ -128,8 +128,15 @@ json_t *view_object(const struct view_table *table, const struct view_place *pla
 #define PACKETS(member, metric_name, metric_unit, sentence, other)                     \
 	{                                                                              \
 		.name = #member, .type = VIEW_COUNT, .means = sentence, .more = other, \
-		VIEW_IN(struct xbond_counters, member),                                \
+		VIEW_IN(struct view_packets, all.member),                              \
 		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },       \
+	}
+
+#define AFXDP(member, metric_name, metric_unit, sentence)                        \
+	{                                                                        \
+		.name = "afxdp_" #member, .type = VIEW_COUNT, .means = sentence, \
+		VIEW_IN(struct view_packets, afxdp.member),                      \
+		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit }, \
 	}
 
 static const struct view_field view_packets_of_bond[] = {
@@ -143,6 +150,14 @@ static const struct view_field view_packets_of_bond[] = {
 		"Packets that arrived on slaves that do not receive for the bond, or while it had "
 		"no carrier.",
 		NULL),
+	AFXDP(tx_packets, "xbond_bond_afxdp_transmit_packets", NULL,
+	      "Of the packets sent, those that programs sent by AF_XDP."),
+	AFXDP(tx_bytes, "xbond_bond_afxdp_transmit_bytes", "bytes",
+	      "Of the bytes sent, those that programs sent by AF_XDP."),
+	AFXDP(rx_packets, "xbond_bond_afxdp_receive_packets", NULL,
+	      "Of the packets received, those that programs received by AF_XDP."),
+	AFXDP(rx_bytes, "xbond_bond_afxdp_receive_bytes", "bytes",
+	      "Of the bytes received, those that programs received by AF_XDP."),
 };
 
 static const struct view_field view_packets_of_slave[] = {
@@ -156,6 +171,14 @@ static const struct view_field view_packets_of_slave[] = {
 		"Packets that arrived while it did not receive for the bond, or the bond had no "
 		"carrier.",
 		NULL),
+	AFXDP(tx_packets, "xbond_slave_afxdp_transmit_packets", NULL,
+	      "Of the packets sent, those that programs sent by AF_XDP."),
+	AFXDP(tx_bytes, "xbond_slave_afxdp_transmit_bytes", "bytes",
+	      "Of the bytes sent, those that programs sent by AF_XDP."),
+	AFXDP(rx_packets, "xbond_slave_afxdp_receive_packets", NULL,
+	      "Of the packets received, those that programs received by AF_XDP."),
+	AFXDP(rx_bytes, "xbond_slave_afxdp_receive_bytes", "bytes",
+	      "Of the bytes received, those that programs received by AF_XDP."),
 };
 
 const struct view_table view_table_packets_of_bond = VIEW_TABLE("packets", view_packets_of_bond);
@@ -163,7 +186,7 @@ const struct view_table view_table_packets_of_slave = VIEW_TABLE("packets", view
 
 const void *view_base_packets(const struct view_place *place)
 {
-	return &place->source->counters[place->slot];
+	return &place->source->packets[place->slot];
 }
 
 json_t *view_read_drops(const struct view_place *place)
@@ -391,23 +414,39 @@ static const struct view_table view_table_stats = VIEW_TABLE("stats", view_stats
 
 /* Objects of whole bonds */
 
+static void view_read_afxdp(struct view_source *source)
+{
+	const struct xbond_afxdp *afxdp = source->pins->afxdp;
+	struct xbond_counters *sum = &source->packets[XBOND_DROPS_OF_BOND].afxdp;
+
+	*sum = afxdp->retired;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		source->packets[slot].afxdp = afxdp->slot[slot];
+		pins_add_counters(sum, &source->packets[slot].afxdp);
+	}
+}
+
 /*
  * When a slave leaves, its counts move to the sum of those that have left. A sum that was read in
  * that moment is not right, and a counter that goes back counts as one that began again.
  */
 static int view_read_counters(struct view_source *source)
 {
+	struct view_packets *of_bond = &source->packets[XBOND_DROPS_OF_BOND];
 	const struct pins *pins = source->pins;
-	struct xbond_counters retired;
+	struct xbond_counters before, after;
 	int tries = COUNTER_TRIES, r;
 
 	do {
-		retired = pins->bond->retired;
-		r = pins_bond_counters(pins, &source->counters[XBOND_DROPS_OF_BOND]);
-	} while (!r && memcmp(&retired, &pins->bond->retired, sizeof(retired)) && --tries);
+		pins_retired_counters(pins, &before);
+		r = pins_bond_counters(pins, &of_bond->all);
+		pins_retired_counters(pins, &after);
+	} while (!r && memcmp(&before, &after, sizeof(before)) && --tries);
 	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++)
 		if (pins_is_member(pins, slot))
-			r = pins_counters(pins, slot, &source->counters[slot]);
+			r = pins_counters(pins, slot, &source->packets[slot].all);
+	if (!r && pins->afxdp)
+		view_read_afxdp(source);
 	return r;
 }
 

@@ -15,6 +15,10 @@
 #include "common/readings.h"
 #include "lacp/lacp.h"
 
+struct view_packets {
+	struct xbond_counters all, afxdp; /* afxdp: how many of them */
+};
+
 /* What the values are read from. */
 struct view_source {
 	const struct pins *pins;	 /* NULL: the bond is of another ABI version, or damaged */
@@ -23,8 +27,8 @@ struct view_source {
 	bool bondd;			 /* it runs and answers */
 	const struct loop_figures *loop; /* NULL: unknown */
 	const struct lacp_system *lacp;	 /* NULL: not in mode 802.3ad */
-	struct xbond_counters counters[XBOND_DROPS_OF_BOND + 1]; /* by slot */
-	const struct client_entry *clients;			 /* of balance-alb */
+	struct view_packets packets[XBOND_DROPS_OF_BOND + 1]; /* by slot */
+	const struct client_entry *clients;		      /* of balance-alb */
 	int client_count;
 	unsigned int bonds; /* how many have pins; for the metrics */
 };

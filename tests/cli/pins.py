@@ -78,6 +78,7 @@ class Pins:
         self.probes = self.mapped("probes", struct("xbond_probes"))
         self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
+        self.afxdp = self.mapped("afxdp", struct("xbond_afxdp"))
         self.counters_type = struct("xbond_counters")
         self.counters = self.create("counters", PERCPU_ARRAY, ctypes.sizeof(self.counters_type),
                                     X.MAX_SLAVES)

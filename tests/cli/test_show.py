@@ -504,6 +504,30 @@ def test_drops_by_reason(pins, bondctl, stats):
     assert text.count("  dropped ") == 6
 
 
+def test_afxdp(pins, show, stats, bondctl):
+    """What programs have counted is in the sums, and apart; of slaves that have left, too."""
+    assert "AF_XDP" not in bondctl("stats").stdout + bondctl("show", "-d").stdout
+    cpus = pins.count(1, tx_packets=10, rx_bytes=7)
+    for at, number in enumerate(("tx_packets", "tx_bytes", "rx_packets", "rx_bytes")):
+        setattr(pins.afxdp.slot[1], number, 100 + at)
+        setattr(pins.afxdp.retired, number, 1000)
+    pins.afxdp.slot[1].rx_dropped = 3
+    shown, counted = show(), stats()
+    for bond, slave in ((shown, shown["slaves"][1]),
+                        (counted["counters"], counted["slaves"][1]["counters"])):
+        assert slave["tx_packets"] == 10 * cpus + 100 and slave["afxdp_tx_packets"] == 100
+        assert slave["rx_bytes"] == 7 * cpus + 103 and slave["afxdp_rx_bytes"] == 103
+        assert bond["tx_packets"] == 10 * cpus + 1100 and bond["afxdp_tx_packets"] == 1100
+        assert bond["rx_dropped"] == slave["rx_dropped"] == 3
+    assert counted["slaves"][1]["drops"]["inactive"] == 3
+    assert shown["slaves"][0]["afxdp_tx_bytes"] == 0
+    text = bondctl("stats").stdout
+    assert "\n  by AF_XDP 1100 (1101 bytes) out, 1102 (1103 bytes) in\n" in text
+    assert "\n    by AF_XDP 100 (101 bytes) out, 102 (103 bytes) in\n" in text
+    assert "of these by AF_XDP   100 packets, 101 bytes out, 102 packets, 103 bytes in\n" in \
+        bondctl("show", "-d").stdout
+
+
 def test_drops_of_a_bond_of_before(pins, stats):
     """No bondd of this build has given it the map yet."""
     pins.directory.joinpath("drops").unlink()

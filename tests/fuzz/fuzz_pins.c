@@ -39,6 +39,7 @@ static struct {
 	struct xbond_probes probes;
 	struct xbond_bfd bfd;
 	struct xbond_failover failover;
+	struct xbond_afxdp afxdp;
 	struct loop_figures loop;
 } sound;
 static struct input input;
@@ -139,6 +140,7 @@ static void pins_patch(void)
 		{ &sound.probes, sizeof(sound.probes) },
 		{ &sound.bfd, sizeof(sound.bfd) },
 		{ &sound.failover, sizeof(sound.failover) },
+		{ &sound.afxdp, sizeof(sound.afxdp) },
 	};
 	size_t map = input_u8(&input) % (sizeof(maps) / sizeof(*maps));
 	size_t at = (input_u16(&input) | (size_t)input_u8(&input) << 16) % maps[map].size;
@@ -371,6 +373,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pins.probes = fill & 64 ? &sound.probes : NULL;
 	pins.bfd = fill & 64 ? &sound.bfd : NULL;
 	pins.failover = fill & 64 ? &sound.failover : NULL;
+	pins.afxdp = fill & 64 ? &sound.afxdp : NULL;
 	pins_fill();
 	while (input.left)
 		pins_patch();

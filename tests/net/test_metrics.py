@@ -110,6 +110,7 @@ def compare_slave(metrics, slave):
     assert of("attached") == slave["attached"]
     assert of("link_failures_total") == slave["link_failures"]
     assert of("receive_dropped_packets_total") == slave["rx_dropped"]
+    assert of("afxdp_transmit_packets_total") == slave["afxdp_tx_packets"]
     assert of("monitor_up", monitor="carrier") == (slave["mii_status"] == "up")
     assert of("info", mac=slave["mac"], rx_hook="tc") == 1
     speed = metrics.all("xbond_slave_speed_bytes", slave=slave["name"])
