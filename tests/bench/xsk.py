@@ -1,6 +1,7 @@
-"""What a frame costs to send by AF_XDP, in one CPU's time: by libxbond-xsk over bonds of one, two
-and four slaves, by a socket on one plain device, and through a UDP socket on bond0. The far ends
-drop in TC. 64 flows, batches of 64 frames, copy mode. Sizes with the FCS.
+"""What a frame costs to send and to receive by AF_XDP, in one CPU's time: by libxbond-xsk over
+bonds of one, two and four slaves, by a socket on one plain device, and through a UDP socket on
+bond0. 64 flows, batches of 64 frames, copy mode. Sizes with the FCS. What is sent the far ends drop
+in TC; what is received they have sent by AF_XDP, a batch by one link, and its cost is of both ends.
 """
 import json
 
@@ -10,6 +11,7 @@ from .transmit import FAR
 
 SLAVES = (1, 2, 4)
 SIZES = (64, 1518)
+MAC = "02:00:00:00:00:99"  # where the frames go
 FCS = 4
 UDP_HEADERS = 14 + 20 + 8
 
@@ -28,8 +30,14 @@ def socket_subject(near, size, seconds):
                          "--flows", 64)
 
 
+def receive_subject(made, kind, name, links, size, seconds):
+    near, far = made.hosts[0], made.namespaces[0]
+    return lambda: ns_of(near, TOOLS / "xskblast", kind, name, size - FCS, seconds, CPU,
+                         f"/run/netns/{far.name}", *links)
+
+
 def make_bonds(made):
-    """bond1, bond2 and bond4, by their slaves; the last one has an address."""
+    """{slaves: links} of bond1, bond2 and bond4; the last one has an address."""
     near, far = made.host("a"), made.namespace("b")
     links = made.links(near, far, sum(SLAVES))
     made.link(near, far, PLAIN, 90)
@@ -37,28 +45,54 @@ def make_bonds(made):
     bring_up(far, [*links, PLAIN])
     for dev in (*links, PLAIN):
         drop_at_ingress(far, dev)
+    bonds = {}
     for slaves in SLAVES:
-        own, links = links[:slaves], links[slaves:]
-        make_bond(near, own, f"10.0.{0 if slaves == SLAVES[-1] else slaves}.1",
+        bonds[slaves], links = links[:slaves], links[slaves:]
+        make_bond(near, bonds[slaves], f"10.0.{0 if slaves == SLAVES[-1] else slaves}.1",
                   name=f"bond{slaves}", mode="balance-xor", xmit_hash_policy="layer3+4")
-        near.wait_slaves(*own, bond=f"bond{slaves}")
+        near.wait_slaves(*bonds[slaves], bond=f"bond{slaves}")
     no_arp(near, f"bond{SLAVES[-1]}", FAR)
-    return near
+    return bonds
+
+
+def ratios(scale, subjects, what, size, bounds):
+    """Of the bonds over the others."""
+    ns = alternate(scale.rounds, subjects)
+    for slaves in SLAVES:
+        name = f"AF_XDP, {size} bytes, {slaves} slave{'s' * (slaves > 1)}: frames {what} a CPU s"
+        for other, words, bound in zip(("plain", "socket"), ("plain device", "UDP socket"), bounds):
+            yield Row(f"{name} / {words}", median_ratio(ns[other], ns[slaves]), "ratio", bound,
+                      least=True)
+
+
+def send_rows(near, bonds, scale, size):
+    subjects = {"plain": xsk_subject(near, "device", PLAIN, size, scale.seconds),
+                "socket": socket_subject(near, size, scale.seconds)}
+    for slaves in bonds:
+        subjects[slaves] = xsk_subject(near, "bond", near.bpf_dir / f"bond{slaves}", size,
+                                       scale.seconds)
+    return ratios(scale, subjects, "sent", size, (0.97, 2.5))
+
+
+def receive_rows(made, near, bonds, scale, size):
+    """To a UDP socket over the largest bond."""
+    subjects = {"plain": receive_subject(made, "device", PLAIN, [PLAIN], size, scale.seconds),
+                "socket": receive_subject(made, "socket", "any", bonds[SLAVES[-1]], size,
+                                          scale.seconds)}
+    for slaves, links in bonds.items():
+        subjects[slaves] = receive_subject(made, "bond", near.bpf_dir / f"bond{slaves}", links,
+                                           size, scale.seconds)
+    return ratios(scale, subjects, "received", size, (None, None))
 
 
 def rows(scale):
     with lab() as made:
-        near = make_bonds(made)
+        bonds = make_bonds(made)
+        near = made.hosts[0]
         for size in SIZES:
-            subjects = {"plain": xsk_subject(near, "device", PLAIN, size, scale.seconds),
-                        "socket": socket_subject(near, size, scale.seconds)}
-            for slaves in SLAVES:
-                subjects[slaves] = xsk_subject(near, "bond", near.bpf_dir / f"bond{slaves}", size,
-                                               scale.seconds)
-            ns = alternate(scale.rounds, subjects)
-            for slaves in SLAVES:
-                what = f"AF_XDP, {size} bytes, {slaves} slave{'s' * (slaves > 1)}: frames a CPU s"
-                yield Row(f"{what} / plain device", median_ratio(ns["plain"], ns[slaves]), "ratio",
-                          0.97, least=True)
-                yield Row(f"{what} / UDP socket", median_ratio(ns["socket"], ns[slaves]), "ratio",
-                          2.5, least=True)
+            yield from send_rows(near, bonds, scale, size)
+        for slaves in SLAVES:
+            near.ip("link", "set", f"bond{slaves}", "address", MAC)
+        near.ip("addr", "add", f"{FAR}/32", "dev", f"bond{SLAVES[-1]}")
+        for size in SIZES:
+            yield from receive_rows(made, near, bonds, scale, size)
