@@ -272,15 +272,23 @@ static int pins_map_pin(struct pins *pins, const struct map_shape *shape, void *
 	return r;
 }
 
+/* Bonds of earlier versions do not have every pin. Returns 1 or 0. */
+static int pins_have(const struct pins *pins, const char *pin, struct err *err)
+{
+	char path[PIN_PATH_SIZE];
+
+	if (!access(pin_path(path, pins->dir, pin), F_OK))
+		return 1;
+	return errno == ENOENT ? 0 : pins_open_failed(pins, pin, errno, err);
+}
+
 static int pins_map_added(struct pins *pins, const struct map_shape *shape, void **memory,
 			  struct err *err)
 {
-	char path[PIN_PATH_SIZE];
+	int r = *memory ? 0 : pins_have(pins, shape->pin, err);
 	bool writable;
 
-	if (*memory || access(pin_path(path, pins->dir, shape->pin), F_OK))
-		return 0;
-	return pins_map_pin(pins, shape, memory, &writable, err);
+	return r == 1 ? pins_map_pin(pins, shape, memory, &writable, err) : r;
 }
 
 static int pins_open_per_cpu(struct pins *pins, const struct map_shape *shape, int *ret_fd,
@@ -295,11 +303,9 @@ static int pins_open_per_cpu(struct pins *pins, const struct map_shape *shape, i
 static int pins_open_per_cpu_added(struct pins *pins, const struct map_shape *shape, int *fd,
 				   struct err *err)
 {
-	char path[PIN_PATH_SIZE];
+	int r = *fd >= 0 ? 0 : pins_have(pins, shape->pin, err);
 
-	if (*fd >= 0 || access(pin_path(path, pins->dir, shape->pin), F_OK))
-		return 0;
-	return pins_open_per_cpu(pins, shape, fd, err);
+	return r == 1 ? pins_open_per_cpu(pins, shape, fd, err) : r;
 }
 
 /* Not shown if it has another shape: everything else works without it. */
