@@ -193,6 +193,37 @@ def test_killed(made, threads):
     made.near.wait_ping("10.0.0.2")
 
 
+def in_dispatcher(host, dev):
+    """Names of the programs that libxdp's dispatcher calls, in their order; without one, none."""
+    lines = host.run("xdp-loader", "status", dev).stdout.splitlines()
+    return [line.split()[2] for line in lines if line.strip().startswith("=>")]
+
+
+def test_beside_another_program(made):
+    """The threads share the filter in libxdp's dispatcher, too."""
+    near = made.near
+    for link in made.links:
+        near.run("xdp-filter", "load", "--mode", "native", "--features", "udp", link)
+    alone = [in_dispatcher(near, link) for link in made.links]
+    if not all(alone):
+        pytest.skip("libxdp has no dispatcher on this kernel")
+    threads = Threads(made)
+    assert threads.receive_all()
+    shared = [in_dispatcher(near, link) for link in made.links]
+    assert shared == [["xbond_port_filter", *names] for names in alone] or \
+        shared == [[*names, "xbond_port_filter"] for names in alone]
+    threads.counts(1)
+    assert [in_dispatcher(near, link) for link in made.links] == shared
+    first, second, stack = threads.spread()
+    assert first and stack and not second
+    threads.counts(0)
+    assert [in_dispatcher(near, link) for link in made.links] == alone
+    assert threads.spread() == (0, 0, FLOWS)
+    for link in made.links:
+        near.run("xdp-loader", "unload", link, "--all")
+    threads.close()
+
+
 @pytest.mark.parametrize("ports, words", [
     ((PORT, PORT + 1), "another handle of this process receives by another filter there"),
     ((PORT, PORT, PORT), "queue 2: Invalid argument")])
