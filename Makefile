@@ -275,11 +275,12 @@ hitless: deps-test
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
 
-## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; some minutes)
+## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; some minutes)
 MOVES ?= 1
 SHARE ?= 1
+SYSTEMS ?= 2
 explore: $(B)/tests/sim/sim
-	$(Q)$(B)/tests/sim/sim -v explore $(MOVES) $(SHARE)
+	$(Q)$(B)/tests/sim/sim -v explore $(MOVES) $(SHARE) 0 $(SYSTEMS)
 
 ## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (some minutes)
 sim-mutants:

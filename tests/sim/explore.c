@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every history of two systems with two links, up to so many bad moves: before each event, each
- * move is tried. Without a move a state has one successor, so a state that was reached before, with
- * as many moves left, needs no second look. When a state comes again in the same history, nothing
- * changes any more, and the goals must have come about.
+ * Every history of two systems with two links, and of three in a triangle, up to so many bad moves:
+ * before each event, each move is tried. Without a move a state has one successor, so a state that
+ * was reached before, with as many moves left, needs no second look. When a state comes again in
+ * the same history, nothing changes any more, and the goals must have come about.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,6 +30,18 @@ static const char *const sides[] = {
 	"lacp_rate fast min_links 2 min_links_lacp on",
 };
 
+/* How the systems are connected. The third has the options of the last one of the sides. */
+static const struct shape {
+	const char *name, *cables;
+	int systems;
+	/* So long after a move the goals must have come about, too. LAGs that do not know each
+	 * other send at times of their own, so their states hardly come again. */
+	uint64_t settled_ns;
+} shapes[] = {
+	{ "two systems", "A.1 B.1 A.2 B.2", 2, LACP_NEVER },
+	{ "a triangle", "A.1 B.1 B.2 C.1 C.2 A.2", 3, 150 * SECOND },
+};
+
 /* Of state reached: with how many bad moves left, and in which history. */
 struct reached {
 	uint64_t key;
@@ -39,7 +51,8 @@ struct reached {
 
 struct explorer {
 	struct world world;
-	const char *side[SIDES];
+	const struct shape *shape;
+	const char *side[SYSTEMS];
 	struct reached *reached; /* a power of two of them; key 0: free */
 	uint64_t room, states, histories;
 	unsigned int share, pick; /* moves are made at one state of so many */
@@ -95,11 +108,11 @@ static enum seen reached_note(struct explorer *all, uint64_t key, uint32_t histo
 	return SEEN_NOT;
 }
 
-static void move_write(struct explorer *all, enum move move, struct end end)
+static void explore_write(struct explorer *all, const struct move *move, struct end end)
 {
 	char *to = all->move[all->depth].words;
 
-	for (const char *from = move_kinds[move].words; *from; from++)
+	for (const char *from = move->words; *from; from++)
 		*to++ = *from == '@'   ? (char)('A' + end.system)
 			: *from == '#' ? (char)('1' + end.slot)
 				       : *from;
@@ -115,9 +128,9 @@ static void explore_report(struct explorer *all)
 	if (all->failures++ >= REPORTS)
 		return;
 	printf("# %s\n", all->world.failure);
-	for (int i = 0; i < SIDES; i++)
+	for (int i = 0; i < all->shape->systems; i++)
 		printf("system %c %d %s\n", 'A' + i, LINKS, all->side[i]);
-	printf("cable A.1 B.1 A.2 B.2\n");
+	printf("cable %s\n", all->shape->cables);
 	for (unsigned int i = 0; i < all->depth; i++) {
 		printf("run %.10gms\n%s\n", (double)(all->move[i].at_ns - at_ns) / MS,
 		       all->move[i].words);
@@ -127,40 +140,68 @@ static void explore_report(struct explorer *all)
 }
 
 /* A daemon that goes leaves its ports to hold. */
-static bool explore_goes_on(const struct explorer *all, enum move move, struct end end)
+static bool explore_goes_on(const struct explorer *all, const struct move *move, struct end end)
 {
 	const struct world *world = &all->world;
 
-	return world->steady[0][1] && move_kinds[move].is_small &&
-	       (!all->depth || move_kinds[move].is_free) &&
-	       (move != MOVE_AWAY || world->system[end.system].lacp.state.config.hold);
+	return world->steady[0][1] && move->is_small && (!all->depth || move->is_free) &&
+	       (!move_is_absence(move) || world->system[end.system].lacp.state.config.hold);
+}
+
+static const struct lacp_config *explore_options(const struct system *system)
+{
+	return &(system->away ? &system->saved : &system->lacp)->state.config;
+}
+
+/*
+ * One wants more links than another lets be, and they turn each other away for ever; or two have
+ * one address, and take each other for themselves.
+ */
+static bool explore_is_contradiction(const struct world *world)
+{
+	for (int i = 0; world->system[i].exists; i++)
+		for (int j = 0; world->system[j].exists; j++) {
+			const struct lacp_config *x = explore_options(&world->system[i]);
+			const struct lacp_config *y = explore_options(&world->system[j]);
+
+			if ((x->max_links && x->max_links < y->min_links) ||
+			    (i != j && !memcmp(x->system, y->system, LACP_MAC_SIZE)))
+				return true;
+		}
+	return false;
 }
 
 static void explore_from(struct explorer *all, uint32_t left);
 
+/* The move, and what follows. */
+static void explore_move(struct explorer *all, const struct move *move, struct end end,
+			 uint32_t left)
+{
+	const bool goes_on = explore_goes_on(all, move, end);
+
+	if ((!left && !move->is_free) || !move_make(&all->world, move, end))
+		return;
+	if (!explore_is_contradiction(&all->world)) {
+		all->world.steady[0][1] = goes_on;
+		explore_write(all, move, end);
+		explore_from(all, left - !move->is_free);
+		all->depth--;
+		all->world.failed = false;
+	}
+	image_world(&all->world, all->image[all->depth], true);
+}
+
 static void explore_moves(struct explorer *all, uint32_t left)
 {
-	uint8_t *image = all->image[all->depth];
-
 	if (all->depth == MOVES_MAX)
 		return;
 	if (!all->depth)
-		goals_expect_steady(&all->world, SIDES, LINKS);
-	image_world(&all->world, image, false);
-	for (int i = 0; i < SIDES * LINKS * MOVES; i++) {
-		const struct end end = { i / MOVES / LINKS, (unsigned int)(i / MOVES % LINKS) };
-		const enum move move = (enum move)(i % MOVES);
-		const bool goes_on = explore_goes_on(all, move, end);
-
-		if ((!left && !move_kinds[move].is_free) || !move_make(&all->world, move, end))
-			continue;
-		all->world.steady[0][1] = goes_on;
-		move_write(all, move, end);
-		explore_from(all, left - !move_kinds[move].is_free);
-		all->depth--;
-		all->world.failed = false;
-		image_world(&all->world, image, true);
-	}
+		goals_expect_steady(&all->world, all->shape->systems, LINKS);
+	image_world(&all->world, all->image[all->depth], false);
+	for (int i = 0; i < all->shape->systems; i++)
+		for (unsigned int slot = 0; slot < LINKS; slot++)
+			for (int move = 0; move < move_count; move++)
+				explore_move(all, &move_table[move], (struct end){ i, slot }, left);
 }
 
 /* What a move has changed is judged when time goes on. */
@@ -168,9 +209,10 @@ static void explore_from(struct explorer *all, uint32_t left)
 {
 	uint32_t history = (uint32_t)++all->histories;
 	struct world *world = &all->world;
+	const uint64_t since_ns = world->now_ns;
 	enum seen seen = SEEN_NOT;
 
-	while (!world->failed) {
+	while (!world->failed && world->now_ns - since_ns < all->shape->settled_ns) {
 		uint64_t key = state_key(world);
 
 		seen = reached_note(all, key, history, left);
@@ -180,76 +222,79 @@ static void explore_from(struct explorer *all, uint32_t left)
 			explore_moves(all, left);
 		world_step(world, world->now_ns + NEXT);
 	}
-	if (!world->failed && seen == SEEN_HERE)
-		goals_check(world, SIDES, LINKS);
+	if (!world->failed && seen != SEEN_BEFORE)
+		goals_check(world, all->shape->systems, LINKS);
 	if (world->failed)
 		explore_report(all);
 }
 
-static struct lacp_config explore_options(const char *words, int index)
-{
-	static struct scenario nowhere; /* for what is wrong with the words */
-	struct lacp_config options = lacp_config_default();
-	char copy[100], *rest = copy, *name, *value;
-
-	snprintf(copy, sizeof(copy), "%s", words);
-	while ((name = strtok_r(rest, " ", &rest)) && (value = strtok_r(NULL, " ", &rest)))
-		scenario_option(&nowhere, &options, name, value);
-	options.system[0] = 0x02;
-	options.system[5] = (uint8_t)('A' + index);
-	return options;
-}
-
-/* One wants more links than the other lets be, and they turn each other away for ever. */
-static bool explore_is_contradiction(const char *a, const char *b)
-{
-	const struct lacp_config x = explore_options(a, 0), y = explore_options(b, 1);
-
-	return (x.max_links && x.max_links < y.min_links) ||
-	       (y.max_links && y.max_links < x.min_links);
-}
-
 static void explore_begin(struct explorer *all, const char *a, const char *b)
 {
+	struct world *world = &all->world;
+	const char *cables = all->shape->cables;
+	char x[2], y[2];
+	unsigned int i[2];
+	int taken;
+
 	all->side[0] = a;
-	all->side[1] = b;
+	all->side[1] = all->side[2] = b;
 	all->depth = 0;
 	all->states = all->histories = 0;
 	if (all->reached)
 		memset(all->reached, 0, all->room * sizeof(*all->reached));
-	world_init(&all->world, 1);
-	for (int i = 0; i < SIDES; i++) {
-		struct lacp_config options = explore_options(all->side[i], i);
+	world_init(world, 1);
+	for (int index = 0; index < all->shape->systems; index++) {
+		struct lacp_config options = lacp_config_default();
 
-		world_system(&all->world, i, (char)('A' + i), LINKS, &options);
+		move_options(&options, all->side[index]);
+		options.system[0] = 0x02;
+		options.system[5] = (uint8_t)('A' + index);
+		world_system(world, index, (char)('A' + index), LINKS, &options);
 	}
-	for (unsigned int slot = 0; slot < LINKS; slot++)
-		world_cable(&all->world, (struct end){ 0, slot }, (struct end){ 1, slot }, MS);
+	while (sscanf(cables, "%1s.%u %1s.%u %n", x, &i[0], y, &i[1], &taken) == 4) {
+		world_cable(world, (struct end){ *x - 'A', i[0] - 1 },
+			    (struct end){ *y - 'A', i[1] - 1 }, MS);
+		cables += taken;
+	}
 }
 
-int explore_run(unsigned int moves, unsigned int share, unsigned int pick, bool verbose)
+static void explore_shape(struct explorer *all, unsigned int moves_left, bool verbose)
 {
-	static struct explorer all;
 	const unsigned int count = sizeof(sides) / sizeof(*sides);
 	uint64_t states = 0, histories = 0;
+	unsigned int pairs = 0;
+
+	for (unsigned int a = 0; a < count; a++)
+		for (unsigned int b = a; b < count; b++) {
+			explore_begin(all, sides[a], sides[b]);
+			if (explore_is_contradiction(&all->world))
+				continue;
+			explore_from(all, moves_left);
+			states += all->states;
+			histories += all->histories;
+			pairs++;
+			if (verbose)
+				printf("%s, %s | %s: %" PRIu64 " states, %" PRIu64 " histories\n",
+				       all->shape->name, sides[a], sides[b], all->states,
+				       all->histories);
+		}
+	printf("%s, %u pairs of options, %u bad moves, at one state of %u: %" PRIu64
+	       " states, %" PRIu64 " histories, %u failures\n",
+	       all->shape->name, pairs, moves_left, all->share, states, histories, all->failures);
+}
+
+int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int systems,
+		bool verbose)
+{
+	static struct explorer all;
 
 	all.share = share;
 	all.pick = pick;
-	for (unsigned int a = 0; a < count; a++)
-		for (unsigned int b = a; b < count; b++) {
-			if (explore_is_contradiction(sides[a], sides[b]))
-				continue;
-			explore_begin(&all, sides[a], sides[b]);
-			explore_from(&all, moves);
-			states += all.states;
-			histories += all.histories;
-			if (verbose)
-				printf("%s | %s: %" PRIu64 " states, %" PRIu64 " histories\n",
-				       sides[a], sides[b], all.states, all.histories);
+	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+		if (shapes[i].systems == systems) {
+			all.shape = &shapes[i];
+			explore_shape(&all, bad_moves, verbose);
 		}
 	free(all.reached);
-	printf("%u bad moves, at one state of %u: %" PRIu64 " states, %" PRIu64
-	       " histories, %u failures\n",
-	       moves, share, states, histories, all.failures);
 	return (int)all.failures;
 }

@@ -8,43 +8,30 @@
 
 #include "tests/sim/world.h"
 
-#define SIDES 2
-#define LINKS 2
+#define LINKS 2 /* of each system */
 #define IMAGE_SIZE 65536
 
-/* explore_state.c: the world as octets, and back. */
+/* explore_state.c: the world as octets, and back. Systems do not come or go meanwhile. */
 void image_world(struct world *world, uint8_t octets[IMAGE_SIZE], bool back);
 /* Of the state, as far as it is compared; never 0. */
 uint64_t state_key(const struct world *world);
 
 /* explore_moves.c */
-enum move {
-	MOVE_LOSE,
-	MOVE_CUT,
-	MOVE_MEND,
-	MOVE_DEAF,
-	MOVE_HEAR,
-	MOVE_AWAY,
-	MOVE_BACK,
-	MOVE_STOP,
-	MOVE_START,
-	MOVE_FAST,
-	MOVE_SLOW,
-	MOVE_ACTIVE,
-	MOVE_PASSIVE,
-	MOVE_FIRST,
-	MOVES
-};
-
-/* As lines of a scenario; a port or a system comes in place of '@'. */
-struct move_kind {
+/* As a line of a scenario; a port or a system comes in place of '@'. */
+struct move {
 	const char *words;
 	bool is_free;  /* it ends a fault, and costs nothing */
 	bool is_small; /* alone, it stops no traffic */
+	/* Returns false if it is none now. Without it, the words set an option. */
+	bool (*make)(struct world *world, struct end end);
 };
 
-extern const struct move_kind move_kinds[MOVES];
-/* Returns false if it is none now. */
-bool move_make(struct world *world, enum move move, struct end end);
+extern const struct move move_table[];
+extern const int move_count;
+bool move_make(struct world *world, const struct move *move, struct end end);
+/* A daemon goes; its ports are left to hold. */
+bool move_is_absence(const struct move *move);
+/* Sets options, in pairs of a name and a value. */
+void move_options(struct lacp_config *options, const char *words);
 
 #endif

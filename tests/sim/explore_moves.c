@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What may happen in a history. */
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "tests/sim/explore.h"
+#include "tests/sim/scenario.h"
+
+#define SET "set @ "
 
 static bool move_lose(struct world *world, struct end end)
 {
@@ -12,34 +16,62 @@ static bool move_lose(struct world *world, struct end end)
 	return true;
 }
 
-static bool move_cut(struct world *world, struct end end, bool cut)
+/* A cable is cut and mended from one of its ends. */
+static bool move_carrier(struct world *world, struct end end, bool cut)
 {
-	if (end.system || world->system[0].port[end.slot].cut == cut)
+	const struct port *port = world_port(world, end);
+
+	if (port->peer.system < end.system || port->cut == cut)
 		return false;
 	world_cut(world, end, cut);
 	return true;
 }
 
+static bool move_cut(struct world *world, struct end end)
+{
+	return move_carrier(world, end, true);
+}
+
+static bool move_mend(struct world *world, struct end end)
+{
+	return move_carrier(world, end, false);
+}
+
 static bool move_loss(struct world *world, struct end end, unsigned int percent)
 {
-	if (world->system[end.system].port[end.slot].loss == percent)
+	if (world_port(world, end)->loss == percent)
 		return false;
 	world_loss(world, end, percent);
 	return true;
 }
 
-static bool move_away(struct world *world, struct end end, bool away)
+static bool move_deaf(struct world *world, struct end end)
 {
-	if (end.slot || world->system[end.system].away == away)
+	return move_loss(world, end, 100);
+}
+
+static bool move_hear(struct world *world, struct end end)
+{
+	return move_loss(world, end, 0);
+}
+
+static bool move_away(struct world *world, struct end end)
+{
+	if (end.slot || world->system[end.system].away)
 		return false;
-	if (away)
-		world_away(world, end.system);
-	else
-		world_back(world, end.system);
+	world_away(world, end.system);
 	return true;
 }
 
-static bool move_stop(struct world *world, struct end end, bool stopped)
+static bool move_back(struct world *world, struct end end)
+{
+	if (end.slot || !world->system[end.system].away)
+		return false;
+	world_back(world, end.system);
+	return true;
+}
+
+static bool move_stopped(struct world *world, struct end end, bool stopped)
 {
 	if (end.slot || world->system[end.system].stopped == stopped)
 		return false;
@@ -47,67 +79,87 @@ static bool move_stop(struct world *world, struct end end, bool stopped)
 	return true;
 }
 
-/* at: of a flag in the options of the system. */
-static bool move_flag(struct world *world, struct end end, size_t at, bool value)
+static bool move_stop(struct world *world, struct end end)
 {
-	struct lacp_config options = world->system[end.system].lacp.state.config;
-	uint8_t *flag = (uint8_t *)&options + at;
-
-	if (end.slot || world->system[end.system].away || *flag == value)
-		return false;
-	*flag = value;
-	world_configure(world, end.system, &options);
-	return true;
+	return move_stopped(world, end, true);
 }
 
-static bool move_priority(struct world *world, struct end end, uint16_t priority)
+static bool move_start(struct world *world, struct end end)
 {
-	struct lacp_port_config options = world->system[end.system].port[end.slot].config;
+	return move_stopped(world, end, false);
+}
 
-	if (options.port_priority == priority)
+static bool move_first(struct world *world, struct end end)
+{
+	struct lacp_port_config options = world_port(world, end)->config;
+
+	if (options.port_priority == 1)
 		return false;
-	options.port_priority = priority;
+	options.port_priority = 1;
 	world_port_configure(world, end, &options);
 	return true;
 }
 
-const struct move_kind move_kinds[MOVES] = {
-	[MOVE_LOSE] = { "lose 1 @.#", false, true },
-	[MOVE_CUT] = { "cut @.#", false, false },
-	[MOVE_MEND] = { "mend @.#", true, true },
-	[MOVE_DEAF] = { "loss 100 @.#", false, false },
-	[MOVE_HEAR] = { "loss 0 @.#", true, true },
-	[MOVE_AWAY] = { "away @", false, true },
-	[MOVE_BACK] = { "back @", true, true },
-	[MOVE_STOP] = { "stop @", false, false },
-	[MOVE_START] = { "start @", true, true },
-	[MOVE_FAST] = { "set @ lacp_rate fast", false, true },
-	[MOVE_SLOW] = { "set @ lacp_rate slow", false, true },
-	[MOVE_ACTIVE] = { "set @ lacp_active on", false, false },
-	[MOVE_PASSIVE] = { "set @ lacp_active off", false, false },
-	[MOVE_FIRST] = { "port @.# actor_port_prio 1", false, true },
+const struct move move_table[] = {
+	{ "lose 1 @.#", false, true, move_lose },
+	{ "cut @.#", false, false, move_cut },
+	{ "mend @.#", true, true, move_mend },
+	{ "loss 100 @.#", false, false, move_deaf },
+	{ "loss 0 @.#", true, true, move_hear },
+	{ "away @", false, true, move_away },
+	{ "back @", true, true, move_back },
+	{ "stop @", false, false, move_stop },
+	{ "start @", true, true, move_start },
+	{ "port @.# actor_port_prio 1", false, true, move_first },
+	{ SET "lacp_rate fast", false, true, NULL },
+	{ SET "lacp_rate slow", false, true, NULL },
+	{ SET "lacp_active on", false, false, NULL },
+	{ SET "lacp_active off", false, false, NULL },
+	{ SET "coupled_control on", false, true, NULL },
+	{ SET "coupled_control off", false, true, NULL },
+	{ SET "max_links 0", false, true, NULL },
+	{ SET "max_links 1", false, true, NULL },
+	{ SET "lacp_fallback all", false, true, NULL },
+	{ SET "lacp_wtr 5", false, true, NULL },
+	{ SET "min_links 2 min_links_lacp on", false, false, NULL },
+	{ SET "lacp_partner C", false, false, NULL },
+	{ SET "lacp_partner none", true, true, NULL },
+	{ SET "ad_actor_system 70", false, false, NULL },
 };
+const int move_count = sizeof(move_table) / sizeof(*move_table);
 
-bool move_make(struct world *world, enum move move, struct end end)
+void move_options(struct lacp_config *options, const char *words)
 {
-	switch (move) {
-	case MOVE_LOSE: return move_lose(world, end);
-	case MOVE_CUT: return move_cut(world, end, true);
-	case MOVE_MEND: return move_cut(world, end, false);
-	case MOVE_DEAF: return move_loss(world, end, 100);
-	case MOVE_HEAR: return move_loss(world, end, 0);
-	case MOVE_AWAY: return move_away(world, end, true);
-	case MOVE_BACK: return move_away(world, end, false);
-	case MOVE_STOP: return move_stop(world, end, true);
-	case MOVE_START: return move_stop(world, end, false);
-	case MOVE_FAST: return move_flag(world, end, offsetof(struct lacp_config, rate_fast), true);
-	case MOVE_SLOW:
-		return move_flag(world, end, offsetof(struct lacp_config, rate_fast), false);
-	case MOVE_ACTIVE: return move_flag(world, end, offsetof(struct lacp_config, active), true);
-	case MOVE_PASSIVE:
-		return move_flag(world, end, offsetof(struct lacp_config, active), false);
-	case MOVE_FIRST: return move_priority(world, end, 1);
-	case MOVES: break;
-	}
-	return false;
+	static struct scenario nowhere; /* for what is wrong with the words */
+	char copy[100], *rest = copy, *name, *value;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	while ((name = strtok_r(rest, " ", &rest)) && (value = strtok_r(NULL, " ", &rest)))
+		scenario_option(&nowhere, options, name, value);
+}
+
+static bool move_set(struct world *world, struct end end, const char *words)
+{
+	const struct system *system = &world->system[end.system];
+	struct lacp_config options;
+
+	if (end.slot || system->away)
+		return false;
+	options = system->lacp.state.config;
+	move_options(&options, words);
+	if (!memcmp(&options, &system->lacp.state.config, sizeof(options)))
+		return false;
+	world_configure(world, end.system, &options);
+	return true;
+}
+
+bool move_make(struct world *world, const struct move *move, struct end end)
+{
+	return move->make ? move->make(world, end)
+			  : move_set(world, end, move->words + strlen(SET));
+}
+
+bool move_is_absence(const struct move *move)
+{
+	return move->make == move_away;
 }

@@ -57,7 +57,7 @@ void image_world(struct world *world, uint8_t octets[IMAGE_SIZE], bool back)
 	image_take(&image, world->frame, world->count * sizeof(*world->frame));
 	image_take(&image, &world->steady[0][1], sizeof(world->steady[0][1]));
 	image_take(&image, &world->gap_ns[0][1], sizeof(world->gap_ns[0][1]));
-	for (int i = 0; i < SIDES; i++)
+	for (int i = 0; world->system[i].exists; i++)
 		image_system(&image, &world->system[i]);
 }
 
@@ -198,7 +198,7 @@ uint64_t state_key(const struct world *world)
 		frame.due_ns = state_time(world, frame.due_ns);
 		gist_add(&gist, &frame, sizeof(frame));
 	}
-	for (int i = 0; i < SIDES; i++)
+	for (int i = 0; world->system[i].exists; i++)
 		state_system(world, &gist, &world->system[i]);
 	return gist_key(&gist);
 }

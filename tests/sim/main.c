@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. sim explore MOVES
- * [SHARE [PICK]]: all that there are. Exit status 1 when one failed.
+ * [SHARE [PICK [SYSTEMS]]]: all that there are. Exit status 1 when one failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 
 	if (first >= argc) {
 		fprintf(stderr, "usage: sim [-v] FILE... | histories COUNT [SEED] | "
-				"explore MOVES [SHARE [PICK]]\n");
+				"explore MOVES [SHARE [PICK [SYSTEMS]]]\n");
 		return 2;
 	}
 	if (!strcmp(argv[first], "histories"))
@@ -34,7 +34,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[first], "explore"))
 		return explore_run((unsigned int)number(argv, first + 1, 1),
 				   (unsigned int)number(argv, first + 2, 1),
-				   (unsigned int)number(argv, first + 3, 0), verbose) != 0;
+				   (unsigned int)number(argv, first + 3, 0),
+				   (int)number(argv, first + 4, 2), verbose) != 0;
 	for (int i = first; i < argc; i++)
 		failures += scenario_run(argv[i], verbose);
 	return failures != 0;

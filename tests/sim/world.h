@@ -190,7 +190,11 @@ bool goals_link_carries(const struct world *world, struct end end);
 /* scenario.c, histories.c, explore.c: failures */
 int scenario_run(const char *path, bool verbose);
 int histories_run(unsigned int count, uint64_t seed, bool verbose);
-/* Each history of so many bad moves, which are made at the states whose number % share is pick. */
-int explore_run(unsigned int moves, unsigned int share, unsigned int pick, bool verbose);
+/*
+ * Each history of so many bad moves of two systems, or of three, which are made at the states whose
+ * number % share is pick.
+ */
+int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int systems,
+		bool verbose);
 
 #endif
