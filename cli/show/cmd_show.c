@@ -22,6 +22,7 @@
 #include "common/memory.h"
 #include "common/paths.h"
 #include "common/readings.h"
+#include "network/xdp_sockets.h"
 #include "view/view_bond.h"
 
 #define LOOKS 4
@@ -122,6 +123,36 @@ static enum view_bondd see_bondd(const struct cli *cli, const struct pins *pins)
 	return picture_bondd(pins, client_present(cli->paths.run_dir));
 }
 
+/* Nothing where the kernel does not tell. */
+static void see_add_sockets(const struct pins *pins, json_t *view)
+{
+	struct view_socket *seen;
+	struct xdp_sockets found;
+	size_t count = 0;
+
+	if (!view || xdp_sockets_read(&found))
+		return;
+	xdp_sockets_find_owners(&found);
+	seen = memory_need(calloc(found.count + 1, sizeof(*seen)));
+	for (size_t i = 0; i < found.count; i++) {
+		const struct xdp_socket *socket = &found.socket[i];
+
+		for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+			if (!pins_is_member(pins, slot) ||
+			    pins->slaves[slot].ifindex != socket->ifindex)
+				continue;
+			seen[count] = (struct view_socket){ .slave = pins->slaves[slot].name,
+							    .queue = socket->queue,
+							    .zero_copy = socket->zero_copy,
+							    .pid = (uint32_t)socket->pid };
+			memcpy(seen[count++].program, socket->program, sizeof(socket->program));
+		}
+	}
+	view_add_sockets(view, seen, count);
+	free(seen);
+	xdp_sockets_free(&found);
+}
+
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	enum view_bondd bondd = see_bondd(cli, pins);
@@ -130,6 +161,7 @@ static json_t *see_show(const struct cli *cli, const struct pins *pins, const ch
 	json_t *view = view_bond(picture_pins(picture), name, bondd == VIEW_BONDD_IS_HERE,
 				 see_loop(cli, pins, &loop));
 
+	see_add_sockets(picture_pins(picture), view);
 	picture_free(picture);
 	return view;
 }

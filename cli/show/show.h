@@ -51,6 +51,8 @@ void text_stats(const json_t *stats);
  */
 void text_options_all_of_bond(const json_t *bond, bool forced_counted);
 void text_options_all_of_slave(const json_t *bond, const json_t *slave);
+/* text_details.c: a line for each process that has AF_XDP sockets on slaves */
+void text_sockets(const json_t *bond);
 /* text_details.c: all that is known of a bond */
 void text_details_bond(const struct seen *seen);
 

@@ -393,6 +393,7 @@ void text_bond(const struct seen *seen)
 	text_print_failovers(bond);
 	if (json_is_string(json_object_get(bond, "policy")))
 		printf("  policy %s\n", field_text(bond, "policy"));
+	text_sockets(bond);
 	text_options_bond(bond, seen->forced_counted);
 	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)

@@ -395,6 +395,62 @@ static void text_details_foreign(const json_t *bond)
 	text_details_item("problem", field_text(bond, "problem"));
 }
 
+struct text_owner {
+	long long pid;
+	bool has_begun;
+};
+
+static void text_socket(const json_t *slave, const json_t *socket, struct text_owner *owner)
+{
+	const char *program = json_string_value(json_object_get(socket, "program"));
+
+	if (field_number(socket, "pid") != owner->pid)
+		return;
+	if (owner->has_begun)
+		printf(",");
+	else if (owner->pid)
+		printf("  AF_XDP sockets of %s (%lld):", program ? program : "?", owner->pid);
+	else
+		printf("  AF_XDP sockets:");
+	owner->has_begun = true;
+	printf(" %s queue %lld%s", field_text(slave, "name"), field_number(socket, "queue"),
+	       json_is_true(json_object_get(socket, "zero_copy")) ? " (zero copy)" : "");
+}
+
+static void text_sockets_of(const json_t *bond, long long pid)
+{
+	struct text_owner owner = { .pid = pid };
+	const json_t *slave, *socket;
+	size_t i, j;
+
+	json_array_foreach (json_object_get(bond, "slaves"), i, slave)
+		json_array_foreach (json_object_get(slave, "afxdp_sockets"), j, socket)
+			text_socket(slave, socket, &owner);
+	if (owner.has_begun)
+		putchar('\n');
+}
+
+void text_sockets(const json_t *bond)
+{
+	const json_t *slave, *socket;
+	long long last = -1, next;
+	size_t i, j;
+
+	do {
+		next = -1;
+		json_array_foreach (json_object_get(bond, "slaves"), i, slave)
+			json_array_foreach (json_object_get(slave, "afxdp_sockets"), j, socket) {
+				long long pid = field_number(socket, "pid");
+
+				if (pid > last && (next < 0 || pid < next))
+					next = pid;
+			}
+		if (next >= 0)
+			text_sockets_of(bond, next);
+		last = next;
+	} while (next >= 0);
+}
+
 void text_details_bond(const struct seen *seen)
 {
 	const json_t *bond = seen->view, *slave;
@@ -422,6 +478,7 @@ void text_details_bond(const struct seen *seen)
 	if (json_is_string(json_object_get(bond, "policy")))
 		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
 	text_details_rebalance(bond);
+	text_sockets(bond);
 	if (field_number(bond, "clients_refused"))
 		printf("    %-20s %lld\n", "clients refused",
 		       field_number(bond, "clients_refused"));

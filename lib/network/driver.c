@@ -54,6 +54,15 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 	return r < 0 ? r : !!value.data;
 }
 
+unsigned int ethtool_rx_queues(const struct ethtool *ethtool, const char *name)
+{
+	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
+
+	return ethtool_call(ethtool, name, &channels) < 0
+		       ? 0
+		       : channels.rx_count + channels.combined_count;
+}
+
 /*
  * Found by its place on the bus: /sys/class/net shows the devices of another namespace if bondd was
  * started by nsenter.

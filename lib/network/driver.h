@@ -27,6 +27,8 @@ void ethtool_done(struct ethtool *ethtool);
  * driver is asked.
  */
 int ethtool_carrier(const struct ethtool *ethtool, const char *name);
+/* How many queues it receives by; 0: unknown. */
+unsigned int ethtool_rx_queues(const struct ethtool *ethtool, const char *name);
 /* Is it an SR-IOV virtual function? Its host decides what it may receive and send. */
 bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name);
 /* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */

@@ -186,6 +186,12 @@ int nl_init_generic(struct nl *nl)
 	return nl_open(nl, NETLINK_GENERIC);
 }
 
+int nl_init_diag(struct nl *nl)
+{
+	nl->is_generic = false;
+	return nl_open(nl, NETLINK_SOCK_DIAG);
+}
+
 void nl_done(struct nl *nl)
 {
 	nl_socket_free(nl->sock);

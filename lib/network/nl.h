@@ -27,8 +27,9 @@ struct nl {
 typedef void (*nl_handler)(struct nlmsghdr *message, void *arg);
 
 int nl_init(struct nl *nl);
-/* The same for generic netlink. */
+/* The same for generic netlink, and for the kernel's lists of sockets (sock_diag). */
 int nl_init_generic(struct nl *nl);
+int nl_init_diag(struct nl *nl);
 void nl_done(struct nl *nl);
 
 /*

@@ -27,6 +27,16 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
 /* What `stats` prints. loop: as above. */
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);
 
+/* An AF_XDP socket on a slave, as the kernel tells (network/xdp_sockets.h). */
+struct view_socket {
+	const char *slave;
+	uint32_t queue, zero_copy, pid;
+	char program[16];
+};
+
+/* Adds them to the slaves in the object of view_bond(), as `afxdp_sockets`. */
+void view_add_sockets(json_t *bond, const struct view_socket *sockets, size_t count);
+
 /* The slave's mii_status; NULL if that does not exist. link: enum xbond_link. */
 const char *view_link_word(unsigned int link);
 /* True, false, or null if that is unknown. */

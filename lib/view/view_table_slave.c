@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is shown of a slave. */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/mac.h"
 #include "common/mode.h"
@@ -167,6 +168,54 @@ static const void *view_base_port(const struct view_place *place)
 	return &place->source->lacp->port[place->slot]; /* all zero until the slot is a port */
 }
 
+/* AF_XDP sockets, which bondctl adds */
+
+static const struct view_field view_fields_of_socket[] = {
+	{ "queue", VIEW_COUNT, "Of the slave.", VIEW_IN(struct view_socket, queue),
+	  .foreign = true },
+	{ "program", VIEW_TEXT, "The name of a process that has it.",
+	  VIEW_IN(struct view_socket, program), .null = true, .foreign = true },
+	{ "pid", VIEW_COUNT, "The number of that process.", VIEW_IN(struct view_socket, pid),
+	  .null = true, .foreign = true },
+	{ "zero_copy", VIEW_TRUTH, "Does the NIC write into its memory?",
+	  VIEW_IN(struct view_socket, zero_copy), .foreign = true },
+};
+
+static const struct view_table view_table_socket = VIEW_TABLE("socket", view_fields_of_socket);
+
+static json_t *view_read_nothing(const struct view_place *place)
+{
+	(void)place;
+	return NULL;
+}
+
+static json_t *view_sockets_of(const char *slave, const struct view_socket *sockets, size_t count)
+{
+	const struct view_source source = { 0 };
+	struct view_place place = { .source = &source };
+	json_t *json = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		place.at = &sockets[i];
+		if (!strcmp(sockets[i].slave, slave))
+			json_array_append_new(json, view_object(&view_table_socket, &place));
+	}
+	return json;
+}
+
+void view_add_sockets(json_t *bond, const struct view_socket *sockets, size_t count)
+{
+	json_t *slaves = json_object_get(bond, "slaves"), *slave;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave) {
+		const char *name = json_string_value(json_object_get(slave, "name"));
+
+		json_object_set_new(slave, "afxdp_sockets",
+				    view_sockets_of(name ? name : "", sockets, count));
+	}
+}
+
 static const struct view_field view_fields_of_slave[] = {
 	{ .means = "What the slave is.",
 	  .read = view_read_info,
@@ -246,6 +295,10 @@ static const struct view_field view_fields_of_slave[] = {
 	  .read = view_read_share,
 	  .metric = { METRICS_GAUGE, "xbond_slave_share_ratio", .unit = "ratio" } },
 	{ .type = VIEW_FIELDS, .table = &view_table_packets_of_slave, .base = view_base_packets },
+	{ "afxdp_sockets", VIEW_ARRAY,
+	  "AF_XDP sockets on it, in the namespace of bondctl. Only *bondctl show* for root has it, "
+	  "and only where the kernel lists such sockets (CONFIG_XDP_SOCKETS_DIAG).",
+	  .read = view_read_nothing, .table = &view_table_socket, .optional = true },
 	{ .means = "Packets dropped, by reason.",
 	  .more = "*bondctl-stats*(8) lists the reasons.",
 	  .read = view_read_drops,
