@@ -23,6 +23,7 @@
 #include "network/ip.h"
 #include "network/link.h"
 #include "network/nl.h"
+#include "network/xdp_sockets.h"
 #include "options/config_file.h"
 
 /* What the doctor has found: filled by the checks, printed by cmd_doctor.c. */
@@ -107,6 +108,7 @@ struct doctor_seen {
 	uint64_t sent, received, dropped;
 	uint64_t sent_bytes, received_bytes;
 	uint64_t at_device; /* frames that its device has received, by the driver's count */
+	uint64_t missed;    /* frames that its AF_XDP sockets had no room for */
 	bool talks_are_known;
 	struct talk_sums talk;
 };
@@ -118,6 +120,7 @@ struct doctor_slave {
 	enum attached attached;
 	bool is_other_program; /* another one is attached than is pinned */
 	struct xbond_counters counters;
+	unsigned int queues; /* that receive; 0: unknown */
 	char why[256];	     /* it is not in use; "": it is */
 	const char *manager; /* that has configured it; NULL: none */
 	bool manager_is_sure;
@@ -161,6 +164,7 @@ struct doctor_facts {
 	struct link_list links;
 	struct address *address;
 	size_t address_count;
+	struct xdp_sockets sockets; /* empty also if the kernel does not tell */
 	/*
 	 * All bonds, for what concerns several; of those that are not asked for, devices are not
 	 * looked at.
@@ -246,6 +250,7 @@ DOCTOR_BOND_CHECK(doctor_check_unanswered);
 bool doctor_talks_are_known(const struct doctor_bond *bond);
 DOCTOR_BOND_CHECK(doctor_check_refused);
 DOCTOR_BOND_CHECK(doctor_check_other_xdp);
+DOCTOR_BOND_CHECK(doctor_check_afxdp);
 /* doctor_losses.c */
 DOCTOR_BOND_CHECK(doctor_check_loss);
 DOCTOR_BOND_CHECK(doctor_check_slow);

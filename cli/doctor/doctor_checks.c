@@ -201,6 +201,8 @@ const struct doctor_check doctor_checks[] = {
 	  doctor_check_far_mac },
 	{ "lacp-unused", "nobody speaks LACP to a bond that does not", NULL,
 	  doctor_check_lacp_unused },
+	{ "afxdp", "programs receive by AF_XDP on all queues, and in time", NULL,
+	  doctor_check_afxdp },
 	{ "other-xdp", "no XDP programs of others take frames of slaves", NULL,
 	  doctor_check_other_xdp },
 	{ "mtu", "the MTUs of slaves, of the bond and of devices on it agree", NULL,

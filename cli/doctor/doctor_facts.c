@@ -165,6 +165,8 @@ static void gather_slave(struct gatherer *gatherer, const struct doctor_facts *f
 	pins_counters(&bond->pins, slot, &slave->counters);
 	gather_why(bond, slave);
 	gather_device(gatherer, &slave->device);
+	if (slave->device.link)
+		slave->queues = ethtool_rx_queues(&gatherer->ethtool, slave->pin->name);
 	if (gatherer->managers_are_here && slave->device.link)
 		slave->manager = managers_find((int)slave->pin->ifindex, slave->pin->name,
 					       &slave->manager_is_sure);
@@ -453,6 +455,7 @@ int doctor_gather(const struct paths *paths, const char *only, struct doctor_fac
 
 	*ret_facts = (struct doctor_facts){ .only = only };
 	facts_gather_host(paths, &ret_facts->host);
+	xdp_sockets_read(&ret_facts->sockets);
 	r = pins_names(&names, paths->bpf_dir, err);
 	if (r)
 		return r;
@@ -474,5 +477,6 @@ void doctor_facts_free(struct doctor_facts *facts)
 	}
 	free(facts->bond);
 	free(facts->address);
+	xdp_sockets_free(&facts->sockets);
 	link_list_free(&facts->links);
 }

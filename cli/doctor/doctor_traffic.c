@@ -5,6 +5,7 @@
  * check says what speaks against them.
  */
 #include <bpf/bpf.h>
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <string.h>
 #include <unistd.h>
@@ -225,5 +226,50 @@ void doctor_check_other_xdp(const struct doctor_facts *facts, const struct docto
 			      "the bond does not receive what it drops or redirects; 'ip link set "
 			      "%s xdp off' removes it",
 			      slave->pin->name);
+	}
+}
+
+static unsigned int traffic_queues_served(const struct xdp_sockets *sockets,
+					  const struct doctor_slave *slave)
+{
+	unsigned int served = 0;
+
+	for (unsigned int queue = 0; queue < slave->queues; queue++)
+		for (size_t i = 0; i < sockets->count; i++)
+			if (sockets->socket[i].ifindex == slave->pin->ifindex &&
+			    sockets->socket[i].queue == queue) {
+				served++;
+				break;
+			}
+	return served;
+}
+
+/* Sockets that only send need one queue. */
+void doctor_check_afxdp(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			struct doctor_report *report)
+{
+	doctor_for_each_slave (slave, bond) {
+		const struct xbond_afxdp *afxdp = bond->pins.afxdp;
+		unsigned int served = traffic_queues_served(&facts->sockets, slave);
+
+		if (slave->seen.missed) {
+			doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+				     "%" PRIu64 " frames for AF_XDP sockets were lost in %u s, as "
+				     "nobody had received those before",
+				     slave->seen.missed, facts->watched_s);
+			doctor_advise(report, "the program is too slow; larger rings help against "
+					      "bursts only");
+		}
+		if (!served || served >= slave->queues || !afxdp ||
+		    !afxdp->slot[slave->slot].rx_packets)
+			continue;
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+			     "a program receives by AF_XDP on %u of %u queues only; what comes by "
+			     "the others goes to the bond",
+			     served, slave->queues);
+		doctor_advise(report,
+			      "let the program open all queues, or take the others away: "
+			      "'ethtool -L %s combined %u'",
+			      slave->pin->name, served);
 	}
 }

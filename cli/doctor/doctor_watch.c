@@ -48,6 +48,7 @@ struct watch_bond {
 struct doctor_watch {
 	unsigned int seconds;
 	struct nl nl;
+	struct xdp_sockets sockets; /* before */
 	struct watch_bond *bond;
 	size_t bond_count;
 };
@@ -411,6 +412,7 @@ struct doctor_watch *doctor_watch_new(const struct doctor_facts *facts, unsigned
 		return NULL;
 	}
 	watch->seconds = seconds;
+	xdp_sockets_read(&watch->sockets);
 	watch->bond = memory_need(calloc(facts->bond_count + 1, sizeof(*watch->bond)));
 	watch_begin(watch, facts, packets);
 	if (watch->bond_count)
@@ -424,8 +426,10 @@ void doctor_watch_free(struct doctor_watch *watch)
 {
 	for (size_t i = 0; watch && i < watch->bond_count; i++)
 		free(watch->bond[i].slave);
-	if (watch)
+	if (watch) {
 		free(watch->bond);
+		xdp_sockets_free(&watch->sockets);
+	}
 	free(watch);
 }
 
@@ -448,6 +452,29 @@ static void watch_tell_slave(const struct watch_bond *watched, const struct watc
 	ret_seen->talk = watched->sums[seen->slot];
 }
 
+/* Of the sockets that were there before, too. */
+static uint64_t watch_missed(const struct xdp_sockets *before, const struct xdp_sockets *after,
+			     uint32_t ifindex)
+{
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < after->count; i++)
+		for (size_t j = 0; j < before->count; j++)
+			if (after->socket[i].ifindex == ifindex &&
+			    after->socket[i].inode == before->socket[j].inode)
+				missed += watch_growth(before->socket[j].missed,
+						       after->socket[i].missed);
+	return missed;
+}
+
+static void watch_tell_missed(const struct doctor_watch *watch, const struct doctor_facts *facts,
+			      struct doctor_bond *bond)
+{
+	for (unsigned int i = 0; i < bond->slave_count; i++)
+		bond->slave[i].seen.missed =
+			watch_missed(&watch->sockets, &facts->sockets, bond->slave[i].pin->ifindex);
+}
+
 static void watch_tell_bond(const struct watch_bond *watched, struct doctor_bond *bond)
 {
 	for (size_t i = 0; i < watched->slave_count; i++)
@@ -464,6 +491,8 @@ void doctor_watch_tell(const struct doctor_watch *watch, struct doctor_facts *fa
 			if (facts->bond[j].is_open &&
 			    !strcmp(watch->bond[i].name, facts->bond[j].name))
 				watch_tell_bond(&watch->bond[i], &facts->bond[j]);
+	for (size_t i = 0; watch && i < facts->bond_count; i++)
+		watch_tell_missed(watch, facts, &facts->bond[i]);
 	if (watch && watch->bond_count)
 		facts->watched_s = watch->seconds;
 }

@@ -430,6 +430,34 @@ def test_a_flood_that_nobody_receives(pair):
     held.close()
 
 
+def kernel_lists_sockets():
+    """By xdp_diag."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4) as made:
+        made.send(struct.pack("=IHHII" + "BBHIIII", 36, 20, 0x301, 1, 0, 44, 0, 0, 0, 1, 0, 0))
+        return struct.unpack_from("=IH", made.recv(1 << 16))[1] != 2  # an error
+
+
+def test_who_has_sockets(made):
+    """show says it, and doctor that a ring is full."""
+    if not kernel_lists_sockets():
+        pytest.skip("this kernel does not list AF_XDP sockets")
+    near, held = made.near, Held(made, 256)
+    for link in made.links:
+        shown = near.slave(link)["afxdp_sockets"]
+        assert {(each["program"], each["pid"], each["zero_copy"]) for each in shown} == \
+            {("xskhold", held.child.pid, False)}
+        assert [each["queue"] for each in shown] == list(range(len(shown)))
+    assert f"AF_XDP sockets of xskhold ({held.child.pid}): l0 queue 0" in near.ctl("show", "bond0")
+    assert not [each for each in near.doctor("bond0") if each["check"] == "afxdp"]
+    flood = made.far.spawn(
+        BUILD / "tools/udpseq", "send", "--to", "10.0.0.1", "--port", Echo.PORT, "--count", 0,
+        "--rate", 2000, stdout=subprocess.DEVNULL)
+    lost = [each for each in near.doctor("bond0", seconds=2) if each["check"] == "afxdp"]
+    end(flood, signal.SIGTERM)
+    assert lost and all("were lost in 2 s" in each["finding"] for each in lost), lost
+    held.close()
+
+
 def send(host, family, address, port, count=10):
     with host.inside(), socket.socket(family, socket.SOCK_DGRAM) as made:
         for _ in range(count):
