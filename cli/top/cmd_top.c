@@ -29,6 +29,8 @@ static void top_json_set_rates(json_t *json, const struct top_series *series)
 		{ "tx_packets_per_s", series->rates.tx_packets },
 		{ "rx_packets_per_s", series->rates.rx_packets },
 		{ "rx_dropped_per_s", series->rates.rx_dropped },
+		{ "afxdp_tx_bits_per_s", series->rates.afxdp_tx_bits },
+		{ "afxdp_rx_bits_per_s", series->rates.afxdp_rx_bits },
 	};
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)

@@ -29,12 +29,13 @@ struct top_rates {
 	double tx_bits, rx_bits;
 	double tx_packets, rx_packets;
 	double rx_dropped;
+	double afxdp_tx_bits, afxdp_rx_bits; /* of tx_bits and rx_bits */
 };
 
 enum top_direction { TOP_OUT, TOP_IN };
 
 struct top_series {
-	struct xbond_counters last;
+	struct xbond_counters last, last_afxdp;
 	uint64_t last_ns; /* 0: nothing was read yet */
 	bool is_known;	  /* rates hold what the last interval showed */
 	struct top_rates rates;
@@ -47,7 +48,7 @@ struct top_series {
  * counters are lower than before: then they were set to zero in between.
  */
 void top_series_read(struct top_series *series, const struct xbond_counters *counters,
-		     uint64_t now_ns);
+		     const struct xbond_counters *afxdp, uint64_t now_ns);
 /* Takes rates that come from elsewhere. NULL: they are not known. */
 void top_series_push(struct top_series *series, const struct top_rates *rates);
 
@@ -261,6 +262,7 @@ enum top_column {
 	TOP_COLUMN_DUE,
 	TOP_COLUMN_BUCKETS,
 	TOP_COLUMN_DROPS,
+	TOP_COLUMN_AFXDP,
 	TOP_COLUMNS,
 };
 

@@ -21,12 +21,17 @@ static bool top_series_went_back(const struct xbond_counters *before,
 	       now->rx_dropped < before->rx_dropped;
 }
 
+static double top_series_bits(uint64_t before, uint64_t now, double seconds)
+{
+	return (double)(now - before) * 8 / seconds;
+}
+
 static struct top_rates top_series_rates(const struct xbond_counters *before,
 					 const struct xbond_counters *now, double seconds)
 {
 	return (struct top_rates){
-		.tx_bits = (double)(now->tx_bytes - before->tx_bytes) * 8 / seconds,
-		.rx_bits = (double)(now->rx_bytes - before->rx_bytes) * 8 / seconds,
+		.tx_bits = top_series_bits(before->tx_bytes, now->tx_bytes, seconds),
+		.rx_bits = top_series_bits(before->rx_bytes, now->rx_bytes, seconds),
 		.tx_packets = (double)(now->tx_packets - before->tx_packets) / seconds,
 		.rx_packets = (double)(now->rx_packets - before->rx_packets) / seconds,
 		.rx_dropped = (double)(now->rx_dropped - before->rx_dropped) / seconds,
@@ -34,19 +39,25 @@ static struct top_rates top_series_rates(const struct xbond_counters *before,
 }
 
 void top_series_read(struct top_series *series, const struct xbond_counters *counters,
-		     uint64_t now_ns)
+		     const struct xbond_counters *afxdp, uint64_t now_ns)
 {
+	double seconds = (double)(now_ns - series->last_ns) / 1e9;
 	struct top_rates rates;
 
 	if (!series->last_ns || now_ns <= series->last_ns ||
-	    top_series_went_back(&series->last, counters)) {
+	    top_series_went_back(&series->last, counters) ||
+	    top_series_went_back(&series->last_afxdp, afxdp)) {
 		top_series_push(series, NULL);
 	} else {
-		rates = top_series_rates(&series->last, counters,
-					 (double)(now_ns - series->last_ns) / 1e9);
+		rates = top_series_rates(&series->last, counters, seconds);
+		rates.afxdp_tx_bits =
+			top_series_bits(series->last_afxdp.tx_bytes, afxdp->tx_bytes, seconds);
+		rates.afxdp_rx_bits =
+			top_series_bits(series->last_afxdp.rx_bytes, afxdp->rx_bytes, seconds);
 		top_series_push(series, &rates);
 	}
 	series->last = *counters;
+	series->last_afxdp = *afxdp;
 	series->last_ns = now_ns;
 }
 
@@ -73,6 +84,8 @@ void top_rates_add(struct top_rates *sum, const struct top_rates *part)
 	sum->tx_packets += part->tx_packets;
 	sum->rx_packets += part->rx_packets;
 	sum->rx_dropped += part->rx_dropped;
+	sum->afxdp_tx_bits += part->afxdp_tx_bits;
+	sum->afxdp_rx_bits += part->afxdp_rx_bits;
 }
 
 void top_series_last(const struct top_series *series, enum top_direction direction,

@@ -127,12 +127,14 @@ static void top_read_drop(struct top_slave *slaves, size_t *count)
 
 static int top_read_counts(const struct pins *pins, struct top_slave *slave, struct err *err)
 {
-	struct xbond_counters counters;
+	struct xbond_counters counters, afxdp = { 0 };
 	uint64_t dropped[XBOND_DROPS];
 
+	if (pins->afxdp)
+		afxdp = pins->afxdp->slot[slave->slot];
 	if (pins_counters(pins, slave->slot, &counters))
 		return err_set(err, EIO, "its counters cannot be read");
-	top_series_read(&slave->series, &counters, clock_now_ns());
+	top_series_read(&slave->series, &counters, &afxdp, clock_now_ns());
 	drops_read(pins, slave->slot, dropped);
 	top_drops_take(&slave->drops, dropped, clock_now_ns());
 	return 0;

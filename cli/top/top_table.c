@@ -136,6 +136,7 @@ static const struct {
 	[TOP_COLUMN_DUE] = { "DUE", 5, 7, true },
 	[TOP_COLUMN_BUCKETS] = { "BUCKETS", 7, 10, true },
 	[TOP_COLUMN_DROPS] = { "DROP/s", 6, 4, true },
+	[TOP_COLUMN_AFXDP] = { "AF_XDP", 6, 11, true },
 };
 
 static void top_table_add_name(const struct top_row *row, struct top_line *line)
@@ -159,12 +160,18 @@ static unsigned int top_table_name_width(const struct top_rows *rows)
 	return widest;
 }
 
+static double top_table_afxdp(const struct top_rates *rates)
+{
+	return rates->afxdp_tx_bits + rates->afxdp_rx_bits;
+}
+
 static void top_table_take_needed(struct top_table *table, const struct top_rows *rows, bool sparks)
 {
 	for (unsigned int i = 0; i < TOP_COLUMNS; i++)
 		table->width[i] = columns[i].width;
 	table->width[TOP_COLUMN_NAME] = top_table_name_width(rows);
 	table->width[TOP_COLUMN_LACP] = table->width[TOP_COLUMN_BUCKETS] = 0;
+	table->width[TOP_COLUMN_AFXDP] = 0;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct top_slave *slave = rows->row[i].slave;
 
@@ -172,6 +179,8 @@ static void top_table_take_needed(struct top_table *table, const struct top_rows
 			table->width[TOP_COLUMN_LACP] = columns[TOP_COLUMN_LACP].width;
 		if (slave && slave->buckets != TOP_UNKNOWN)
 			table->width[TOP_COLUMN_BUCKETS] = columns[TOP_COLUMN_BUCKETS].width;
+		if (slave && top_table_afxdp(&slave->series.rates) > 0)
+			table->width[TOP_COLUMN_AFXDP] = columns[TOP_COLUMN_AFXDP].width;
 	}
 	if (!sparks)
 		table->width[TOP_COLUMN_OUT_SPARK] = table->width[TOP_COLUMN_IN_SPARK] = 0;
@@ -278,11 +287,13 @@ static void top_table_rate_words(const struct top_series *series, struct row_wor
 	strcpy(words->text[TOP_COLUMN_OUT], "-");
 	strcpy(words->text[TOP_COLUMN_IN], "-");
 	strcpy(words->text[TOP_COLUMN_DROPS], "-");
+	strcpy(words->text[TOP_COLUMN_AFXDP], "-");
 	if (!series->is_known)
 		return;
 	top_cells_rate(words->text[TOP_COLUMN_OUT], rates->tx_bits);
 	top_cells_rate(words->text[TOP_COLUMN_IN], rates->rx_bits);
 	top_cells_rate(words->text[TOP_COLUMN_DROPS], rates->rx_dropped);
+	top_cells_rate(words->text[TOP_COLUMN_AFXDP], top_table_afxdp(rates));
 }
 
 static void top_table_share_words(const struct top_row *row, struct row_words *words)

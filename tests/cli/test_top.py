@@ -190,6 +190,19 @@ def test_drops_of_a_backup_are_no_problem(bpf_dir, call):
         assert screen.end("q") == 0
 
 
+def test_afxdp(bpf_dir, call):
+    """What programs send by AF_XDP has a column while there is some."""
+    pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+
+    def send_more(text):
+        pins.afxdp.slot[1].tx_bytes += 10**6
+        return re.search(r"BUCKETS +DROP/s +AF_XDP\n", text) and re.search("eth1 .*M *\n", text)
+    assert "AF_XDP" not in once(call)
+    with Screen(*call, *QUICK) as screen:
+        screen.wait_until(send_more, "the column")
+        assert screen.end("q") == 0
+
+
 def test_drained_but_in_use(bpf_dir, call):
     """No other can, so it is used."""
     pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)

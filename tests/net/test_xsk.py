@@ -288,6 +288,8 @@ def test_rebalancing(pair):
         sent = [made.far.received(link)["bytes"] - old for link, old in zip(made.links, before)]
         return max(sent) < 0.56 * sum(sent)
     wait_for(is_even, "both links to carry the same", 30)
+    now = made.near.ctl_json("top", "--once", "bond0")
+    assert now["tx_bits_per_s"] > now["afxdp_tx_bits_per_s"] > 10**6
     sender.finish()
     stream.finish()
 

@@ -56,22 +56,26 @@ static int reset(void **state)
 	return 0;
 }
 
+static struct xbond_counters afxdp;
+
 static void rates_are_differences_in_time(void **state)
 {
 	struct top_series series = { 0 };
 	struct xbond_counters counters = { 1000, 1000, 1000, 1000, 1000 };
 
 	(void)state;
-	top_series_read(&series, &counters, 5 * SECOND);
+	top_series_read(&series, &counters, &afxdp, 5 * SECOND);
 	assert_false(series.is_known);
 	counters = (struct xbond_counters){ 1010, 1500, 1020, 3000, 1005 };
-	top_series_read(&series, &counters, 7 * SECOND);
+	afxdp.tx_bytes = 50;
+	top_series_read(&series, &counters, &afxdp, 7 * SECOND);
 	assert_true(series.is_known);
 	assert_float_equal(series.rates.tx_packets, 5, 0);
 	assert_float_equal(series.rates.tx_bits, 2000, 0);
 	assert_float_equal(series.rates.rx_packets, 10, 0);
 	assert_float_equal(series.rates.rx_bits, 8000, 0);
 	assert_float_equal(series.rates.rx_dropped, 2.5, 0);
+	assert_float_equal(series.rates.afxdp_tx_bits, 200, 0);
 }
 
 static void counters_that_go_back_are_no_rate(void **state)
@@ -83,13 +87,13 @@ static void counters_that_go_back_are_no_rate(void **state)
 		struct top_series series = { 0 };
 		struct xbond_counters counters = before;
 
-		top_series_read(&series, &counters, 1 * SECOND);
+		top_series_read(&series, &counters, &afxdp, 1 * SECOND);
 		((uint64_t *)&counters)[i] = 8;
-		top_series_read(&series, &counters, 2 * SECOND);
+		top_series_read(&series, &counters, &afxdp, 2 * SECOND);
 		assert_false(series.is_known);
 		assert_int_equal(series.count, 0);
 		counters.tx_bytes += 100;
-		top_series_read(&series, &counters, 3 * SECOND);
+		top_series_read(&series, &counters, &afxdp, 3 * SECOND);
 		assert_true(series.is_known);
 		assert_float_equal(series.rates.tx_bits, 800, 0);
 	}
@@ -101,8 +105,8 @@ static void a_clock_that_stands_is_no_rate(void **state)
 	struct xbond_counters counters = { 0 };
 
 	(void)state;
-	top_series_read(&series, &counters, SECOND);
-	top_series_read(&series, &counters, SECOND);
+	top_series_read(&series, &counters, &afxdp, SECOND);
+	top_series_read(&series, &counters, &afxdp, SECOND);
 	assert_false(series.is_known);
 }
 
@@ -232,6 +236,7 @@ static void lines_fit_every_width(void **state)
 
 	(void)state;
 	snprintf(of_a[0].name, sizeof(of_a[0].name), "%s", "漢字漢字漢");
+	of_a[0].series.rates.afxdp_rx_bits = 1;
 	top_rows_make(&rows, &top, TOP_BY_NAME, NULL);
 	for (unsigned int cells = 0; cells < 400; cells++) {
 		table = (struct top_table){ .blocks = true };
@@ -243,7 +248,7 @@ static void lines_fit_every_width(void **state)
 			assert_in_range(width_of(line.text), 0, cells);
 			assert_int_equal(width_of(line.text), line.width);
 		}
-		if (cells >= 90)
+		if (cells >= 97)
 			for (unsigned int i = 0; i < TOP_COLUMNS; i++)
 				assert_true(table.width[i]);
 	}
@@ -264,6 +269,7 @@ static void columns_without_use_are_left_out(void **state)
 	top_table_fit(&table, &rows, 200, false);
 	assert_int_equal(table.width[TOP_COLUMN_LACP], 0);
 	assert_int_equal(table.width[TOP_COLUMN_BUCKETS], 0);
+	assert_int_equal(table.width[TOP_COLUMN_AFXDP], 0);
 	assert_int_equal(table.width[TOP_COLUMN_OUT_SPARK], 0);
 	assert_int_not_equal(table.width[TOP_COLUMN_DUE], 0);
 	top_rows_free(&rows);
