@@ -440,7 +440,7 @@ def kernel_lists_sockets():
 
 
 def test_who_has_sockets(made):
-    """show says it, and doctor that a ring is full."""
+    """show says it, and doctor that a ring is full, or that queues were left out."""
     if not kernel_lists_sockets():
         pytest.skip("this kernel does not list AF_XDP sockets")
     near, held = made.near, Held(made, 256)
@@ -457,6 +457,17 @@ def test_who_has_sockets(made):
     lost = [each for each in near.doctor("bond0", seconds=2) if each["check"] == "afxdp"]
     end(flood, signal.SIGTERM)
     assert lost and all("were lost in 2 s" in each["finding"] for each in lost), lost
+    held.close()
+    for link in made.links:
+        made.far.run("ethtool", "-L", link, "tx", 1)
+        near.run("ethtool", "-L", link, "rx", 1, "tx", 1)
+    held = Held(made, 256)
+    for link in made.links:
+        near.run("ethtool", "-L", link, "rx", 2)
+    held.socket.send(b"x")
+    wait_for(lambda: held.counts()["received"], "a frame")
+    left_out = [each["finding"] for each in near.doctor("bond0") if each["check"] == "afxdp"]
+    assert left_out and all("1 of 2 queues" in each for each in left_out), left_out
     held.close()
 
 
