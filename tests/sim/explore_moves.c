@@ -55,6 +55,24 @@ static bool move_hear(struct world *world, struct end end)
 	return move_loss(world, end, 0);
 }
 
+static bool move_held(struct world *world, struct end end, bool held)
+{
+	if (world->system[end.system].away || world_port(world, end)->held == held)
+		return false;
+	world_hold_down(world, end.system, UINT64_C(1) << end.slot, held);
+	return true;
+}
+
+static bool move_bad(struct world *world, struct end end)
+{
+	return move_held(world, end, true);
+}
+
+static bool move_good(struct world *world, struct end end)
+{
+	return move_held(world, end, false);
+}
+
 static bool move_away(struct world *world, struct end end)
 {
 	if (end.slot || world->system[end.system].away)
@@ -106,6 +124,8 @@ const struct move move_table[] = {
 	{ "mend @.#", true, true, move_mend },
 	{ "loss 100 @.#", false, false, move_deaf },
 	{ "loss 0 @.#", true, true, move_hear },
+	{ "bad @.#", false, false, move_bad },
+	{ "good @.#", true, true, move_good },
 	{ "away @", false, true, move_away },
 	{ "back @", true, true, move_back },
 	{ "stop @", false, false, move_stop },
