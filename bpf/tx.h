@@ -351,10 +351,15 @@ static __always_inline int tx_crossing_is_ours(void)
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
 }
 
+/*
+ * The mapping names a queue of bond0. A slave would take it for the queue that has received the
+ * packet: with as many queues, its last one would get nothing.
+ */
 static __always_inline int tx_port(struct __sk_buff *skb, tx_chooser choose)
 {
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
+	skb->queue_mapping = 0;
 	if (crossed && tx_crossing_is_ours()) {
 		if (crossed & QUEUE_CROSSING && queue_ids_used()) {
 			asked = QUEUE_SLOT(crossed);

@@ -180,3 +180,30 @@ def test_one_slave_for_each_number(lone):
     host.ctl("del-slave", "bond0", "l0")
     host.ctl("set-slave", "bond0", "l1", "queue_id", 3)
     assert [slave["options"]["queue_id"] for slave in host.show()["slaves"]] == [3, 0]
+
+
+def test_flows_spread_over_the_queues_of_a_slave(lone, path, tmp_path):
+    """Also those without a connected socket, which bond0 has put into a queue of its own."""
+    near, discard = lone(0), tmp_path / "discard.o"
+    near.ip("link", "add", "l0", "numtxqueues", 4, "numrxqueues", 4, "type", "veth", "peer",
+            "name", "l0", "numtxqueues", 4, "numrxqueues", 4, "netns", near.far.name)
+    near.far.ip("link", "set", "l0", "up")
+    compile_bpf(ROOT / "tests/net/discard.bpf.c", discard)
+    near.far.run("ip", "link", "set", "l0", "xdpdrv", "obj", discard, "sec", "xdp.frags")
+    near.ctl("create", "bond0", "mode", "active-backup", "path", path)
+    near.ctl("add-slave", "bond0", "l0")
+    near.ip("link", "set", "bond0", "up")
+    near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    near.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:02", "dev", "bond0")
+    near.wait_slaves("l0")
+    for _ in range(64):
+        with near.inside():
+            flow = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with flow:
+            flow.sendto(b"x", ("10.0.0.2", PORT))
+
+    def by_queue():
+        shown = near.far.run("ethtool", "-S", "l0").stdout
+        return [int(count) for count in re.findall(r"rx_queue_\d_xdp_drops: (\d+)", shown)]
+    wait_for(lambda: sum(by_queue()) >= 64, lambda: f"all flows at the far end: {by_queue()}")
+    assert all(by_queue()), by_queue()
