@@ -439,14 +439,14 @@ static int view_read_counters(struct view_source *source)
 
 	do {
 		pins_retired_counters(pins, &before);
+		if (pins->afxdp) /* first: it is a part of the others, which grow meanwhile */
+			view_read_afxdp(source);
 		r = pins_bond_counters(pins, &of_bond->all);
 		pins_retired_counters(pins, &after);
 	} while (!r && memcmp(&before, &after, sizeof(before)) && --tries);
 	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++)
 		if (pins_is_member(pins, slot))
 			r = pins_counters(pins, slot, &source->packets[slot].all);
-	if (!r && pins->afxdp)
-		view_read_afxdp(source);
 	return r;
 }
 
