@@ -22,6 +22,7 @@
 #include "common/memory.h"
 #include "common/paths.h"
 #include "common/readings.h"
+#include "network/link.h"
 #include "network/xdp_sockets.h"
 #include "view/view_bond.h"
 
@@ -123,6 +124,14 @@ static enum view_bondd see_bondd(const struct cli *cli, const struct pins *pins)
 	return picture_bondd(pins, client_present(cli->paths.run_dir));
 }
 
+/* Elsewhere an ifindex means another device. */
+static bool see_is_of_here(const struct pins *pins)
+{
+	uint64_t here = link_netns_cookie(), theirs = pins->table->netns_cookie;
+
+	return !here || !theirs || here == theirs;
+}
+
 /* Nothing where the kernel does not tell. */
 static void see_add_sockets(const struct pins *pins, json_t *view)
 {
@@ -130,7 +139,7 @@ static void see_add_sockets(const struct pins *pins, json_t *view)
 	struct xdp_sockets found;
 	size_t count = 0;
 
-	if (!view || xdp_sockets_read(&found))
+	if (!view || !see_is_of_here(pins) || xdp_sockets_read(&found))
 		return;
 	xdp_sockets_find_owners(&found);
 	seen = memory_need(calloc(found.count + 1, sizeof(*seen)));

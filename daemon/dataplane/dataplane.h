@@ -64,9 +64,6 @@ int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
 /* Closes, and removes the pins that are left. */
 void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir);
 
-/* The cookie of bondd's own namespace; 0: the kernel does not tell it (before 5.14). */
-uint64_t dataplane_netns_cookie(void);
-
 /*
  * A slot begins, or ends if ifindex is 0, which does not fail. The counters of a slot that begins
  * are zero. Returns 0 or -errno.

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/dataplane_pins.h"
+#include "network/link.h"
 
 #define REPLACEMENT "new_" /* prefix of a pin that is about to replace another */
 
@@ -126,24 +126,6 @@ int pin_dirs_replace(int fd, const char *dir, const char *name, struct err *err)
 	return r;
 }
 
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE 71
-#endif
-
-uint64_t dataplane_netns_cookie(void)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	uint64_t cookie = 0;
-	socklen_t length = sizeof(cookie);
-
-	if (fd < 0)
-		return 0;
-	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) < 0)
-		cookie = 0;
-	close(fd);
-	return cookie;
-}
-
 static void dataplane_fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 {
 	memset(table, 0, sizeof(*table));
@@ -153,7 +135,7 @@ static void dataplane_fill_table(struct xbond_table *table, const struct xbond_b
 	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		table->byte_cost[slot] = XBOND_BYTE_COST_ONE;
-	table->netns_cookie = dataplane_netns_cookie();
+	table->netns_cookie = link_netns_cookie();
 	table->heartbeat_ns = clock_now_ns();
 }
 

@@ -20,6 +20,7 @@
 #include "daemon/base/event.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/dataplane_pins.h"
+#include "network/link.h"
 
 /* One of the old bond's maps in memory, which the steps of a migration change. */
 struct migrate_image {
@@ -237,7 +238,7 @@ static int migrate_check_place(struct migrate *migrate, struct err *err)
 {
 	const struct migrate_image *image = migrate_maps_find(migrate, XBOND_PIN_TABLE);
 	const struct xbond_table *table = image ? (const void *)image->values : NULL;
-	uint64_t here = dataplane_netns_cookie();
+	uint64_t here = link_netns_cookie();
 
 	if (!table || image->value_size != sizeof(*table))
 		return err_set(err, EBADMSG, "%s has no table", migrate->dir);

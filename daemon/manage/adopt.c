@@ -102,7 +102,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 
 static bool adopt_is_in_other_netns(struct bond *bond)
 {
-	uint64_t here = dataplane_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
+	uint64_t here = link_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
 
 	return here && theirs && here != theirs;
 }

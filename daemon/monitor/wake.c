@@ -195,7 +195,7 @@ int wake_init(struct daemon *daemon)
 	struct wake *wake = memory_need(calloc(1, sizeof(*wake)));
 
 	daemon->wake = wake;
-	wake->netns_cookie = dataplane_netns_cookie();
+	wake->netns_cookie = link_netns_cookie();
 	wake->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (wake->fd < 0)
 		return -errno;

@@ -308,3 +308,21 @@ void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg)
 		close(namespaces.home_fd);
 	free(namespaces.seen);
 }
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+uint64_t link_netns_cookie(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+
+	if (fd < 0)
+		return 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) < 0)
+		cookie = 0;
+	close(fd);
+	return cookie;
+}

@@ -201,4 +201,7 @@ void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg);
 /* The number that the namespace of nl has for the namespace of fd; -1: none. */
 int namespaces_number(struct nl *nl, int fd);
 
+/* Of this process's network namespace; 0: the kernel does not tell it (before 5.14). */
+uint64_t link_netns_cookie(void);
+
 #endif
