@@ -136,12 +136,21 @@ static void xdp_sockets_look_at(struct xdp_sockets *sockets, int process_fd, pid
 		closedir(files);
 }
 
+static bool xdp_sockets_are_owned(const struct xdp_sockets *sockets)
+{
+	for (size_t i = 0; i < sockets->count; i++)
+		if (!sockets->socket[i].pid)
+			return false;
+	return true;
+}
+
+/* Programs may have many descriptors, so it ends when all owners are known. */
 void xdp_sockets_find_owners(struct xdp_sockets *sockets)
 {
 	DIR *processes = sockets->count ? opendir("/proc") : NULL;
 	const struct dirent *process;
 
-	while (processes && (process = readdir(processes))) {
+	while (processes && !xdp_sockets_are_owned(sockets) && (process = readdir(processes))) {
 		pid_t pid = (pid_t)atoi(process->d_name);
 		int fd = pid > 0 ? openat(dirfd(processes), process->d_name,
 					  O_RDONLY | O_DIRECTORY | O_CLOEXEC)
