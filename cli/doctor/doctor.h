@@ -107,6 +107,7 @@ struct doctor_seen {
 	bool is_known;
 	uint64_t sent, received, dropped;
 	uint64_t sent_bytes, received_bytes;
+	uint64_t by_afxdp;  /* received by AF_XDP, by programs of our library */
 	uint64_t at_device; /* frames that its device has received, by the driver's count */
 	uint64_t missed;    /* frames that its AF_XDP sockets had no room for */
 	bool talks_are_known;

@@ -249,7 +249,6 @@ void doctor_check_afxdp(const struct doctor_facts *facts, const struct doctor_bo
 			struct doctor_report *report)
 {
 	doctor_for_each_slave (slave, bond) {
-		const struct xbond_afxdp *afxdp = bond->pins.afxdp;
 		unsigned int served = traffic_queues_served(&facts->sockets, slave);
 
 		if (slave->seen.missed) {
@@ -260,16 +259,15 @@ void doctor_check_afxdp(const struct doctor_facts *facts, const struct doctor_bo
 			doctor_advise(report, "the program is too slow; larger rings help against "
 					      "bursts only");
 		}
-		if (!served || served >= slave->queues || !afxdp ||
-		    !afxdp->slot[slave->slot].rx_packets)
+		if (!served || served >= slave->queues || !slave->seen.by_afxdp)
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
 			     "a program receives by AF_XDP on %u of %u queues only; what comes by "
 			     "the others goes to the bond",
 			     served, slave->queues);
 		doctor_advise(report,
-			      "let the program open all queues, or take the others away: "
-			      "'ethtool -L %s combined %u'",
-			      slave->pin->name, served);
+			      "let the program open all queues, or take the others away; 'ethtool "
+			      "-l %s' shows them, and 'ethtool -L' changes them",
+			      slave->pin->name);
 	}
 }

@@ -31,6 +31,7 @@ struct watch_slave {
 	struct tap sent, received;
 	bool sends, receives; /* these taps are open */
 	struct xbond_counters before, after;
+	uint64_t afxdp_before, afxdp_after;   /* packets that AF_XDP has received */
 	uint64_t device_before, device_after; /* frames that the device has received */
 };
 
@@ -208,6 +209,11 @@ static void watch_open_slaves(struct watch_bond *watched, bool receiving, uint32
 	}
 }
 
+static uint64_t watch_afxdp(const struct doctor_bond *bond, unsigned int slot)
+{
+	return bond->pins.afxdp ? bond->pins.afxdp->slot[slot].rx_packets : 0;
+}
+
 static uint64_t watch_count_device(struct doctor_watch *watch, int ifindex)
 {
 	struct link_stats stats;
@@ -246,6 +252,7 @@ static void watch_begin_bond(struct doctor_watch *watch, const struct doctor_bon
 		slave->slot = bond->slave[i].slot;
 		slave->ifindex = bond->slave[i].device.link->ifindex;
 		pins_counters(&bond->pins, slave->slot, &slave->before);
+		slave->afxdp_before = watch_afxdp(bond, slave->slot);
 		slave->device_before = watch_count_device(watch, slave->ifindex);
 	}
 	watched->is_complete = watch_sees_all(bond);
@@ -374,6 +381,7 @@ static void watch_end_bond(struct doctor_watch *watch, struct watch_bond *watche
 		struct watch_slave *slave = &watched->slave[i];
 
 		pins_counters(&watched->bond->pins, slave->slot, &slave->after);
+		slave->afxdp_after = watch_afxdp(watched->bond, slave->slot);
 		slave->device_after = watch_count_device(watch, slave->ifindex);
 	}
 	watched->is_complete &= watch_rx_mask(watched->bond) == watched->rx_mask;
@@ -448,6 +456,7 @@ static void watch_tell_slave(const struct watch_bond *watched, const struct watc
 	ret_seen->dropped = watch_growth(seen->before.rx_dropped, seen->after.rx_dropped);
 	ret_seen->sent_bytes = watch_growth(seen->before.tx_bytes, seen->after.tx_bytes);
 	ret_seen->received_bytes = watch_growth(seen->before.rx_bytes, seen->after.rx_bytes);
+	ret_seen->by_afxdp = watch_growth(seen->afxdp_before, seen->afxdp_after);
 	ret_seen->at_device = watch_growth(seen->device_before, seen->device_after);
 	ret_seen->talk = watched->sums[seen->slot];
 }
@@ -471,8 +480,9 @@ static void watch_tell_missed(const struct doctor_watch *watch, const struct doc
 			      struct doctor_bond *bond)
 {
 	for (unsigned int i = 0; i < bond->slave_count; i++)
-		bond->slave[i].seen.missed =
-			watch_missed(&watch->sockets, &facts->sockets, bond->slave[i].pin->ifindex);
+		if (bond->slave[i].device.link)
+			bond->slave[i].seen.missed = watch_missed(&watch->sockets, &facts->sockets,
+								  bond->slave[i].pin->ifindex);
 }
 
 static void watch_tell_bond(const struct watch_bond *watched, struct doctor_bond *bond)

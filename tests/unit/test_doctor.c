@@ -890,19 +890,16 @@ static void test_xdp_programs_of_others(void **state)
 
 static void test_afxdp(void **state)
 {
-	static struct xbond_afxdp afxdp;
 	struct xdp_socket sockets[] = { { .ifindex = 2, .queue = 0 },
 					{ .ifindex = 2, .queue = 0 } };
 
 	(void)state;
-	afxdp.slot[1].rx_packets = 0;
-	bond.pins.afxdp = &afxdp;
 	slaves[1].ifindex = 2;
 	bond.slave[1].queues = 4;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_afxdp), 0);
 	facts.sockets = (struct xdp_sockets){ sockets, 2 };
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_afxdp), 0); /* it only sends */
-	afxdp.slot[1].rx_packets = 1;
+	bond.slave[1].seen.by_afxdp = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_afxdp), 1);
 	assert_true(last_has("finding", "1 of 4 queues"));
 	bond.slave[1].queues = 2;
