@@ -33,13 +33,20 @@ static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 	free(zeros);
 }
 
-/* Programs may go on counting meanwhile. */
+/*
+ * Programs may go on counting meanwhile. Who reads in between counts some twice, and sees that what
+ * was retired has changed.
+ */
 static void dataplane_retire_afxdp(struct xbond_afxdp *afxdp, unsigned int slot)
 {
 	__u64 *from = (__u64 *)&afxdp->slot[slot], *to = (__u64 *)&afxdp->retired;
 
-	for (size_t i = 0; i < sizeof(afxdp->retired) / sizeof(*to); i++)
-		to[i] += __atomic_exchange_n(&from[i], 0, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < sizeof(afxdp->retired) / sizeof(*to); i++) {
+		__u64 count = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+
+		to[i] += count;
+		__atomic_fetch_sub(&from[i], count, __ATOMIC_RELEASE);
+	}
 }
 
 static void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
