@@ -43,7 +43,7 @@ struct choice {
 int choice_open(struct choice *ret, const char *bond, char *why);
 void choice_close(struct choice *choice);
 
-/* Of the map with this pin, also when the bond has another name now. */
+/* Of the map with this pin (bond, table or alb), also when the bond has another name now. */
 int choice_fd(const struct choice *choice, const char *pin);
 
 /*

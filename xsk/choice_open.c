@@ -7,21 +7,27 @@
 #include "xbond/loader.h"
 #include "xsk/choice.h"
 
-#define CHOICE_MAP(its_pin, field, is_writable)                                         \
-	{                                                                               \
-		.pin = (its_pin), .at = offsetof(struct choice, field),                 \
-		.size = sizeof(*((struct choice *)0)->field), .writable = (is_writable) \
+#define CHOICE_MAP(its_pin, field, is_writable, is_kept)                                 \
+	{                                                                                \
+		.pin = (its_pin), .at = offsetof(struct choice, field),                  \
+		.size = sizeof(*((struct choice *)0)->field), .writable = (is_writable), \
+		.kept = (is_kept)                                                        \
 	}
 static const struct {
 	const char *pin;
-	size_t at, size; /* of the pointer in struct choice; of what it points to */
-	int writable;
+	size_t at, size;    /* of the pointer in struct choice; of what it points to */
+	int writable, kept; /* kept: its descriptor, for choice_fd() */
 } choice_maps[CHOICE_MAPS] = {
-	CHOICE_MAP(XBOND_PIN_BOND, bond, 0),	     CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0),
-	CHOICE_MAP(XBOND_PIN_TABLE, table, 0),	     CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0),
-	CHOICE_MAP(XBOND_PIN_ALB, alb, 0),	     CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1),
-	CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1), CHOICE_MAP(XBOND_PIN_MOVES, moves, 1),
-	CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1),	     CHOICE_MAP(XBOND_PIN_AFXDP, afxdp, 1),
+	CHOICE_MAP(XBOND_PIN_BOND, bond, 0, 1),
+	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0, 0),
+	CHOICE_MAP(XBOND_PIN_TABLE, table, 0, 1),
+	CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0, 0),
+	CHOICE_MAP(XBOND_PIN_ALB, alb, 0, 1),
+	CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1, 0),
+	CHOICE_MAP(XBOND_PIN_FLOWLETS, flowlets, 1, 0),
+	CHOICE_MAP(XBOND_PIN_MOVES, moves, 1, 0),
+	CHOICE_MAP(XBOND_PIN_VLANS, vlans, 1, 0),
+	CHOICE_MAP(XBOND_PIN_AFXDP, afxdp, 1, 0),
 };
 
 static void **choice_pointer(struct choice *choice, size_t map)
@@ -44,6 +50,11 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 	__u32 length = sizeof(info);
 	void *memory = MAP_FAILED;
 
+	if (fd == -ENOENT)
+		return xbond_say(why, EAGAIN,
+				 "%s has no map %s: its bondd is of an earlier version, or has not "
+				 "adopted it yet",
+				 bond, choice_maps[map].pin);
 	if (fd < 0)
 		return xbond_say(why, -fd, "cannot open the map %s of %s: %s", choice_maps[map].pin,
 				 bond, strerror(-fd));
@@ -58,14 +69,16 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 			      may_write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
 	if (!r && memory == MAP_FAILED)
 		r = errno;
-	if (!r) {
+	if (!r)
 		*choice_pointer(choice, map) = memory;
+	if (!r && choice_maps[map].kept) {
 		choice->fds[map] = fd;
 		return 0;
 	}
 	close(fd);
-	return xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
-			 r == EPROTO ? "it is of another version of xbond" : strerror(r));
+	return !r ? 0
+		  : xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
+			      r == EPROTO ? "it is of another version of xbond" : strerror(r));
 }
 
 int choice_open(struct choice *ret, const char *bond, char *why)
@@ -98,7 +111,8 @@ void choice_close(struct choice *choice)
 		if (!*memory)
 			continue;
 		munmap(*memory, choice_mapped_size(map));
-		close(choice->fds[map]);
+		if (choice_maps[map].kept)
+			close(choice->fds[map]);
 		*memory = NULL;
 	}
 }

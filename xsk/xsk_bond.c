@@ -181,13 +181,14 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 /* Each slave may be found to be cut once; what it refuses then is lost: there is no other. */
 static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 {
-	__u64 cut = 0;
+	__u64 cut = 0, used = 0;
 
 	while (touched) {
 		__u32 slot = (__u32)__builtin_ctzll(touched), refused;
 		int stuck;
 
 		touched &= touched - 1;
+		used |= 1ULL << slot;
 		if (!xsk->port[slot][0].socket)
 			continue;
 		refused = port_kick(&xsk->port[slot][0], &stuck);
@@ -199,10 +200,11 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 			xsk_count_back(xsk, slot, refused);
 			xsk_is_cut(xsk, slot, stuck);
 		}
-		xsk_count(xsk, slot);
 		if (xsk->port[slot][0].socket)
 			port_reap(&xsk->port[slot][0], &xsk->area);
 	}
+	for (; used; used &= used - 1)
+		xsk_count(xsk, (__u32)__builtin_ctzll(used));
 }
 
 XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
