@@ -138,6 +138,15 @@ json_t *view_object(const struct view_table *table, const struct view_place *pla
 		VIEW_IN(struct view_packets, afxdp.member),                      \
 		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit }, \
 	}
+#define AFXDP_ALL(of)                                                                      \
+	AFXDP(tx_packets, of "_afxdp_transmit_packets", NULL,                              \
+	      "Of the packets sent, those that programs sent by AF_XDP."),                 \
+		AFXDP(tx_bytes, of "_afxdp_transmit_bytes", "bytes",                       \
+		      "Of the bytes sent, those that programs sent by AF_XDP."),           \
+		AFXDP(rx_packets, of "_afxdp_receive_packets", NULL,                       \
+		      "Of the packets received, those that programs received by AF_XDP."), \
+		AFXDP(rx_bytes, of "_afxdp_receive_bytes", "bytes",                        \
+		      "Of the bytes received, those that programs received by AF_XDP.")
 
 static const struct view_field view_packets_of_bond[] = {
 	PACKETS(tx_packets, "xbond_bond_transmit_packets", NULL,
@@ -150,14 +159,7 @@ static const struct view_field view_packets_of_bond[] = {
 		"Packets that arrived on slaves that do not receive for the bond, or while it had "
 		"no carrier.",
 		NULL),
-	AFXDP(tx_packets, "xbond_bond_afxdp_transmit_packets", NULL,
-	      "Of the packets sent, those that programs sent by AF_XDP."),
-	AFXDP(tx_bytes, "xbond_bond_afxdp_transmit_bytes", "bytes",
-	      "Of the bytes sent, those that programs sent by AF_XDP."),
-	AFXDP(rx_packets, "xbond_bond_afxdp_receive_packets", NULL,
-	      "Of the packets received, those that programs received by AF_XDP."),
-	AFXDP(rx_bytes, "xbond_bond_afxdp_receive_bytes", "bytes",
-	      "Of the bytes received, those that programs received by AF_XDP."),
+	AFXDP_ALL("xbond_bond"),
 };
 
 static const struct view_field view_packets_of_slave[] = {
@@ -171,14 +173,7 @@ static const struct view_field view_packets_of_slave[] = {
 		"Packets that arrived while it did not receive for the bond, or the bond had no "
 		"carrier.",
 		NULL),
-	AFXDP(tx_packets, "xbond_slave_afxdp_transmit_packets", NULL,
-	      "Of the packets sent, those that programs sent by AF_XDP."),
-	AFXDP(tx_bytes, "xbond_slave_afxdp_transmit_bytes", "bytes",
-	      "Of the bytes sent, those that programs sent by AF_XDP."),
-	AFXDP(rx_packets, "xbond_slave_afxdp_receive_packets", NULL,
-	      "Of the packets received, those that programs received by AF_XDP."),
-	AFXDP(rx_bytes, "xbond_slave_afxdp_receive_bytes", "bytes",
-	      "Of the bytes received, those that programs received by AF_XDP."),
+	AFXDP_ALL("xbond_slave"),
 };
 
 const struct view_table view_table_packets_of_bond = VIEW_TABLE("packets", view_packets_of_bond);
