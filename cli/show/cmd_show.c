@@ -124,14 +124,6 @@ static enum view_bondd see_bondd(const struct cli *cli, const struct pins *pins)
 	return picture_bondd(pins, client_present(cli->paths.run_dir));
 }
 
-/* Elsewhere an ifindex means another device. */
-static bool see_is_of_here(const struct pins *pins)
-{
-	uint64_t here = link_netns_cookie(), theirs = pins->table->netns_cookie;
-
-	return !here || !theirs || here == theirs;
-}
-
 /* Nothing where the kernel does not tell. */
 static void see_add_sockets(const struct pins *pins, json_t *view)
 {
@@ -139,7 +131,7 @@ static void see_add_sockets(const struct pins *pins, json_t *view)
 	struct xdp_sockets found;
 	size_t count = 0;
 
-	if (!view || !see_is_of_here(pins) || xdp_sockets_read(&found))
+	if (!view || link_is_elsewhere(pins->table->netns_cookie) || xdp_sockets_read(&found))
 		return;
 	xdp_sockets_find_owners(&found);
 	seen = memory_need(calloc(found.count + 1, sizeof(*seen)));

@@ -238,11 +238,10 @@ static int migrate_check_place(struct migrate *migrate, struct err *err)
 {
 	const struct migrate_image *image = migrate_maps_find(migrate, XBOND_PIN_TABLE);
 	const struct xbond_table *table = image ? (const void *)image->values : NULL;
-	uint64_t here = link_netns_cookie();
 
 	if (!table || image->value_size != sizeof(*table))
 		return err_set(err, EBADMSG, "%s has no table", migrate->dir);
-	if (here && table->netns_cookie && here != table->netns_cookie)
+	if (link_is_elsewhere(table->netns_cookie))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
 			       "give this bondd its own --bpf-dir");

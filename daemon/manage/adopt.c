@@ -100,13 +100,6 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	}
 }
 
-static bool adopt_is_in_other_netns(struct bond *bond)
-{
-	uint64_t here = link_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
-
-	return here && theirs && here != theirs;
-}
-
 /*
  * Loads the state as the last bondd saw it, so that the first evaluation changes nothing that has
  * not changed.
@@ -210,7 +203,7 @@ static int adopt_open_pins(struct bond *bond, const char *name, struct err *err)
 
 	if (!r)
 		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
-	if (!r && adopt_is_in_other_netns(bond))
+	if (!r && link_is_elsewhere(bond->dataplane.pins.table->netns_cookie))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
 			       "give this bondd its own --bpf-dir");

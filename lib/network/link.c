@@ -326,3 +326,10 @@ uint64_t link_netns_cookie(void)
 	close(fd);
 	return cookie;
 }
+
+bool link_is_elsewhere(uint64_t netns_cookie)
+{
+	uint64_t here = link_netns_cookie();
+
+	return here && netns_cookie && here != netns_cookie;
+}

@@ -203,5 +203,7 @@ int namespaces_number(struct nl *nl, int fd);
 
 /* Of this process's network namespace; 0: the kernel does not tell it (before 5.14). */
 uint64_t link_netns_cookie(void);
+/* Is this cookie that of another one, where an ifindex means another device? false: who knows. */
+bool link_is_elsewhere(uint64_t netns_cookie);
 
 #endif
