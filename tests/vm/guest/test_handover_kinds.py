@@ -169,7 +169,9 @@ def under_way(near, verb):
 
 @pytest.mark.parametrize("verb", ("takeover", "handback"))
 def test_bondd_serves_others_meanwhile(setting, verb):
-    """Requests about another bond do not wait for a port of this one, which nobody may change."""
+    """Requests about another bond do not wait for a port of this one, which nobody may change. That
+    port hears its partner when all has been asked.
+    """
     made = with_partner(setting)
     near = made.near
     if verb == "handback":
@@ -181,6 +183,8 @@ def test_bondd_serves_others_meanwhile(setting, verb):
         words = {"method": method, "bond": bond, "options": options}
         return near.request(json.dumps(words).encode() + b"\n", timeout=60)
     (near.config_dir / "bond0.conf").write_text("[bond]\nmode = 802.3ad\nmiimon = 70\n")
+    first = made.partner.links[:1]
+    made.partner.silence(True, first)
     child = under_way(near, verb)
     assert ask("set", "bond1", updelay="100")["ok"]
     assert ask("show", "bond1")["result"]["view"]["options"]["updelay"] == 100
@@ -191,6 +195,7 @@ def test_bondd_serves_others_meanwhile(setting, verb):
     said = ask("apply", "bond0")["result"]
     assert "has not ended yet; try again" in said[0]["error"] and not said[0]["changed"]
     assert (near.run_dir / "handover/bond0.json").exists(), "the port is still waited for"
+    made.partner.silence(False, first)
     assert ended_somehow(made, child)
     wait_both_ports(made)
     near.ctl("delete", "bond1")
