@@ -114,6 +114,8 @@ void metrics_text_sample(struct metrics_text *text, const struct view_metric *na
 			 const char *labels, const char *more, double value);
 void metrics_text_histogram(struct metrics_text *text, const struct view_metric *name,
 			    const char *labels, const struct metrics_histogram *histogram);
+/* Adds the other text, which ends. */
+void metrics_text_take(struct metrics_text *text, struct metrics_text *from);
 /* The end of all. */
 void metrics_text_finish(struct metrics_text *text);
 

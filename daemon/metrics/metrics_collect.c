@@ -127,118 +127,28 @@ bool metrics_pins_close_unused(struct metrics_pins *all)
 	return all->open;
 }
 
-/* Reading */
+/* Metrics */
 
 #define NAME_ESCAPED METRICS_ESCAPED(XBOND_NAME_SIZE)
 #define LABELS_SIZE 256
 
-/* Whose metrics they are: bondd's, a bond's or a slave's, by the table that they were read by. */
-struct metrics_holder {
-	const struct view_table *table;
-	char bond[NAME_ESCAPED], slave[NAME_ESCAPED];
-	json_t *values; /* by the name of the metric */
+/*
+ * All samples of a metric stand together, but they are read bond by bond. So each metric of a table
+ * has a text of its own, in the order of the rows.
+ */
+struct metrics_section {
+	struct metrics_text *metric;
+	size_t count;
 };
 
 struct metrics_all {
-	struct metrics_holder *holders;
-	size_t count, room;
+	struct metrics_section bondd, bonds, slaves;
 };
 
-/* As JSON has the name. */
-static void metrics_escape_name(char ret_text[NAME_ESCAPED], const char *name)
-{
-	json_t *json = json_value_text(name);
-	const char *text = json_string_value(json);
-
-	metrics_text_escape(ret_text, NAME_ESCAPED, text ? text : "");
-	json_decref(json);
-}
-
-/* A port that LACP has not taken up yet has no numbers. */
-static bool metrics_has_table(const struct view_table *table, const struct view_place *place)
-{
-	return table != &view_table_lacp_slave ||
-	       slots_have(place->source->lacp->used, place->slot);
-}
-
-static void metrics_read(json_t *values, const struct view_table *table,
-			 const struct view_place *place)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct view_field *field = &table->fields[i];
-		struct view_place inner = *place;
-
-		if (!view_has(field, place->source) || (!place->source->pins && !field->foreign))
-			continue;
-		if (field->metric.name)
-			json_object_set_new(values, field->metric.name, view_value(field, place));
-		inner.at = field->base ? field->base(place) : NULL;
-		if (inner.at && metrics_has_table(field->table, place))
-			metrics_read(values, field->table, &inner);
-	}
-}
-
-static struct metrics_holder *metrics_add(struct metrics_all *all, const struct view_table *table,
-					  const struct view_place *place)
-{
-	struct metrics_holder *holder;
-
-	if (all->count == all->room) {
-		all->room = 2 * all->room + 16;
-		all->holders =
-			memory_need(realloc(all->holders, all->room * sizeof(*all->holders)));
-	}
-	holder = &all->holders[all->count++];
-	*holder = (struct metrics_holder){ .table = table, .values = json_object() };
-	if (place->source->name)
-		metrics_escape_name(holder->bond, place->source->name);
-	metrics_read(holder->values, table, place);
-	return holder;
-}
-
-static void metrics_add_slaves(struct metrics_all *all, const struct view_source *source)
-{
-	const struct pins *pins = source->pins;
-
-	for (unsigned int slot = 0; pins && slot < XBOND_MAX_SLAVES; slot++) {
-		struct view_place place = { source, slot, &pins->slaves[slot], NULL };
-		struct metrics_holder *holder;
-
-		if (!pins_is_member(pins, slot))
-			continue;
-		holder = metrics_add(all, &view_table_slave, &place);
-		metrics_escape_name(holder->slave, pins->slaves[slot].name);
-	}
-}
-
-/* False: it has gone, or cannot be counted. */
-static bool metrics_add_bond(struct metrics_all *all, struct metrics_pins *open, const char *name)
-{
-	struct view_source source = { .name = name };
-	struct view_place place = { &source, XBOND_DROPS_OF_BOND, NULL, NULL };
-	struct lacp_system lacp;
-	int r = metrics_pins_find(open, name, &source.pins);
-
-	if (r == -ENOENT || (source.pins && view_source_fill(&source, &lacp)))
-		return false;
-	place.at = source.pins ? source.pins->bond : NULL;
-	metrics_add(all, &view_table_bond, &place);
-	metrics_add_slaves(all, &source);
-	return true;
-}
-
-static void metrics_add_bondd(struct metrics_all *all, const char *run_dir, unsigned int bonds)
-{
-	struct view_source source = { .bonds = bonds };
-	struct view_place place = { .source = &source };
-	struct loop_figures loop;
-
-	if (!loop_read(run_dir, &loop))
-		source.loop = &loop;
-	metrics_add(all, &view_table_bondd, &place);
-}
-
-/* Writing */
+/* Whose metrics they are: bondd's, a bond's or a slave's. */
+struct metrics_holder {
+	char bond[NAME_ESCAPED], labels[LABELS_SIZE];
+};
 
 static double metrics_number(const struct view_metric *metric, const json_t *value)
 {
@@ -314,46 +224,152 @@ static void metrics_write_value(struct metrics_text *text, const struct view_met
 	}
 }
 
-static void metrics_write_holder(struct metrics_text *text, const struct view_metric *metric,
-				 const struct metrics_holder *holder)
+static void metrics_write_field(struct metrics_text *text, const struct view_field *field,
+				const struct view_place *place, const struct metrics_holder *holder)
 {
-	const json_t *value = json_object_get(holder->values, metric->name);
-	char labels[LABELS_SIZE] = "";
+	const struct view_metric *metric = &field->metric;
+	json_t *value = view_value(field, place);
+	char labels[LABELS_SIZE];
 
-	if (*holder->slave)
-		snprintf(labels, sizeof(labels), "bond=\"%s\",slave=\"%s\"", holder->bond,
-			 holder->slave);
-	else if (*holder->bond)
-		snprintf(labels, sizeof(labels), "%s=\"%s\"", metric->of ? metric->of : "bond",
-			 holder->bond);
-	metrics_write_value(text, metric, labels, value);
+	if (metric->of)
+		snprintf(labels, sizeof(labels), "%s=\"%s\"", metric->of, holder->bond);
+	metrics_write_value(text, metric, metric->of ? labels : holder->labels, value);
+	json_decref(value);
 }
 
-/* All samples of a metric stand together. top: the table that has this one in it. */
-static void metrics_write(struct metrics_text *text, const struct metrics_all *all,
-			  const struct view_table *top, const struct view_table *table)
+static bool metrics_has(const struct view_field *field, const struct view_place *place)
+{
+	const struct view_source *source = place->source;
+
+	return view_has(field, source) && (source->pins || field->foreign);
+}
+
+/* Where the field's table is read. A port that LACP has not taken up yet has no numbers. */
+static bool metrics_has_table(const struct view_field *field, struct view_place *place)
+{
+	if (field->table == &view_table_lacp_slave &&
+	    !slots_have(place->source->lacp->used, place->slot))
+		return false;
+	place->at = field->base(place);
+	return place->at;
+}
+
+/* place NULL: there is nothing of this table. Returns where the metrics behind it are. */
+static struct metrics_text *metrics_write(struct metrics_text *text, const struct view_table *table,
+					  const struct view_place *place,
+					  const struct metrics_holder *holder)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct view_field *field = &table->fields[i];
-		struct view_metric metric = field->metric;
+		bool has = place && metrics_has(field, place);
+		struct view_place inner;
 
-		if (!metric.help)
-			metric.help = field->means;
-		if (metric.name)
-			metrics_text_begin(text, &metric);
-		for (size_t at = 0; metric.name && at < all->count; at++)
-			if (all->holders[at].table == top)
-				metrics_write_holder(text, &metric, &all->holders[at]);
+		if (field->metric.name && has)
+			metrics_write_field(text, field, place, holder);
+		if (field->metric.name)
+			text++;
+		if (!field->base)
+			continue;
+		if (has)
+			inner = *place;
+		has = has && metrics_has_table(field, &inner);
+		text = metrics_write(text, field->table, has ? &inner : NULL, holder);
+	}
+	return text;
+}
+
+static void metrics_begin_one(struct metrics_section *section, const struct view_field *field,
+			      enum metrics_format format)
+{
+	struct view_metric metric = field->metric;
+	struct metrics_text *text;
+
+	if (!metric.help)
+		metric.help = field->means;
+	section->metric = memory_need(
+		realloc(section->metric, (section->count + 1) * sizeof(*section->metric)));
+	text = &section->metric[section->count++];
+	*text = (struct metrics_text){ .format = format };
+	metrics_text_begin(text, &metric);
+}
+
+static void metrics_begin(struct metrics_section *section, const struct view_table *table,
+			  enum metrics_format format)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct view_field *field = &table->fields[i];
+
+		if (field->metric.name)
+			metrics_begin_one(section, field, format);
 		if (field->base)
-			metrics_write(text, all, top, field->table);
+			metrics_begin(section, field->table, format);
 	}
 }
 
-static void metrics_free_all(struct metrics_all *all)
+static void metrics_end(struct metrics_section *section, struct metrics_text *text)
 {
-	for (size_t i = 0; i < all->count; i++)
-		json_decref(all->holders[i].values);
-	free(all->holders);
+	for (size_t i = 0; i < section->count; i++)
+		metrics_text_take(text, &section->metric[i]);
+	free(section->metric);
+}
+
+/* As JSON has the name. */
+static void metrics_escape_name(char ret_text[NAME_ESCAPED], const char *name)
+{
+	json_t *json = json_value_text(name);
+	const char *text = json_string_value(json);
+
+	metrics_text_escape(ret_text, NAME_ESCAPED, text ? text : "");
+	json_decref(json);
+}
+
+static void metrics_add_slaves(struct metrics_all *all, const struct view_source *source,
+			       struct metrics_holder *holder)
+{
+	const struct pins *pins = source->pins;
+	char slave[NAME_ESCAPED];
+
+	for (unsigned int slot = 0; pins && slot < XBOND_MAX_SLAVES; slot++) {
+		struct view_place place = { source, slot, &pins->slaves[slot], NULL };
+
+		if (!pins_is_member(pins, slot))
+			continue;
+		metrics_escape_name(slave, pins->slaves[slot].name);
+		snprintf(holder->labels, sizeof(holder->labels), "bond=\"%s\",slave=\"%s\"",
+			 holder->bond, slave);
+		metrics_write(all->slaves.metric, &view_table_slave, &place, holder);
+	}
+}
+
+/* False: it has gone, or cannot be counted. */
+static bool metrics_add_bond(struct metrics_all *all, struct metrics_pins *open, const char *name)
+{
+	struct view_source source = { .name = name };
+	struct view_place place = { &source, XBOND_DROPS_OF_BOND, NULL, NULL };
+	struct metrics_holder holder;
+	struct lacp_system lacp;
+	int r = metrics_pins_find(open, name, &source.pins);
+
+	if (r == -ENOENT || (source.pins && view_source_fill(&source, &lacp)))
+		return false;
+	metrics_escape_name(holder.bond, name);
+	snprintf(holder.labels, sizeof(holder.labels), "bond=\"%s\"", holder.bond);
+	place.at = source.pins ? source.pins->bond : NULL;
+	metrics_write(all->bonds.metric, &view_table_bond, &place, &holder);
+	metrics_add_slaves(all, &source, &holder);
+	return true;
+}
+
+static void metrics_add_bondd(struct metrics_all *all, const char *run_dir, unsigned int bonds)
+{
+	struct view_source source = { .bonds = bonds };
+	struct view_place place = { .source = &source };
+	struct metrics_holder holder = { 0 };
+	struct loop_figures loop;
+
+	if (!loop_read(run_dir, &loop))
+		source.loop = &loop;
+	metrics_write(all->bondd.metric, &view_table_bondd, &place, &holder);
 }
 
 char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
@@ -367,15 +383,17 @@ char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 	*ret_length = 0;
 	if (pins_names(&names, pins->bpf_dir, NULL))
 		return NULL;
+	metrics_begin(&all.bondd, &view_table_bondd, format);
+	metrics_begin(&all.bonds, &view_table_bond, format);
+	metrics_begin(&all.slaves, &view_table_slave, format);
 	for (char **name = names; *name; name++)
 		bonds += metrics_add_bond(&all, pins, *name);
 	pins_names_free(names);
 	metrics_add_bondd(&all, run_dir, bonds);
-	metrics_write(&text, &all, &view_table_bondd, &view_table_bondd);
-	metrics_write(&text, &all, &view_table_bond, &view_table_bond);
-	metrics_write(&text, &all, &view_table_slave, &view_table_slave);
+	metrics_end(&all.bondd, &text);
+	metrics_end(&all.bonds, &text);
+	metrics_end(&all.slaves, &text);
 	metrics_text_finish(&text);
-	metrics_free_all(&all);
 	*ret_length = text.length;
 	return text.bytes;
 }

@@ -8,9 +8,10 @@
 
 #include "common/memory.h"
 
-#define FIRST_ROOM (64 * 1024)
+#define FIRST_ROOM 4096
 #define NUMBER_SIZE 32
 #define WHOLE 1e20 /* more than any counter; whole numbers below it get all their digits */
+#define PLAIN 1e15 /* most numbers are below it, and are written by a quicker way */
 
 static void metrics_text_make_room(struct metrics_text *text, size_t more)
 {
@@ -24,13 +25,16 @@ static void metrics_text_make_room(struct metrics_text *text, size_t more)
 	text->room = room;
 }
 
+static void metrics_text_add_bytes(struct metrics_text *text, const char *bytes, size_t length)
+{
+	metrics_text_make_room(text, length);
+	memcpy(text->bytes + text->length, bytes, length);
+	text->length += length;
+}
+
 static void metrics_text_add(struct metrics_text *text, const char *word)
 {
-	size_t length = strlen(word);
-
-	metrics_text_make_room(text, length);
-	memcpy(text->bytes + text->length, word, length);
-	text->length += length;
+	metrics_text_add_bytes(text, word, strlen(word));
 }
 
 static const char *metrics_text_suffix(enum view_metric_type type)
@@ -76,10 +80,26 @@ void metrics_text_begin(struct metrics_text *text, const struct view_metric *nam
 		metrics_text_comment(text, "# UNIT ", name, name->unit);
 }
 
+static void metrics_text_digits(struct metrics_text *text, uint64_t value)
+{
+	char digits[NUMBER_SIZE];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	metrics_text_add_bytes(text, digits + at, sizeof(digits) - at);
+}
+
 static void metrics_text_number(struct metrics_text *text, double value)
 {
 	char number[NUMBER_SIZE];
 
+	if (value >= 0 && value < PLAIN && value == (double)(uint64_t)value) {
+		metrics_text_digits(text, (uint64_t)value);
+		return;
+	}
 	if (value == rint(value) && fabs(value) < WHOLE)
 		snprintf(number, sizeof(number), "%.0f", value);
 	else
@@ -137,6 +157,12 @@ void metrics_text_histogram(struct metrics_text *text, const struct view_metric 
 	}
 	metrics_text_line(text, name->name, "_count", labels, NULL, count);
 	metrics_text_line(text, name->name, "_sum", labels, NULL, histogram->sum_s);
+}
+
+void metrics_text_take(struct metrics_text *text, struct metrics_text *from)
+{
+	metrics_text_add_bytes(text, from->bytes, from->length);
+	free(from->bytes);
 }
 
 void metrics_text_finish(struct metrics_text *text)
