@@ -3,7 +3,6 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,12 +10,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/pins.h"
+#include "daemon/base/confine.h"
 #include "daemon/base/event.h"
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
@@ -430,40 +429,4 @@ int realtime_news_fd(const struct realtime *realtime)
 bool realtime_acknowledge(struct realtime *realtime)
 {
 	return realtime_clear_fd(realtime->news_fd);
-}
-
-/* What they may do. */
-
-#define CAPABILITY_WORDS _LINUX_CAPABILITY_U32S_3
-
-/*
- * Slaves and bonds may come at any time, so what they need stays: devices (NET_ADMIN), packet
- * sockets (NET_RAW), programs and maps (BPF, PERFMON; SYS_ADMIN finds programs by their numbers and
- * enters the namespace of a bond), whose mounts and namespaces others have (SYS_PTRACE), the
- * priority of the threads of LACP and BFD (SYS_NICE), and a socket that somebody has removed
- * (CHOWN: it belongs to a group).
- */
-static const unsigned int capabilities_kept[] = { CAP_NET_ADMIN, CAP_NET_RAW,	CAP_BPF,
-						  CAP_PERFMON,	 CAP_SYS_ADMIN, CAP_SYS_PTRACE,
-						  CAP_SYS_NICE,	 CAP_CHOWN };
-
-void capabilities_drop(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[CAPABILITY_WORDS] = { 0 };
-	__u32 keep[CAPABILITY_WORDS] = { 0 };
-
-	for (size_t i = 0; i < sizeof(capabilities_kept) / sizeof(capabilities_kept[0]); i++)
-		keep[capabilities_kept[i] / 32] |= 1u << (capabilities_kept[i] % 32);
-	if (syscall(SYS_capget, &header, data) < 0) {
-		log_warning("cannot read the capabilities: %m");
-		return;
-	}
-	for (int i = 0; i < CAPABILITY_WORDS; i++) {
-		data[i].effective &= keep[i];
-		data[i].permitted &= keep[i];
-		data[i].inheritable &= keep[i];
-	}
-	if (syscall(SYS_capset, &header, data) < 0)
-		log_warning("cannot drop capabilities: %m");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads: for slow work, for questions to the kernel, for what must be in time; and what they may
- * do.
+ * Threads: for slow work, for questions to the kernel, for what must be in time.
  */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
@@ -183,11 +182,5 @@ void realtime_tell(struct realtime *realtime);
 int realtime_news_fd(const struct realtime *realtime);
 /* Empties it. False: it was empty. */
 bool realtime_acknowledge(struct realtime *realtime);
-
-/*
- * The calling thread gives up what it does not need once bondd runs. Threads that it starts later
- * have no more than it; those that run already call this themselves.
- */
-void capabilities_drop(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
+#include "daemon/base/confine.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
@@ -26,7 +27,8 @@ struct metrics {
 	pthread_t thread;
 	struct pulse pulse;
 	int stop_fd;
-	/* The rest belongs to the thread. */
+	struct metrics_reader *reader;
+	/* The rest belongs to the thread that speaks HTTP, while it runs. */
 	int listen_fd;		   /* -1: not yet */
 	struct metrics_http *http; /* NULL: not yet */
 	struct err reported;	   /* why it does not listen; "": that is not in the log */
@@ -50,23 +52,29 @@ static void metrics_report(struct metrics *metrics, const struct err *err)
 		  metrics->address.text, err->text);
 }
 
-static void metrics_try_to_listen(struct metrics *metrics)
+static bool metrics_try_to_listen(struct metrics *metrics)
 {
-	struct err err = { "libmicrohttpd does not start" };
+	struct err err;
 
 	metrics->listen_fd = metrics_listen_open(&metrics->address, metrics->group, &err);
 	if (metrics->listen_fd >= 0)
-		metrics->http = metrics_http_new(metrics->paths, metrics->listen_fd,
-						 metrics_listen_is_unix(&metrics->address));
-	if (metrics->http) {
-		capabilities_drop(); /* a Unix socket was given to the group before */
 		log_info("metrics: listening on %s", metrics->address.text);
-		return;
-	}
-	if (metrics->listen_fd >= 0)
-		metrics_listen_close(&metrics->address, metrics->listen_fd);
-	metrics->listen_fd = -1;
-	metrics_report(metrics, &err);
+	else
+		metrics_report(metrics, &err);
+	return metrics->listen_fd >= 0;
+}
+
+/* Whoever finds a hole in what parses HTTP has little of bondd then. */
+static void metrics_confine(const struct metrics *metrics)
+{
+	const int fds[] = { STDERR_FILENO, metrics->stop_fd, metrics->listen_fd,
+			    metrics_reader_fd(metrics->reader) };
+	int r = thread_confine(fds, sizeof(fds) / sizeof(fds[0]));
+
+	if (r)
+		log_warning("metrics: the thread that speaks HTTP keeps rights that it does not "
+			    "need: %s",
+			    strerror(-r));
 }
 
 /* Returns false when the thread is to end. */
@@ -90,15 +98,18 @@ static void *metrics_run(void *arg)
 	int limit_ms;
 
 	pthread_setname_np(pthread_self(), "metrics");
+	while (!metrics_try_to_listen(metrics))
+		if (!metrics_wait(metrics, TRY_AGAIN_MS))
+			return NULL;
+	metrics_confine(metrics);
 	do {
 		if (!metrics->http)
-			metrics_try_to_listen(metrics);
+			metrics->http = metrics_http_new(metrics->reader, metrics->listen_fd,
+							 metrics_listen_is_unix(&metrics->address));
 		limit_ms = metrics->http ? metrics_http_turn(metrics->http) : TRY_AGAIN_MS;
 	} while (metrics_wait(metrics, limit_ms));
-	if (metrics->http) {
+	if (metrics->http)
 		metrics_http_free(metrics->http);
-		metrics_listen_close(&metrics->address, metrics->listen_fd);
-	}
 	return NULL;
 }
 
@@ -113,6 +124,24 @@ static int metrics_start_thread(struct metrics *metrics)
 	return r;
 }
 
+/* Returns 0 or -errno. */
+static int metrics_start(struct metrics *metrics)
+{
+	int r;
+
+	metrics->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (metrics->stop_fd < 0)
+		return -errno;
+	metrics->reader = metrics_reader_new(metrics->paths);
+	r = metrics->reader ? metrics_start_thread(metrics) : -errno;
+	if (!r)
+		return 0;
+	if (metrics->reader)
+		metrics_reader_free(metrics->reader);
+	close(metrics->stop_fd);
+	return r;
+}
+
 struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t group,
 			    struct err *err)
 {
@@ -123,15 +152,12 @@ struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t g
 		metrics->paths = paths;
 		metrics->group = group;
 		metrics->listen_fd = -1;
-		metrics->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		r = metrics->stop_fd < 0 ? -errno : metrics_start_thread(metrics);
-		if (r && metrics->stop_fd >= 0)
-			close(metrics->stop_fd);
+		r = metrics_start(metrics);
 	}
 	if (!r)
 		return metrics;
 	free(metrics);
-	err_set(err, -r, "cannot start the thread of metrics: %s", strerror(-r));
+	err_set(err, -r, "cannot start the threads of metrics: %s", strerror(-r));
 	return NULL;
 }
 
@@ -146,6 +172,9 @@ void metrics_free(struct metrics *metrics)
 	(void)written; /* a full counter is also readable */
 	pthread_join(metrics->thread, NULL);
 	pulse_remove(&metrics->pulse);
+	metrics_reader_free(metrics->reader);
+	if (metrics->listen_fd >= 0)
+		metrics_listen_close(&metrics->address, metrics->listen_fd);
 	close(metrics->stop_fd);
 	free(metrics);
 }

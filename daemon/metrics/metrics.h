@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `bondd --metrics`: metrics and a page about the bonds, over HTTP, by a thread of its own. It
- * reads pinned maps as bondctl does and knows nothing of the main loop, which neither waits for it
- * nor is asked by it.
+ * `bondd --metrics`: metrics and a page about the bonds, over HTTP, by two threads. One speaks HTTP
+ * and may do nothing else (thread_confine()). It asks the other, which reads pinned maps as bondctl
+ * does. Neither knows anything of the main loop, which neither waits for them nor is asked by them.
  */
 #ifndef XBOND_DAEMON_METRICS_METRICS_H
 #define XBOND_DAEMON_METRICS_METRICS_H
@@ -20,12 +20,14 @@
 
 struct metrics;
 
+enum metrics_format { METRICS_CLASSIC, METRICS_OPENMETRICS, METRICS_JSON };
+
 /* -EINVAL: text is no address. */
 int metrics_check(const char *text, struct err *err);
 /*
- * Starts the thread. If the address is taken, the log says so, and the thread tries again until it
+ * Starts the threads. If the address is taken, the log says so, and the thread tries again until it
  * is free. text and paths stay in use. Members of the group may use a Unix socket; (gid_t)-1: there
- * is none. NULL, with a line in err, if there is no thread.
+ * is none. NULL, with a line in err, if there are no threads.
  */
 struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t group,
 			    struct err *err);
@@ -65,6 +67,22 @@ int metrics_listen_open(const struct metrics_address *address, gid_t group, stru
 void metrics_listen_close(const struct metrics_address *address, int fd);
 
 /*
+ * metrics_reader.c: the thread that makes answers from the bonds. It is asked by one other thread,
+ * which waits.
+ */
+
+struct metrics_reader;
+
+/* NULL: there is no thread. paths stay in use. */
+struct metrics_reader *metrics_reader_new(const struct paths *paths);
+void metrics_reader_free(struct metrics_reader *reader);
+/* The descriptor that metrics_reader_read() needs. */
+int metrics_reader_fd(const struct metrics_reader *reader);
+/* Memory to be freed, or NULL if the bonds cannot be listed. */
+char *metrics_reader_read(struct metrics_reader *reader, enum metrics_format format,
+			  size_t *ret_length);
+
+/*
  * metrics_http.c: speaks HTTP on a listening socket, by libmicrohttpd, in the thread that calls
  * metrics_http_turn(). What clients can use up is bounded: connections, their time, and the memory
  * of answers that they do not read.
@@ -76,7 +94,7 @@ struct metrics_http;
  * listen_fd stays the caller's. any_host: requests may name any. Returns NULL if libmicrohttpd
  * does not start.
  */
-struct metrics_http *metrics_http_new(const struct paths *paths, int listen_fd, bool any_host);
+struct metrics_http *metrics_http_new(struct metrics_reader *reader, int listen_fd, bool any_host);
 void metrics_http_free(struct metrics_http *http);
 
 /* Readable when there is something to do. */
@@ -89,8 +107,6 @@ int metrics_http_turn(struct metrics_http *http);
  * the older text format 0.0.4 of Prometheus. Knows no metric and no bond. A value that is NAN is
  * unknown and gets no line.
  */
-
-enum metrics_format { METRICS_CLASSIC, METRICS_OPENMETRICS };
 
 /* Buckets [n]: how many took less than 2^n us, but at least half of that; the last: the rest. */
 #define METRICS_BUCKETS 28
@@ -155,12 +171,10 @@ void metrics_pins_free(struct metrics_pins *all);
 bool metrics_pins_close_unused(struct metrics_pins *all);
 
 /*
- * run_dir has the figures of the main loop. Both return memory to be freed, or NULL if the bonds
- * cannot be listed.
+ * run_dir has the figures of the main loop. METRICS_JSON: an array as `bondctl -j show` prints it.
+ * Returns memory to be freed, or NULL if the bonds cannot be listed.
  */
-char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
-			   enum metrics_format format, size_t *ret_length);
-/* An array as `bondctl -j show` prints it. */
-char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_t *ret_length);
+char *metrics_collect(struct metrics_pins *pins, const char *run_dir, enum metrics_format format,
+		      size_t *ret_length);
 
 #endif

@@ -372,15 +372,14 @@ static void metrics_add_bondd(struct metrics_all *all, const char *run_dir, unsi
 	metrics_write(all->bondd.metric, &view_table_bondd, &place, &holder);
 }
 
-char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
-			   enum metrics_format format, size_t *ret_length)
+static char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
+				  enum metrics_format format, size_t *ret_length)
 {
 	struct metrics_text text = { .format = format };
 	struct metrics_all all = { 0 };
 	unsigned int bonds = 0;
 	char **names;
 
-	*ret_length = 0;
 	if (pins_names(&names, pins->bpf_dir, NULL))
 		return NULL;
 	metrics_begin(&all.bondd, &view_table_bondd, format);
@@ -410,7 +409,8 @@ static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *n
 	return r || !pins ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
 }
 
-char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_t *ret_length)
+static char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir,
+				  size_t *ret_length)
 {
 	json_t *all = json_array();
 	struct loop_figures loop;
@@ -432,4 +432,13 @@ char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_
 	json_decref(all);
 	*ret_length = text ? strlen(text) : 0;
 	return text;
+}
+
+char *metrics_collect(struct metrics_pins *pins, const char *run_dir, enum metrics_format format,
+		      size_t *ret_length)
+{
+	*ret_length = 0;
+	if (format == METRICS_JSON)
+		return metrics_collect_json(pins, run_dir, ret_length);
+	return metrics_collect_text(pins, run_dir, format, ret_length);
 }

@@ -52,13 +52,15 @@ enum answer_kind {
 static const struct answer_row {
 	unsigned int status;
 	const char *type;
-	const char *text; /* NULL: it is made, or it is a file of the page */
+	const char *text; /* NULL: it is made, in this form */
+	enum metrics_format format;
 } answer_rows[ANSWER_KINDS] = {
-	[ANSWER_CLASSIC] = { MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", NULL },
+	[ANSWER_CLASSIC] = { MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", NULL,
+			     METRICS_CLASSIC },
 	[ANSWER_OPENMETRICS] = { MHD_HTTP_OK,
-				 "application/openmetrics-text; version=1.0.0; charset=utf-8",
-				 NULL },
-	[ANSWER_JSON] = { MHD_HTTP_OK, "application/json", NULL },
+				 "application/openmetrics-text; version=1.0.0; charset=utf-8", NULL,
+				 METRICS_OPENMETRICS },
+	[ANSWER_JSON] = { MHD_HTTP_OK, "application/json", NULL, METRICS_JSON },
 	[ANSWER_PAGE] = { MHD_HTTP_OK, "text/html; charset=utf-8", metrics_page_html },
 	[ANSWER_STYLE] = { MHD_HTTP_OK, "text/css; charset=utf-8", metrics_page_style },
 	[ANSWER_SCRIPT] = { MHD_HTTP_OK, "text/javascript; charset=utf-8", metrics_page_script },
@@ -81,8 +83,7 @@ struct metrics_ask {
 };
 
 struct metrics_answers {
-	const char *run_dir;
-	struct metrics_pins *pins;
+	struct metrics_reader *reader;
 	size_t held; /* bytes of answers that were made and are not freed */
 	struct {
 		struct MHD_Response *response; /* NULL: none yet */
@@ -106,16 +107,6 @@ static void metrics_answer_free_bytes(void *context)
 	free(bytes);
 }
 
-static char *metrics_answer_collect(struct metrics_answers *answers, enum answer_kind kind,
-				    size_t *ret_length)
-{
-	if (kind == ANSWER_JSON)
-		return metrics_collect_json(answers->pins, answers->run_dir, ret_length);
-	return metrics_collect_text(
-		answers->pins, answers->run_dir,
-		kind == ANSWER_OPENMETRICS ? METRICS_OPENMETRICS : METRICS_CLASSIC, ret_length);
-}
-
 static struct MHD_Response *metrics_answer_make(struct metrics_answers *answers,
 						enum answer_kind kind)
 {
@@ -123,7 +114,8 @@ static struct MHD_Response *metrics_answer_make(struct metrics_answers *answers,
 	struct MHD_Response *response = NULL;
 
 	bytes->answers = answers;
-	bytes->bytes = metrics_answer_collect(answers, kind, &bytes->length);
+	bytes->bytes =
+		metrics_reader_read(answers->reader, answer_rows[kind].format, &bytes->length);
 	if (bytes->bytes)
 		response = MHD_create_response_from_buffer_with_free_callback_cls(
 			bytes->length, bytes->bytes, metrics_answer_free_bytes, bytes);
@@ -216,20 +208,25 @@ static struct MHD_Response *metrics_answers_find(struct metrics_answers *answers
 	return answers->kind[kind].response;
 }
 
+/* Forgets those that are old. Returns whether there are others, which will be. */
 static bool metrics_answers_rest(struct metrics_answers *answers)
 {
-	for (unsigned int i = 0; i < ANSWER_KINDS; i++)
+	bool are_kept = false;
+
+	for (unsigned int i = 0; i < ANSWER_KINDS; i++) {
 		if (!metrics_answer_is_good(answers, i))
 			metrics_answer_forget(answers, i);
-	return metrics_pins_close_unused(answers->pins);
+		else if (!answer_rows[i].text)
+			are_kept = true;
+	}
+	return are_kept;
 }
 
-static struct metrics_answers *metrics_answers_new(const struct paths *paths)
+static struct metrics_answers *metrics_answers_new(struct metrics_reader *reader)
 {
 	struct metrics_answers *answers = memory_need(calloc(1, sizeof(*answers)));
 
-	answers->run_dir = paths->run_dir;
-	answers->pins = metrics_pins_new(paths->bpf_dir);
+	answers->reader = reader;
 	return answers;
 }
 
@@ -237,7 +234,6 @@ static void metrics_answers_free(struct metrics_answers *answers)
 {
 	for (unsigned int i = 0; i < ANSWER_KINDS; i++)
 		metrics_answer_forget(answers, i);
-	metrics_pins_free(answers->pins);
 	free(answers);
 }
 
@@ -336,14 +332,14 @@ static enum MHD_Result metrics_http_on_request(void *context, struct MHD_Connect
 	return response ? MHD_queue_response(connection, status, response) : MHD_NO;
 }
 
-struct metrics_http *metrics_http_new(const struct paths *paths, int listen_fd, bool any_host)
+struct metrics_http *metrics_http_new(struct metrics_reader *reader, int listen_fd, bool any_host)
 {
 	struct metrics_http *http = memory_need(calloc(1, sizeof(*http)));
 
 	for (unsigned int i = 0; i < MAX_VISITS; i++)
 		http->visits[i].fd = -1;
 	http->any_host = any_host;
-	http->answers = metrics_answers_new(paths);
+	http->answers = metrics_answers_new(reader);
 	http->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, metrics_http_on_request, http,
 		MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
@@ -394,10 +390,7 @@ static void metrics_http_end_long_visits(struct metrics_http *http)
 			shutdown(http->visits[i].fd, SHUT_RDWR);
 }
 
-/*
- * Closes what nobody has asked for lately, now and then even if somebody is always there. Returns
- * whether something waits for the next time.
- */
+/* Now and then even if somebody is always there. Returns whether something waits for it. */
 static bool metrics_http_rest(struct metrics_http *http)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -416,14 +409,14 @@ int metrics_http_turn(struct metrics_http *http)
 {
 	unsigned int before = metrics_http_visits(http);
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
-	bool pins_wait;
+	bool answers_wait;
 
 	MHD_run(http->daemon);
 	metrics_http_end_long_visits(http);
-	pins_wait = metrics_http_rest(http);
+	answers_wait = metrics_http_rest(http);
 	if (MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < SWEEP_MS)
 		return (int)timeout_ms;
 	if (before || metrics_http_visits(http))
 		return before < MAX_VISITS ? SWEEP_MS : SWEEP_WHEN_FULL_MS;
-	return pins_wait ? REST_MS : -1;
+	return answers_wait ? REST_MS : -1;
 }

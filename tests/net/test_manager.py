@@ -16,6 +16,7 @@ from lacp import wait_distributing, wait_told
 from namespace import end
 from traffic import Stream
 from waiting import wait_for
+from webclient import Server
 
 LIMIT_S = 2
 # <linux/capability.h>: NET_ADMIN, NET_RAW, SYS_PTRACE, SYS_ADMIN, SYS_NICE, PERFMON, BPF
@@ -79,13 +80,13 @@ def test_a_thread_that_hangs_is_told_of(pair):
     assert stream.finish()["lost"] == 0
 
 
-def capabilities(pid):
-    """{thread: permitted and effective ones}"""
+def threads(pid, *keys):
+    """{thread: what its status says of each key}"""
     found = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         status = (task / "status").read_text()
         found[(task / "comm").read_text().strip()] = tuple(
-            int(re.search(rf"^Cap{kind}:\t(\w+)", status, re.M)[1], 16) for kind in ("Prm", "Eff"))
+            int(re.search(rf"^{key}:\t(\w+)", status, re.M)[1], 16) for key in keys)
     return found
 
 
@@ -96,13 +97,46 @@ def test_no_thread_keeps_what_it_does_not_need(lone):
     host.start_bondd()
     host.ctl("create", "bond0", "mode", "802.3ad")
     host.ctl("add-slave", "bond0", "l0")
-    wait_for(lambda: "metrics: listening" in host.log(), "metrics")
-    found = capabilities(host.bondd.pid)
-    assert {"lacp", "poll", "announce", "settle", "metrics"} <= set(found)
-    wait_for(lambda: all(held == (KEPT, KEPT) for held in capabilities(host.bondd.pid).values()),
-             "all threads to have dropped the others")
+
+    def held():
+        return threads(host.bondd.pid, "CapPrm", "CapEff")
+    wait_for(lambda: held().pop("metrics") == (0, 0), "the thread that speaks HTTP to have none")
+    assert {"lacp", "poll", "announce", "settle", "metrics-reader"} <= set(held())
+    wait_for(lambda: {each for thread, each in held().items() if thread != "metrics"} ==
+             {(KEPT, KEPT)}, "all threads to have dropped the others")
     host.ctl("add-slave", "bond0", "l1")
     host.ctl("delete", "bond0")
+
+
+def descriptors(pid, thread):
+    """What they lead to, of one thread, without numbers and directories."""
+    task = next(task for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
+                if (task / "comm").read_text().strip() == thread)
+    found = []
+    for fd in (task / "fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            found.append(re.sub(r"\d+", "N", os.path.basename(os.readlink(fd))))
+    return sorted(found)
+
+
+def test_the_thread_that_speaks_http_has_no_way_to_programs_and_links(lone):
+    """No call but those of a server (tests/unit/test_confine.c tries others), and no descriptor but
+    its own: a log, an event of bondd's end and of its reader's, a socket, and epoll.
+    """
+    host = lone(links=1, bondd=False)
+    host.environment = {"XBOND_METRICS": "127.0.0.1:9977"}
+    host.start_bondd()
+    server = Server(host)
+    wait_for(server.answers, "an answer")
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    wait_for(lambda: 'bond="bond0",slave="l0"' in server.ask("/metrics").text, "the slave")
+    modes = threads(host.bondd.pid, "Seccomp", "NoNewPrivs")
+    assert modes["metrics"] == (2, 1) and modes["metrics-reader"][0] == 0
+    assert descriptors(host.bondd.pid, "bondd") != descriptors(host.bondd.pid, "metrics")
+    wait_for(lambda: descriptors(host.bondd.pid, "metrics") ==
+             ["anon_inode:[eventfd]", "anon_inode:[eventfd]", "anon_inode:[eventpoll]",
+              "bondd.log", "socket:[N]"], "only its own descriptors")
 
 
 def activated(host, path, *words):
