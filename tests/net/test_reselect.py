@@ -141,6 +141,7 @@ def test_better_compares_speed_and_duplex(lone):
         host.ctl("set", "bond0", "active_slave", "t0")
         stays(host, "t0")
         host.ip("link", "set", "t1", "down")
+        host.wait_slaves("t0")
         host.ip("link", "set", "t1", "up")
         host.wait_slaves("t0", "t1")
         wait_active(host, "t1")
