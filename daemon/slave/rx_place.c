@@ -267,6 +267,7 @@ int rx_place_remove(struct bond *bond, unsigned int slot)
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)
 #define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
+#define RULES_NS NS_PER_S /* less than between two rounds over all slaves */
 
 static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
 {
@@ -337,13 +338,29 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			   "no filter on slave %s is bypassed now", slave->name);
 }
 
-/* No message reports them, but the number of the last change does. */
+/*
+ * No message reports them, but the number of the last change does. One answer serves all slaves
+ * that are settled together.
+ */
+static uint32_t hooks_rules(void)
+{
+	static uint32_t generation;
+	static uint64_t asked_ns;
+	uint64_t now_ns = clock_now_ns();
+
+	if (!asked_ns || now_ns - asked_ns > RULES_NS) {
+		generation = nft_generation();
+		asked_ns = now_ns;
+	}
+	return generation;
+}
+
 static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = hooks_of(bond, slot);
 	uint32_t before = hooks->nft_generation;
 
-	hooks->nft_generation = nft_generation();
+	hooks->nft_generation = hooks_rules();
 	return hooks->nft_generation != before;
 }
 
