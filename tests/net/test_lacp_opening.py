@@ -1,6 +1,8 @@
 """What a partner sends from the moment it is told that a port collects, whatever bondd's main loop
 is doing.
 """
+import time
+
 import pytest
 
 import lab as lab_module
@@ -11,6 +13,7 @@ from waiting import wait_for
 
 CARRIER, OPENING = 2, 512  # of table.flags
 ETH_P_ARP = 0x0806
+FRESH_NS = 3e9  # a heartbeat
 
 
 @pytest.fixture
@@ -29,6 +32,16 @@ def flags(host):
     return host.pinned("table")["flags"] & (CARRIER | OPENING)
 
 
+def lost_of(far, dev):
+    """What bond0 did not get of what was sent on dev while the main loop stands. If that takes so
+    long that bondd counts as away, the programs rightly take the way across the pair.
+    """
+    lost = far.send(dev)
+    if lost and time.monotonic_ns() - far.host.pinned("table")["heartbeat_ns"] > FRESH_NS:
+        pytest.skip("this machine is too slow: bondd counts as away")
+    return lost
+
+
 def bond_carrier(host):
     return "LOWER_UP" in host.link("bond0")["flags"]
 
@@ -44,7 +57,7 @@ def test_the_first_port_opens_while_the_main_loop_stands(partner, options, monke
         far.speak("l0", CARRYING)
         wait_for(lambda: far.says("l0", COLLECTING), "the port to say that it collects")
         assert not bond_carrier(host)
-        assert far.send("l0") == 0
+        assert lost_of(far, "l0") == 0
     wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the main loop to follow")
     wait_for(lambda: distributing(host) == ["l0"] and tx_slots(host) == {0}, "the port to carry")
     assert far.send("l0") == 0
@@ -75,7 +88,7 @@ def test_another_port_opens_while_the_main_loop_stands(partner):
     with standstill(host.bondd.pid):
         far.speak("l1", CARRYING)
         wait_for(lambda: far.says("l1", COLLECTING), "the port to say that it collects")
-        assert far.send("l1") == 0
+        assert lost_of(far, "l1") == 0
         assert flags(host) == CARRIER
     wait_for(lambda: tx_slots(host) == {0, 1}, "both ports to carry")
 
@@ -89,7 +102,7 @@ def test_a_port_that_only_collects_receives(partner):
     with standstill(host.bondd.pid):
         far.speak("l0", ATTACHED)
         wait_for(lambda: far.says("l0", COLLECTING), "the port to say that it collects")
-        assert far.send("l0") == 0
+        assert lost_of(far, "l0") == 0
     assert host.ping_bondd()
     assert flags(host) == CARRIER | OPENING and not bond_carrier(host)
     assert far.send("l0") == 0
@@ -112,7 +125,7 @@ def test_min_links_count_for_reception(partner):
         assert flags(host) == 0
         far.speak("l1", CARRYING)
         wait_for(lambda: far.says("l1", COLLECTING), "the second port to say that it collects")
-        assert far.send("l0") == 0
+        assert lost_of(far, "l0") == 0
 
 
 def test_bondd_is_killed_between_opening_and_publishing(partner):
