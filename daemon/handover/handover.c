@@ -23,6 +23,9 @@
 /* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
 #define WAIT_NS (20000 * NS_PER_MS)
 
+/* While bondd waits for the kernel it cannot hear that a slave is used: of that, so much counts. */
+#define STALL_NS (100 * NS_PER_MS)
+
 /* Of a stage that goes on in another turn: when other work has had one, or in a while. */
 enum { RUN_SOON = 1, RUN_WAITS };
 
@@ -39,8 +42,19 @@ static int run_prepare(struct handover *plan, struct err *err)
 
 static int run_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
-	plan->wait_until_ns = clock_now_ns() + WAIT_NS;
+	plan->looked_ns = clock_now_ns();
+	plan->wait_until_ns = plan->looked_ns + WAIT_NS;
 	return handover_move(plan, slave, err);
+}
+
+static bool run_may_wait(struct handover *plan)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now - plan->looked_ns > STALL_NS)
+		plan->wait_until_ns += now - plan->looked_ns - STALL_NS;
+	plan->looked_ns = now;
+	return !plan->is_hurried && now < plan->wait_until_ns;
 }
 
 /* Those that go first must carry traffic before anything else changes over. */
@@ -48,7 +62,7 @@ static int run_look(struct handover *plan, const struct handover_slave *slave, s
 {
 	if (handover_is_used(plan, slave))
 		return 0;
-	if (!plan->is_hurried && clock_now_ns() < plan->wait_until_ns)
+	if (run_may_wait(plan))
 		return RUN_WAITS;
 	if (slave->is_first)
 		return err_set(err, ETIMEDOUT, "%s carries no traffic in the new bond",

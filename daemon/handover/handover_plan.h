@@ -57,6 +57,7 @@ struct handover {
 	unsigned int stage;
 	size_t next_slave;	/* of those that the stage moves or waits for */
 	uint64_t wait_until_ns; /* for those that have been moved */
+	uint64_t looked_ns;	/* at them, the last time */
 	bool has_switched;	/* the new bond has the names and addresses */
 	bool is_hurried;	/* waits for no slave */
 };

@@ -197,11 +197,13 @@ def undisturbed():
 
 
 def end(child, number=signal.SIGTERM):
-    """Ends a child and waits for it; a stopped one is continued."""
+    """Ends a child and waits for it; a stopped one is continued. What has devices and programs may
+    wait long for the kernel then.
+    """
     if child.poll() is None:
         child.send_signal(number)
         child.send_signal(signal.SIGCONT)
-    return child.wait(timeout=15 * PATIENCE)
+    return child.wait(timeout=60 * PATIENCE)
 
 
 def groups(host, dev):
