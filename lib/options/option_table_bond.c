@@ -470,7 +470,8 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(device),
 		.names = device_names,
 		.initial = "auto",
-		.help = "what the bond is made of; auto: a team, or a pair if an option needs one; pair: netkit or veth",
+		.help = "what the bond is made of; auto: a team, or a pair if an option needs one; "
+			"pair: netkit or veth",
 	},
 	[OPT_UP] = {
 		.id = OPT_UP,
