@@ -79,7 +79,7 @@ SAN_LEVEL := -O0
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o tests/unit/test_buckets.o tests/unit/test_rebalance.o tests/unit/test_moves_model.o): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -277,6 +277,13 @@ hitless: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
+
+## chaos: two hosts with a bond between them, and one trouble after the other for MINUTES=5, the same again by SEED=N (STEPS=N: so many; root)
+MINUTES ?= 5
+STEPS ?= 0
+chaos: deps-test
+	$(Q)$(MAKE) all $(tools)
+	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" $(STEPS)
 
 ## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; some minutes)
 MOVES ?= 1
