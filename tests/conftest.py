@@ -17,7 +17,7 @@ from built import SANITIZERS
 OPTIONS = {
     "ASAN_OPTIONS": f"detect_leaks={os.environ.get('XBOND_LEAKS', '0')}",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "exitcode=66",
+    "TSAN_OPTIONS": f"exitcode=66 suppressions={pathlib.Path(__file__).with_name('tsan.supp')}",
 }
 
 
