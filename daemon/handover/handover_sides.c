@@ -300,11 +300,12 @@ static bool xbond_side_uses(struct handover *plan, int ifindex, const struct han
 	       bond->device.port_up && xbond_side_is_heard(bond, (unsigned int)slot);
 }
 
+/* The steps that come next count on its name, so what has refused it is asked once more. */
 static void xbond_side_hear(struct handover *plan, int ifindex)
 {
 	struct bond *bond = xbond_side_find(plan, ifindex);
 
-	if (bond)
+	if (bond && !device_sync(bond) && *bond->device.refused_name)
 		device_sync(bond);
 }
 
