@@ -64,6 +64,16 @@ static bool metrics_try_to_listen(struct metrics *metrics)
 	return metrics->listen_fd >= 0;
 }
 
+static void metrics_try_to_answer(struct metrics *metrics)
+{
+	const struct err err = { "libmicrohttpd does not start" };
+
+	metrics->http = metrics_http_new(metrics->reader, metrics->listen_fd,
+					 metrics_listen_is_unix(&metrics->address));
+	if (!metrics->http)
+		metrics_report(metrics, &err);
+}
+
 /* Whoever finds a hole in what parses HTTP has little of bondd then. */
 static void metrics_confine(const struct metrics *metrics)
 {
@@ -104,8 +114,7 @@ static void *metrics_run(void *arg)
 	metrics_confine(metrics);
 	do {
 		if (!metrics->http)
-			metrics->http = metrics_http_new(metrics->reader, metrics->listen_fd,
-							 metrics_listen_is_unix(&metrics->address));
+			metrics_try_to_answer(metrics);
 		limit_ms = metrics->http ? metrics_http_turn(metrics->http) : TRY_AGAIN_MS;
 	} while (metrics_wait(metrics, limit_ms));
 	if (metrics->http)
