@@ -307,8 +307,8 @@ def is_known(lines):
 
 
 def stack(log):
-    """Who made the call that failed, by what the injector wrote."""
-    lines = log.partition("faults: ")[2].splitlines()[1:]
+    """Who made the first call that failed, by what the injector wrote."""
+    lines = log.split("faults: ")[1].splitlines()[1:] if "faults: " in log else []
     frames = [found for found in (re.search(r"/(bondd|bondctl)\(\+(0x[0-9a-f]+)\)", line)
                                   for line in lines) if found]
     if not frames:
