@@ -297,17 +297,18 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 {
 	const struct handover_device *device = &plan->devices[index];
 	struct nl *nl = &plan->daemon->nl;
-	struct link_info now;
+	struct link_info now, other;
 	int r = handover_find_old(plan, index, &now);
 
 	if (r)
 		return err_set(err, r == -ENODEV ? ESTALE : -r, "%s is gone", device->name);
 	if (!strcmp(now.name, device->name))
 		return 0;
+	if (!link_get_by_name(nl, device->name, &other))
+		return err_set(err, ESTALE, "%s is called %s now", device->name, now.name);
 	/* With another name the kernel gives them other labels, too. They come again. */
 	netconf_remove_ipv4(nl, &plan->conf, device->old);
-	r = step_rename(nl, device->old, device->name, err);
-	return r == -EEXIST ? err_set(err, ESTALE, "%s keeps this name", now.name) : r;
+	return step_rename(nl, device->old, device->name, err);
 }
 
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */

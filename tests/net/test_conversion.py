@@ -3,6 +3,7 @@ fails, and whoever dies, leaves it as it was. Where the kernel has one kind only
 another of its kind (XBOND_TEST_CONVERT).
 """
 import ast
+import pathlib
 import subprocess
 
 import pytest
@@ -341,16 +342,25 @@ def test_it_goes_back_when(mid_way, happens, old, new):
 
 @ways
 def test_another_device_takes_the_name(mid_way, old, new):
-    """bond0 was renamed, and keeps the new name."""
+    """bond0 was renamed, and keeps the new name and, all the while, its addresses."""
     found = mid_way(old, new)
     near = found.near
     near.ip("link", "set", "bond0", "name", "another", check=False)
     if not near.exists("another"):
         pytest.skip("before Linux 6.2 a device that is up keeps its name")
     near.ip("link", "add", "bond0", "type", "bridge")
-    found.go_on()
-    assert found.said() == (1, "bondctl: another device has the name bond0; and not everything "
-                               "could be undone: another keeps this name\n")
+    with (near.run_dir / "addresses").open("w+") as told:
+        near.spawn("ip", "-o", "-4", "monitor", "address", "dev", "another", stdout=told)
+
+        def tells_of(address):
+            near.ip("addr", "replace", address, "dev", "another")
+            return address in pathlib.Path(told.name).read_text()
+        wait_for(lambda: tells_of("10.99.0.1/32"), "ip monitor to listen")
+        found.go_on()
+        assert found.said() == (1, "bondctl: another device has the name bond0; and not everything "
+                                   "could be undone: bond0 is called another now\n")
+        wait_for(lambda: tells_of("10.99.0.2/32"), "ip monitor to tell the last of it")
+        assert "Deleted" not in pathlib.Path(told.name).read_text()
     assert near.ctl("list").split() == ["another"]
     assert near.show("another")["device"] == old
     assert not list((near.run_dir / "handover").iterdir())
