@@ -7,7 +7,6 @@
 #define XBOND_CLI_DOCTOR_DOCTOR_H
 
 #include <jansson.h>
-#include <linux/filter.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -322,9 +321,5 @@ void doctor_watch_free(struct doctor_watch *watch);
 
 /* Writes what was seen into the facts, of slaves that are still the same. NULL: nothing. */
 void doctor_watch_tell(const struct doctor_watch *watch, struct doctor_facts *facts);
-
-/* The kernel's filter of the packet sockets, for flows of which one of so many is watched. */
-#define DOCTOR_WATCH_FILTER 85
-void doctor_watch_filter(uint32_t one_of, struct sock_filter ret_code[DOCTOR_WATCH_FILTER]);
 
 #endif

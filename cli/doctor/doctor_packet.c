@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a packet is in a conversation. Knows neither sockets nor devices. */
+/*
+ * What a packet is in a conversation, and the filter for packets that may be in one. Knows neither
+ * sockets nor devices.
+ */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <netinet/icmp6.h>
@@ -162,4 +165,90 @@ bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *
 	at = packet->bytes + header;
 	return talk_read_type(type, at, packet->kept - header, packet->length - header, is_sent,
 			      ret_part);
+}
+
+#define LOAD(size, offset)                                \
+	{                                                 \
+		BPF_LD | (size) | BPF_ABS, 0, 0, (offset) \
+	}
+#define DO(code, operand)               \
+	{                               \
+		(code), 0, 0, (operand) \
+	}
+#define JUMP(test, value, yes, no)                             \
+	{                                                      \
+		BPF_JMP | (test) | BPF_K, (yes), (no), (value) \
+	}
+
+#define FILTER_HALF 41 /* instructions for frames without and with a tag in them */
+
+#define IP(field) (ethernet + (field))
+
+/* ethernet: the bytes before IP. Frames of other types go to `otherwise`. */
+static void talk_filter_frames(uint32_t ethernet, uint32_t one_of, struct sock_filter otherwise,
+			       struct sock_filter ret_code[FILTER_HALF])
+{
+	const struct sock_filter filter[] = {
+		/* 0 */ LOAD(BPF_H, ethernet - 2),
+		/* 1 */ JUMP(BPF_JEQ, ETH_P_ARP, 36, 0),  /* to 38 */
+		/* 2 */ JUMP(BPF_JEQ, ETH_P_IP, 10, 0),	  /* to 13: IPv4 */
+		/* 3 */ JUMP(BPF_JEQ, ETH_P_IPV6, 0, 36), /* to 40 */
+		/* IPv6. M[0]: the last words of the addresses; X: the length; A: the protocol */
+		/* 4 */ LOAD(BPF_W, IP(20)),
+		/* 5 */ DO(BPF_ST, 0),
+		/* 6 */ LOAD(BPF_W, IP(36)),
+		/* 7 */ DO(BPF_LDX | BPF_MEM, 0),
+		/* 8 */ DO(BPF_ALU | BPF_XOR | BPF_X, 0),
+		/* 9 */ DO(BPF_ST, 0),
+		/* 10 */ LOAD(BPF_B, IP(6)),
+		/* 11 */ DO(BPF_LDX | BPF_IMM, sizeof(struct ip6_hdr)),
+		/* 12 */ DO(BPF_JMP | BPF_JA, 10), /* to 23 */
+		/* 13 */ LOAD(BPF_H, IP(6)),
+		/* 14 */ JUMP(BPF_JSET, 0x1fff, 24, 0), /* to 39 */
+		/* 15 */ LOAD(BPF_W, IP(12)),
+		/* 16 */ DO(BPF_ST, 0),
+		/* 17 */ LOAD(BPF_W, IP(16)),
+		/* 18 */ DO(BPF_LDX | BPF_MEM, 0),
+		/* 19 */ DO(BPF_ALU | BPF_XOR | BPF_X, 0),
+		/* 20 */ DO(BPF_ST, 0),
+		/* 21 */ DO(BPF_LDX | BPF_B | BPF_MSH, IP(0)),
+		/* 22 */ LOAD(BPF_B, IP(9)),
+		/* A: the ports, or 0 */
+		/* 23 */ JUMP(BPF_JEQ, IPPROTO_TCP, 1, 0), /* to 25 */
+		/* 24 */ JUMP(BPF_JEQ, IPPROTO_UDP, 0, 6), /* to 31 */
+		/* 25 */ DO(BPF_LD | BPF_H | BPF_IND, IP(0)),
+		/* 26 */ DO(BPF_ST, 1),
+		/* 27 */ DO(BPF_LD | BPF_H | BPF_IND, IP(2)),
+		/* 28 */ DO(BPF_LDX | BPF_MEM, 1),
+		/* 29 */ DO(BPF_ALU | BPF_XOR | BPF_X, 0),
+		/* 30 */ DO(BPF_JMP | BPF_JA, 1), /* to 32 */
+		/* 31 */ DO(BPF_LD | BPF_IMM, 0),
+		/* 32 */ DO(BPF_LDX | BPF_MEM, 0),
+		/* 33 */ DO(BPF_ALU | BPF_XOR | BPF_X, 0),
+		/* 34 */ DO(BPF_ALU | BPF_MUL | BPF_K, 0x9e3779b1),
+		/* 35 */ DO(BPF_ALU | BPF_RSH | BPF_K, 12),
+		/* 36 */ DO(BPF_ALU | BPF_MOD | BPF_K, one_of),
+		/* 37 */ JUMP(BPF_JEQ, 0, 0, 1), /* to 39 */
+		/* 38 */ DO(BPF_RET | BPF_K, TALK_SNAPLEN),
+		/* 39 */ DO(BPF_RET | BPF_K, 0),
+		/* 40 */ otherwise,
+	};
+
+	_Static_assert(sizeof(filter) / sizeof(filter[0]) == FILTER_HALF, "its size");
+	memcpy(ret_code, filter, sizeof(filter));
+}
+
+void talk_filter(uint32_t one_of, struct sock_filter ret_code[TALK_FILTER])
+{
+	const struct sock_filter tagged = JUMP(BPF_JEQ, ETH_P_8021Q, 3, 0),
+				 slow = JUMP(BPF_JEQ, ETH_P_SLOW, 0, 1),
+				 taken = DO(BPF_RET | BPF_K, TALK_SNAPLEN),
+				 refused = DO(BPF_RET | BPF_K, 0);
+
+	_Static_assert(TALK_FILTER == 2 * FILTER_HALF + 3, "its size");
+	talk_filter_frames(ETH_HLEN, one_of, tagged, ret_code);
+	ret_code[FILTER_HALF] = slow;
+	ret_code[FILTER_HALF + 1] = taken;
+	ret_code[FILTER_HALF + 2] = refused;
+	talk_filter_frames(ETH_HLEN + 4, one_of, refused, ret_code + FILTER_HALF + 3);
 }

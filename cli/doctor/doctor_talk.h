@@ -41,6 +41,15 @@ struct talk_part {
 /* doctor_packet.c; false: it is in none. */
 bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *ret_part);
 
+/*
+ * doctor_packet.c: the kernel's filter of a packet socket. ARP, LACP, and of IP each flow in both
+ * directions or nothing of it: one of so many, chosen by addresses and ports. IPv4 fragments
+ * without ports are left out. A tag is in the frame if the NIC does not insert it.
+ */
+#define TALK_FILTER 85
+#define TALK_SNAPLEN 192
+void talk_filter(uint32_t one_of, struct sock_filter ret_code[TALK_FILTER]);
+
 /* TCP segments in one direction, and those of them that were sent before. */
 struct talk_segments {
 	uint32_t all, again;

@@ -491,13 +491,13 @@ static void test_packets_of_every_length(void **state)
 
 static bool filter_takes(uint32_t one_of)
 {
-	struct sock_filter code[DOCTOR_WATCH_FILTER];
-	const struct sock_fprog program = { DOCTOR_WATCH_FILTER, code };
+	struct sock_filter code[TALK_FILTER];
+	const struct sock_fprog program = { TALK_FILTER, code };
 	uint8_t got[SIZE];
 	bool takes;
 	int pair[2];
 
-	doctor_watch_filter(one_of, code);
+	talk_filter(one_of, code);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, pair), 0);
 	assert_int_equal(
 		setsockopt(pair[1], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)), 0);
