@@ -260,21 +260,31 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 						     event_text("state", state_) } }, \
 		   __VA_ARGS__)
 
-static const char *bond_lacp_on_off(unsigned int detail)
+/* Something that begins and ends. */
+static void bond_lacp_log_turn(const char *name, const char *port, const char *what, bool on,
+			       const char *words)
 {
-	return detail ? "on" : "off";
+	bond_lacp_tell(LOG_NOTICE, what, on ? "on" : "off", "%s: %s", port, words);
 }
 
-static int bond_lacp_churn_priority(unsigned int detail)
+static void bond_lacp_log_churn(const char *name, const char *port, const char *what,
+				const char *whose, unsigned int churn)
 {
-	return detail == LACP_CHURN_CHURNED ? LOG_NOTICE : LOG_DEBUG;
+	bond_lacp_tell(churn == LACP_CHURN_CHURNED ? LOG_NOTICE : LOG_DEBUG, what,
+		       lacp_churn_name(churn), "%s: LACP %s churn: %s", port, whose,
+		       churn == LACP_CHURN_CHURNED ? "not in sync for a minute"
+		       : churn == LACP_CHURN_NONE  ? "in sync"
+						   : "a minute to get in sync");
 }
 
-static const char *bond_lacp_churn_words(unsigned int detail)
+static void bond_lacp_log_stranger(const char *name, const char *port,
+				   const uint8_t system[XBOND_MAC_SIZE])
 {
-	if (detail == LACP_CHURN_CHURNED)
-		return "not in sync for a minute";
-	return detail == LACP_CHURN_NONE ? "in sync" : "a minute to get in sync";
+	char text[MAC_FORMAT_SIZE];
+
+	mac_format(system, text);
+	bond_lacp_tell(LOG_WARNING, "stranger", text,
+		       "%s: hears %s, which is not lacp_partner; it is ignored", port, text);
 }
 
 static void bond_lacp_log_partner(struct bond *bond, unsigned int slot)
@@ -297,7 +307,6 @@ static void bond_lacp_log_partner(struct bond *bond, unsigned int slot)
 static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
-	char system[MAC_FORMAT_SIZE];
 
 	switch (event->event) {
 	case LACP_EVENT_RX:
@@ -324,32 +333,23 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 			       port);
 		break;
 	case LACP_EVENT_FALLBACK:
-		bond_lacp_tell(
-			LOG_NOTICE, "fallback", bond_lacp_on_off(event->detail), "%s: %s", port,
+		bond_lacp_log_turn(
+			name, port, "fallback", event->detail,
 			event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
 				      : "fallback ends");
 		break;
 	case LACP_EVENT_ACTOR_CHURN:
-		bond_lacp_tell(bond_lacp_churn_priority(event->detail), "actor_churn",
-			       lacp_churn_name(event->detail), "%s: LACP actor churn: %s", port,
-			       bond_lacp_churn_words(event->detail));
+		bond_lacp_log_churn(name, port, "actor_churn", "actor", event->detail);
 		break;
 	case LACP_EVENT_PARTNER_CHURN:
-		bond_lacp_tell(bond_lacp_churn_priority(event->detail), "partner_churn",
-			       lacp_churn_name(event->detail), "%s: LACP partner churn: %s", port,
-			       bond_lacp_churn_words(event->detail));
+		bond_lacp_log_churn(name, port, "partner_churn", "partner", event->detail);
 		break;
-	case LACP_EVENT_STRANGER:
-		mac_format(event->system, system);
-		bond_lacp_tell(LOG_WARNING, "stranger", system,
-			       "%s: hears %s, which is not lacp_partner; it is ignored", port,
-			       system);
-		break;
+	case LACP_EVENT_STRANGER: bond_lacp_log_stranger(name, port, event->system); break;
 	case LACP_EVENT_BEHIND:
-		bond_lacp_tell(LOG_NOTICE, "behind", bond_lacp_on_off(event->detail), "%s: %s",
-			       port,
-			       event->detail ? "does not get in sync, so other ports are preferred"
-					     : "may be used again");
+		bond_lacp_log_turn(name, port, "behind", event->detail,
+				   event->detail
+					   ? "does not get in sync, so other ports are preferred"
+					   : "may be used again");
 		break;
 	case LACP_EVENT_RESTLESS:
 		event_error(name, NULL,

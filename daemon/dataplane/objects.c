@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,70 +72,85 @@ void objects_close(struct xbond_bpf *skeleton)
 	xbond_bpf__destroy(skeleton);
 }
 
+#define MAP(name) .map = offsetof(struct xbond_bpf, maps.name)
+#define PROGRAM(name) .program = offsetof(struct xbond_bpf, progs.name)
+
+static const struct {
+	const char *pin;
+	size_t map, program; /* one of them is given */
+	bool added;
+} object_rows[] = {
+	{ XBOND_PIN_SETTINGS, MAP(data_settings) },
+	{ XBOND_PIN_TABLE, MAP(data_table) },
+	{ XBOND_PIN_BUCKETS, MAP(data_buckets) },
+	{ XBOND_PIN_BOND, MAP(bond) },
+	{ XBOND_PIN_SLAVES, MAP(slaves) },
+	{ XBOND_PIN_ATTACHED, MAP(attached), .added = true },
+	{ XBOND_PIN_MONITORS, MAP(monitors), .added = true },
+	{ XBOND_PIN_BFD, MAP(data_bfd), .added = true },
+	{ XBOND_PIN_BFD_PACKETS, MAP(bfd_packets), .added = true },
+	{ XBOND_PIN_BFD_TIMERS, MAP(bfd_timers), .added = true },
+	{ XBOND_PIN_FAILOVER, MAP(failover), .added = true },
+	{ XBOND_PIN_WAKE, MAP(data_wake), .added = true },
+	{ XBOND_PIN_DOUBT, MAP(data_doubt), .added = true },
+	{ XBOND_PIN_LOSSES, MAP(losses), .added = true },
+	{ XBOND_PIN_DEVICES, MAP(devices), .added = true },
+	{ XBOND_PIN_TOLD, MAP(data_told), .added = true },
+	{ XBOND_PIN_PROBES, MAP(data_probes), .added = true },
+	{ XBOND_PIN_XDP_SLAVES, MAP(xdp_slaves), .added = true },
+	{ XBOND_PIN_XDP_ALL, MAP(xdp_all), .added = true },
+	{ XBOND_PIN_QUALITY, MAP(quality), .added = true },
+	{ XBOND_PIN_ALB, MAP(data_alb), .added = true },
+	{ XBOND_PIN_VLANS, MAP(data_vlans), .added = true },
+	{ XBOND_PIN_OWN_VLANS, MAP(data_own_vlans), .added = true },
+	{ XBOND_PIN_CLIENTS, MAP(clients), .added = true },
+	{ XBOND_PIN_RECEIVERS, MAP(data_receivers), .added = true },
+	{ XBOND_PIN_POLICY, MAP(policy), .added = true },
+	{ XBOND_PIN_POLICY_XDP, MAP(policy_xdp), .added = true },
+	{ XBOND_PIN_POLICY_QUESTION, MAP(xbond_policy_1), .added = true },
+	{ XBOND_PIN_LOADS, MAP(loads), .added = true },
+	{ XBOND_PIN_MOVES, MAP(data_moves), .added = true },
+	{ XBOND_PIN_FLOWLETS, MAP(data_flowlets), .added = true },
+	{ XBOND_PIN_RECENT, MAP(recent), .added = true },
+	{ XBOND_PIN_DROPS, MAP(drops), .added = true },
+	{ XBOND_PIN_AFXDP, MAP(afxdp), .added = true },
+	{ XBOND_PIN_COUNTERS, MAP(counters) },
+	{ XBOND_PIN_HOLD, MAP(data_hold) },
+	{ XBOND_PIN_HOLD_TIMERS, MAP(hold_timers) },
+	{ XBOND_PIN_WATCHDOG, MAP(watchdog) },
+	{ XBOND_PIN_PDUS, MAP(pdus) },
+	{ XBOND_PIN_LACP, MAP(lacp) },
+	{ XBOND_PIN_CURSOR, MAP(data_cursor) },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_pair) },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress) },
+	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port) },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_asks) },
+	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port_asks) },
+	{ XBOND_PIN_PROG_POLICY_TRY, PROGRAM(xbond_policy_try) },
+	{ XBOND_PIN_PROG_RX, PROGRAM(xbond_rx) },
+	{ XBOND_PIN_PROG_BEAT, PROGRAM(xbond_beat) },
+	{ XBOND_PIN_PROG_LOOK, PROGRAM(xbond_look) },
+	{ XBOND_PIN_PROG_EXIT, PROGRAM(xbond_exit) },
+};
+#define OBJECT_ROWS (sizeof(object_rows) / sizeof(object_rows[0]))
+
 size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX])
 {
-	const struct object objects[] = {
-		{ .pin = XBOND_PIN_SETTINGS, .map = skeleton->maps.data_settings },
-		{ .pin = XBOND_PIN_TABLE, .map = skeleton->maps.data_table },
-		{ .pin = XBOND_PIN_BUCKETS, .map = skeleton->maps.data_buckets },
-		{ .pin = XBOND_PIN_BOND, .map = skeleton->maps.bond },
-		{ .pin = XBOND_PIN_SLAVES, .map = skeleton->maps.slaves },
-		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
-		{ .pin = XBOND_PIN_MONITORS, .map = skeleton->maps.monitors, .added = true },
-		{ .pin = XBOND_PIN_BFD, .map = skeleton->maps.data_bfd, .added = true },
-		{ .pin = XBOND_PIN_BFD_PACKETS, .map = skeleton->maps.bfd_packets, .added = true },
-		{ .pin = XBOND_PIN_BFD_TIMERS, .map = skeleton->maps.bfd_timers, .added = true },
-		{ .pin = XBOND_PIN_FAILOVER, .map = skeleton->maps.failover, .added = true },
-		{ .pin = XBOND_PIN_WAKE, .map = skeleton->maps.data_wake, .added = true },
-		{ .pin = XBOND_PIN_DOUBT, .map = skeleton->maps.data_doubt, .added = true },
-		{ .pin = XBOND_PIN_LOSSES, .map = skeleton->maps.losses, .added = true },
-		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
-		{ .pin = XBOND_PIN_TOLD, .map = skeleton->maps.data_told, .added = true },
-		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
-		{ .pin = XBOND_PIN_XDP_SLAVES, .map = skeleton->maps.xdp_slaves, .added = true },
-		{ .pin = XBOND_PIN_XDP_ALL, .map = skeleton->maps.xdp_all, .added = true },
-		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
-		{ .pin = XBOND_PIN_ALB, .map = skeleton->maps.data_alb, .added = true },
-		{ .pin = XBOND_PIN_VLANS, .map = skeleton->maps.data_vlans, .added = true },
-		{ .pin = XBOND_PIN_OWN_VLANS, .map = skeleton->maps.data_own_vlans, .added = true },
-		{ .pin = XBOND_PIN_CLIENTS, .map = skeleton->maps.clients, .added = true },
-		{ .pin = XBOND_PIN_RECEIVERS, .map = skeleton->maps.data_receivers, .added = true },
-		{ .pin = XBOND_PIN_POLICY, .map = skeleton->maps.policy, .added = true },
-		{ .pin = XBOND_PIN_POLICY_XDP, .map = skeleton->maps.policy_xdp, .added = true },
-		{ .pin = XBOND_PIN_POLICY_QUESTION,
-		  .map = skeleton->maps.xbond_policy_1,
-		  .added = true },
-		{ .pin = XBOND_PIN_LOADS, .map = skeleton->maps.loads, .added = true },
-		{ .pin = XBOND_PIN_MOVES, .map = skeleton->maps.data_moves, .added = true },
-		{ .pin = XBOND_PIN_FLOWLETS, .map = skeleton->maps.data_flowlets, .added = true },
-		{ .pin = XBOND_PIN_RECENT, .map = skeleton->maps.recent, .added = true },
-		{ .pin = XBOND_PIN_DROPS, .map = skeleton->maps.drops, .added = true },
-		{ .pin = XBOND_PIN_AFXDP, .map = skeleton->maps.afxdp, .added = true },
-		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
-		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
-		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },
-		{ .pin = XBOND_PIN_WATCHDOG, .map = skeleton->maps.watchdog },
-		{ .pin = XBOND_PIN_PDUS, .map = skeleton->maps.pdus },
-		{ .pin = XBOND_PIN_LACP, .map = skeleton->maps.lacp },
-		{ .pin = XBOND_PIN_CURSOR, .map = skeleton->maps.data_cursor },
-		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_pair },
-		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress },
-		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port },
-		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_asks },
-		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port_asks },
-		{ .pin = XBOND_PIN_PROG_POLICY_TRY, .program = skeleton->progs.xbond_policy_try },
-		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
-		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
-		{ .pin = XBOND_PIN_PROG_LOOK, .program = skeleton->progs.xbond_look },
-		{ .pin = XBOND_PIN_PROG_EXIT, .program = skeleton->progs.xbond_exit },
-	};
-
 	size_t count = 0;
 
-	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");
-	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
-		if (!objects[i].program || bpf_program__autoload(objects[i].program))
-			ret_objects[count++] = objects[i];
+	_Static_assert(OBJECT_ROWS <= OBJECTS_MAX, "room for all pins");
+	for (size_t i = 0; i < OBJECT_ROWS; i++) {
+		const char *at = (const char *)skeleton;
+		struct object object = { .pin = object_rows[i].pin, .added = object_rows[i].added };
+
+		if (object_rows[i].map)
+			object.map = *(struct bpf_map *const *)(at + object_rows[i].map);
+		else
+			object.program =
+				*(struct bpf_program *const *)(at + object_rows[i].program);
+		if (object.map || bpf_program__autoload(object.program))
+			ret_objects[count++] = object;
+	}
 	return count;
 }
 
