@@ -6,6 +6,7 @@
 #include "cli/base/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,4 +248,26 @@ bool cli_verb_takes(const struct verb *verb, const struct option_spec *option)
 {
 	return verb->takes_options && option->scope == verb->scope && !option->in_file &&
 	       option->id != verb->not_option;
+}
+
+static volatile sig_atomic_t cli_interrupted;
+
+static void cli_on_interrupt(int number)
+{
+	(void)number;
+	cli_interrupted = 1;
+}
+
+void cli_catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = cli_on_interrupt, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+bool cli_is_interrupted(void)
+{
+	return cli_interrupted;
 }

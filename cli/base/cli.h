@@ -66,6 +66,10 @@ const char *cli_flag(const struct cli *cli, const struct verb *verb, const char 
 /* By its name, or a beginning of it that no other verb has. NULL if there is none. */
 const struct verb *cli_verb(const struct cli *cli, const char *name);
 
+/* From now on SIGINT, SIGTERM or SIGHUP only says that this is to end; a second one ends it. */
+void cli_catch_interrupts(void);
+bool cli_is_interrupted(void);
+
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
 /* Prints one line to stderr, after "bondctl: ". */

@@ -111,6 +111,7 @@ struct capture {
 	uint32_t snaplen;
 	uint64_t most; /* packets; 0: no end */
 	uint64_t packets;
+	bool is_deleted; /* its bond */
 	struct sock_fprog filter;
 	struct capture_source *sources;
 	uint64_t since_ns; /* Unix time: from then on all of the first slaves are heard */

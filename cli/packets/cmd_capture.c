@@ -249,27 +249,6 @@ static void capture_free(struct capture *capture)
 #define LOOK_MS 200 /* for slaves that come and go */
 #define TEXT_SNAPLEN 256
 
-static volatile sig_atomic_t capture_is_over;
-
-static void capture_on_signal(int number)
-{
-	(void)number;
-	capture_is_over = 1;
-}
-
-/* A second signal ends the process at once, if the first was not enough. */
-static void capture_take_signals(const struct capture *capture)
-{
-	struct sigaction action = { .sa_handler = capture_on_signal,
-				    .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	if (capture->out.file)
-		signal(SIGPIPE, SIG_IGN);
-}
-
 /* An open device, because only for such a one libpcap knows where the kernel keeps tags. */
 static pcap_t *capture_compiler(const struct capture *capture, const char *device)
 {
@@ -311,21 +290,29 @@ static int capture_compile(struct capture *capture, const char *device, struct e
 static const char *capture_first_slave(const struct capture *capture)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(capture->pins, slot) &&
-		    (!capture->slave || !strcmp(capture->pins->slaves[slot].name, capture->slave)))
+		if (capture_wants(capture, slot))
 			return capture->pins->slaves[slot].name;
 	return NULL;
+}
+
+static bool capture_is_full(const struct capture *capture)
+{
+	return capture->most && capture->packets >= capture->most;
+}
+
+static bool capture_is_over(const struct capture *capture)
+{
+	return capture->out.closed || capture->is_deleted || capture_is_full(capture) ||
+	       cli_is_interrupted();
 }
 
 static void capture_write_due(struct capture *capture, uint64_t now_ns)
 {
 	struct order_packet *held;
 
-	while (!capture_is_over || now_ns == UINT64_MAX) {
-		if (capture->most && capture->packets >= capture->most) {
-			capture_is_over = 1;
+	while (!capture_is_over(capture) || now_ns == UINT64_MAX) {
+		if (capture_is_full(capture))
 			return;
-		}
 		held = order_take(&capture->order, now_ns);
 		if (!held)
 			return;
@@ -360,7 +347,7 @@ static void capture_look(struct capture *capture)
 
 	if (!capture_bond_is_there(capture)) {
 		cli_say("%s has been deleted", capture->bond);
-		capture_is_over = 1;
+		capture->is_deleted = true;
 	} else if (capture_settle_slaves(capture, &err) &&
 		   strcmp(err.text, capture->trouble.text)) {
 		cli_say("%s", err.text);
@@ -385,7 +372,7 @@ static int capture_turn(struct capture *capture, uint64_t *looked_ns, struct err
 static int capture_finish(struct capture *capture, struct err *err)
 {
 	capture_stop(capture);
-	if (!capture->most || capture->packets < capture->most) {
+	if (!capture_is_full(capture)) {
 		usleep(3 * TAP_RETIRE_MS * 1000);
 		capture_read(capture, 0);
 		capture_write_due(capture, UINT64_MAX);
@@ -411,8 +398,10 @@ static enum cli_exit capture_run(struct capture *capture)
 	struct err err;
 	int r = 0;
 
-	capture_take_signals(capture);
-	while (!r && !capture_is_over && !capture->out.closed) {
+	cli_catch_interrupts();
+	if (capture->out.file)
+		signal(SIGPIPE, SIG_IGN);
+	while (!r && !capture_is_over(capture)) {
 		capture_wait(capture);
 		r = capture_turn(capture, &looked_ns, &err);
 	}

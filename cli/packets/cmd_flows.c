@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +27,9 @@ struct flows_slave {
 	/* Counted by the programs in that time; exact, but for frames of others (LACPDUs). */
 	uint64_t packets, bytes;
 	uint64_t samples, sampled_bytes;
+	const struct flow_count *flow; /* by flows_sort(), the largest first */
+	size_t flow_count;
+	double flow_bytes; /* of all of them, in samples that stand for others */
 };
 
 struct flows {
@@ -54,8 +56,8 @@ static int flows_compare(const void *a, const void *b)
 	return (other->bytes > one->bytes) - (other->bytes < one->bytes);
 }
 
-/* The flows of the table without holes, in order. It is no hash table any more then. */
-static size_t flows_sort(struct flows *flows)
+/* Gives the slaves their flows, in order. The table has no holes then, and is no hash table. */
+static void flows_sort(struct flows *flows)
 {
 	struct flow_counts *counts = &flows->counts;
 	size_t count = 0;
@@ -64,7 +66,13 @@ static size_t flows_sort(struct flows *flows)
 		if (counts->flows[at].packets > 0)
 			counts->flows[count++] = counts->flows[at];
 	qsort(counts->flows, count, sizeof(*counts->flows), flows_compare);
-	return count;
+	while (count--) {
+		struct flows_slave *slave = &flows->slave[counts->flows[count].slot];
+
+		slave->flow = &counts->flows[count];
+		slave->flow_count++;
+		slave->flow_bytes += slave->flow->bytes;
+	}
 }
 
 /* Packets that the ring had no room for were like the others. */
@@ -86,27 +94,27 @@ static double flows_at_most(double estimate, uint64_t counted)
 	return estimate > (double)counted ? (double)counted / estimate : 1;
 }
 
-/* The factors from the samples of a flow to what the flow sent, in packets and in bytes. */
-static double flows_packets_scale(const struct flows *flows, const struct flows_slave *slave)
+/* What a flow sent, from its samples. */
+struct flows_rate {
+	double packets_per_s, bits_per_s;
+	double share;	    /* of the slave's bytes */
+	double uncertainty; /* half the width of the range of the true rate, with 95 % probability
+			     */
+};
+
+static struct flows_rate flows_rate(const struct flows *flows, const struct flows_slave *slave,
+				    const struct flow_count *flow)
 {
-	return flows_scale(slave) * flows_at_most(flows_estimate(flows, slave), slave->packets);
-}
+	double scale = flows_scale(slave), sampled = 1 / (flows->one_of * scale);
+	double packets = scale * flows_at_most(flows_estimate(flows, slave), slave->packets);
+	double bytes = scale * flows_at_most((double)slave->sampled_bytes / sampled, slave->bytes);
 
-static double flows_bytes_scale(const struct flows *flows, const struct flows_slave *slave)
-{
-	double scale = flows_scale(slave);
-
-	return scale *
-	       flows_at_most((double)slave->sampled_bytes * flows->one_of * scale, slave->bytes);
-}
-
-/* Half the width of the range in which the true rate of packets is with 95 % probability. */
-static double flows_uncertainty(const struct flows *flows, const struct flows_slave *slave,
-				uint64_t samples)
-{
-	double sampled = 1 / (flows->one_of * flows_scale(slave));
-
-	return 1.96 * sqrt((1 - sampled) / (double)samples);
+	return (struct flows_rate){
+		.packets_per_s = flow->packets * packets / flows->seconds,
+		.bits_per_s = 8 * flow->bytes * bytes / flows->seconds,
+		.share = flow->bytes / slave->flow_bytes,
+		.uncertainty = 1.96 * sqrt((1 - sampled) / (double)flow->samples),
+	};
 }
 
 /* Why the samples do not show everything; NULL if they do, as far as can be told. */
@@ -128,25 +136,14 @@ static const char *flows_unseen(const struct flows *flows, unsigned int slot)
 	return NULL;
 }
 
-static double flows_bytes_of(const struct flow_count *flow, size_t count)
-{
-	double bytes = 0;
-
-	for (size_t i = 0; i < count; i++)
-		bytes += flow[i].bytes;
-	return bytes;
-}
-
 static json_t *flows_flow_json(const struct flows *flows, const struct flows_slave *slave,
-			       const struct flow_count *flow, double all)
+			       const struct flow_count *flow)
 {
-	double packets = flow->packets * flows_packets_scale(flows, slave) / flows->seconds;
-	double bytes = flow->bytes * flows_bytes_scale(flows, slave) / flows->seconds;
+	struct flows_rate rate = flows_rate(flows, slave, flow);
 
 	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:I}", "flow", tuple_json(&flow->tuple),
-			 "bits_per_s", 8 * bytes, "packets_per_s", packets, "share",
-			 flow->bytes / all, "uncertainty",
-			 flows_uncertainty(flows, slave, flow->samples), "samples",
+			 "bits_per_s", rate.bits_per_s, "packets_per_s", rate.packets_per_s,
+			 "share", rate.share, "uncertainty", rate.uncertainty, "samples",
 			 (json_int_t)flow->samples);
 }
 
@@ -157,46 +154,41 @@ static json_t *flows_rate_json(const struct flows *flows, const struct flows_sla
 	return slave->has_left ? json_null() : json_real(count / flows->seconds);
 }
 
-static json_t *flows_slave_json(const struct flows *flows, unsigned int slot,
-				const struct flow_count *flow, size_t count)
+static json_t *flows_slave_json(const struct flows *flows, unsigned int slot)
 {
 	const struct flows_slave *slave = &flows->slave[slot];
 	const char *unseen = flows_unseen(flows, slot);
-	double all = flows_bytes_of(flow, count);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count && i < flows->top && !slave->has_left; i++)
-		json_array_append_new(list, flows_flow_json(flows, slave, &flow[i], all));
-	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "name",
-			 json_value_text(slave->name), "bits_per_s",
-			 flows_rate_json(flows, slave, 8 * (double)slave->bytes), "packets_per_s",
-			 flows_rate_json(flows, slave, (double)slave->packets), "samples",
-			 (json_int_t)slave->samples, "samples_dropped",
-			 (json_int_t)slave->tap.dropped, "flows_seen", (json_int_t)count, "unseen",
-			 unseen ? json_string(unseen) : json_null(), "flows", list);
+	for (size_t i = 0; i < slave->flow_count && i < flows->top && !slave->has_left; i++)
+		json_array_append_new(list, flows_flow_json(flows, slave, &slave->flow[i]));
+	return json_pack(
+		"{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "name", json_value_text(slave->name),
+		"bits_per_s", flows_rate_json(flows, slave, 8 * (double)slave->bytes),
+		"packets_per_s", flows_rate_json(flows, slave, (double)slave->packets), "samples",
+		(json_int_t)slave->samples, "samples_dropped", (json_int_t)slave->tap.dropped,
+		"flows_seen", (json_int_t)slave->flow_count, "unseen",
+		unseen ? json_string(unseen) : json_null(), "flows", list);
 }
 
-static void flows_print_flows(const struct flows *flows, const struct flows_slave *slave,
-			      const struct flow_count *flow, size_t count)
+static void flows_print_flows(const struct flows *flows, const struct flows_slave *slave)
 {
-	double packets = flows_packets_scale(flows, slave) / flows->seconds;
-	double bytes = flows_bytes_scale(flows, slave) / flows->seconds;
-	double all = flows_bytes_of(flow, count);
 	char text[TUPLE_TEXT];
 
-	for (size_t i = 0; i < count && i < flows->top; i++, flow++) {
-		printf("%12.3f %10.0f %6.1f%%", 8e-6 * flow->bytes * bytes, flow->packets * packets,
-		       100 * flow->bytes / all);
+	for (size_t i = 0; i < slave->flow_count && i < flows->top; i++) {
+		struct flows_rate rate = flows_rate(flows, slave, &slave->flow[i]);
+
+		printf("%12.3f %10.0f %6.1f%%", 1e-6 * rate.bits_per_s, rate.packets_per_s,
+		       100 * rate.share);
 		if (flows->one_of > 1 || slave->tap.dropped)
-			printf(" %4.0f%%", 100 * flows_uncertainty(flows, slave, flow->samples));
+			printf(" %4.0f%%", 100 * rate.uncertainty);
 		else
 			printf("     -");
-		printf("  %s\n", tuple_format(&flow->tuple, text));
+		printf("  %s\n", tuple_format(&slave->flow[i].tuple, text));
 	}
 }
 
-static void flows_print_slave(const struct flows *flows, unsigned int slot,
-			      const struct flow_count *flow, size_t count)
+static void flows_print_slave(const struct flows *flows, unsigned int slot)
 {
 	const struct flows_slave *slave = &flows->slave[slot];
 	const char *unseen = flows_unseen(flows, slot);
@@ -209,27 +201,15 @@ static void flows_print_slave(const struct flows *flows, unsigned int slot,
 	}
 	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", name,
 	       8e-6 * (double)slave->bytes / flows->seconds,
-	       (double)slave->packets / flows->seconds, count, count == 1 ? "" : "s");
+	       (double)slave->packets / flows->seconds, slave->flow_count,
+	       slave->flow_count == 1 ? "" : "s");
 	if (unseen)
 		printf("  %s\n", unseen);
-	flows_print_flows(flows, slave, flow, count);
+	flows_print_flows(flows, slave);
 }
 
-/* The flows of a slot among the sorted ones. */
-static size_t flows_count_of(const struct flow_count *flow, const struct flow_count *end,
-			     unsigned int slot)
+static void flows_print(const struct flows *flows)
 {
-	size_t count = 0;
-
-	while (flow + count < end && flow[count].slot == slot)
-		count++;
-	return count;
-}
-
-static void flows_print(struct flows *flows)
-{
-	const struct flow_count *flow = flows->counts.flows, *end = flow + flows_sort(flows);
-
 	printf("%s, %s: %s in %.1f s", flows->bond, mode_name(flows->pins->bond->mode),
 	       flows->direction == TAP_OUT ? "sent" : "received", flows->seconds);
 	if (flows->one_of > 1)
@@ -238,27 +218,18 @@ static void flows_print(struct flows *flows)
 	if (flows->counts.unnoted)
 		puts("There are too many flows: the newest are missing.");
 	printf("\n%12s %10s %7s %5s  %s\n", "Mbit/s", "packets/s", "share", "+-", "flow");
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		size_t count = flows_count_of(flow, end, slot);
-
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (flows->slave[slot].open)
-			flows_print_slave(flows, slot, flow, count);
-		flow += count;
-	}
+			flows_print_slave(flows, slot);
 }
 
-static json_t *flows_json(struct flows *flows)
+static json_t *flows_json(const struct flows *flows)
 {
-	const struct flow_count *flow = flows->counts.flows, *end = flow + flows_sort(flows);
 	json_t *slaves = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		size_t count = flows_count_of(flow, end, slot);
-
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (flows->slave[slot].open)
-			json_array_append_new(slaves, flows_slave_json(flows, slot, flow, count));
-		flow += count;
-	}
+			json_array_append_new(slaves, flows_slave_json(flows, slot));
 	return json_pack("{s:s, s:s, s:s, s:f, s:I, s:b, s:o}", "name", flows->bond, "mode",
 			 mode_name(flows->pins->bond->mode), "direction",
 			 flows->direction == TAP_OUT ? "out" : "in", "seconds", flows->seconds,
@@ -275,14 +246,6 @@ static json_t *flows_json(struct flows *flows)
 #define MOST_FLOWS (1 << 16)
 #define SECOND UINT64_C(1000000000)
 
-static volatile sig_atomic_t flows_is_over;
-
-static void flows_on_interrupt(int number)
-{
-	(void)number;
-	flows_is_over = 1;
-}
-
 static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *ret_packets,
 			uint64_t *ret_bytes)
 {
@@ -293,28 +256,21 @@ static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *
 	*ret_bytes = flows->direction == TAP_OUT ? counters.tx_bytes : counters.rx_bytes;
 }
 
-static void flows_count_packets(const struct flows *flows, uint64_t ret_packets[XBOND_MAX_SLAVES])
-{
-	uint64_t bytes;
-
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		flows_count(flows, slot, &ret_packets[slot], &bytes);
-}
-
 /*
  * So that the samples are enough, and few enough not to disturb. A count that fell is that of a
  * slot whose slave has left.
  */
 static uint32_t flows_choose_rate(const struct flows *flows)
 {
-	uint64_t before[XBOND_MAX_SLAVES], after[XBOND_MAX_SLAVES], packets = 0;
+	uint64_t before[XBOND_MAX_SLAVES], after, bytes, packets = 0;
 
-	flows_count_packets(flows, before);
-	usleep(MEASURE_MS * 1000);
-	flows_count_packets(flows, after);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (after[slot] > before[slot])
-			packets += after[slot] - before[slot];
+		flows_count(flows, slot, &before[slot], &bytes);
+	usleep(MEASURE_MS * 1000);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		flows_count(flows, slot, &after, &bytes);
+		packets += after > before[slot] ? after - before[slot] : 0;
+	}
 	return (uint32_t)(1 + packets * 1000 / MEASURE_MS / SAMPLES_PER_S);
 }
 
@@ -422,13 +378,11 @@ static void flows_take(void *context, const struct tap_packet *packet)
 	flows->slave[reading->slot].sampled_bytes += captured.length;
 }
 
-static void flows_read(struct flows *flows)
+static void flows_read_slave(struct flows *flows, unsigned int slot)
 {
-	struct flows_reading reading = { .flows = flows };
+	struct flows_reading reading = { flows, slot };
 
-	for (reading.slot = 0; reading.slot < XBOND_MAX_SLAVES; reading.slot++)
-		if (flows->slave[reading.slot].open)
-			tap_read(&flows->slave[reading.slot].tap, flows_take, &reading);
+	tap_read(&flows->slave[slot].tap, flows_take, &reading);
 }
 
 static void flows_wait(const struct flows *flows)
@@ -471,25 +425,25 @@ static void flows_settle_slave(struct flows *flows, unsigned int slot)
 		slave->bytes = slave->sampled_bytes;
 }
 
-/* Ctrl-C ends the looking, and what was seen is shown. A second one ends the process. */
+/* An interrupt ends the looking, and what was seen is shown. */
 static void flows_look(struct flows *flows, double seconds)
 {
-	struct sigaction action = { .sa_handler = flows_on_interrupt,
-				    .sa_flags = (int)SA_RESETHAND };
 	uint64_t begin = clock_now_ns(), length = (uint64_t)(seconds * SECOND);
 
-	sigaction(SIGINT, &action, NULL);
+	cli_catch_interrupts();
 	flows_each(flows, flows_begin_slave);
-	while (!flows_is_over && !flows_is_deleted(flows) && clock_now_ns() - begin < length) {
+	while (!cli_is_interrupted() && !flows_is_deleted(flows) &&
+	       clock_now_ns() - begin < length) {
 		flows_wait(flows);
-		flows_read(flows);
+		flows_each(flows, flows_read_slave);
 		flows_each(flows, flows_configure_slave);
 	}
 	flows_each(flows, flows_end_slave);
 	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;
 	usleep(3 * TAP_RETIRE_MS * 1000);
-	flows_read(flows);
+	flows_each(flows, flows_read_slave);
 	flows_each(flows, flows_settle_slave);
+	flows_sort(flows);
 }
 
 static int flows_measure(struct flows *flows, double seconds, struct err *err)
