@@ -46,7 +46,7 @@ static bool watch_sync_device(struct bond *bond)
 		rollback_rename(bond->daemon, before, bond_pin(bond)->name);
 		return true;
 	}
-	rollback_forget(bond->daemon, bond_pin(bond)->name);
+	rollback_forget(bond_pin(bond)->name);
 	lifecycle_gone(bond);
 	return false;
 }

@@ -6,7 +6,6 @@
 #include "daemon/control/control.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "daemon/handover/handover.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/apply.h"
+#include "daemon/manage/config.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback.h"
 #include "view/view_json.h"
@@ -54,7 +54,7 @@ static int control_do_create(struct request *request, struct err *err)
 	if (!r)
 		r = request_create(request->daemon, request->bond, &options, err);
 	if (!r)
-		rollback_forget(request->daemon, request->bond);
+		rollback_forget(request->bond);
 	return r;
 }
 
@@ -63,7 +63,7 @@ static int control_do_delete(struct request *request, struct err *err)
 	int r = request_delete(request->daemon, request->bond, err);
 
 	if (!daemon_find_bond(request->daemon, request->bond))
-		rollback_forget(request->daemon, request->bond);
+		rollback_forget(request->bond);
 	return r;
 }
 
@@ -86,7 +86,6 @@ static json_t *control_words(int r, const struct err *err, json_t *notes, json_t
 
 /* Who is told, when the request has long been freed. */
 struct control_told {
-	struct daemon *daemon;
 	struct control_client client;
 	char bond[XBOND_NAME_SIZE];
 	enum handover_kind kind;
@@ -97,7 +96,7 @@ static void control_tell_handover(int r, const struct err *err, json_t *notes, v
 	struct control_told *told = arg;
 
 	if (!r && told->kind == HANDOVER_HANDBACK)
-		rollback_forget(told->daemon, told->bond);
+		rollback_forget(told->bond);
 	told->client.answer_later(told->client.client, control_words(r, err, notes, NULL));
 	free(told);
 }
@@ -114,7 +113,6 @@ static int control_handover(struct request *request, enum handover_kind kind, st
 					.arg = told };
 	int r;
 
-	told->daemon = request->daemon;
 	told->client = *request->client;
 	told->kind = kind;
 	snprintf(told->bond, sizeof(told->bond), "%s", request->bond);
@@ -314,53 +312,17 @@ static int control_do_stats(struct request *request, struct err *err)
 	return control_look_at(request, control_stats_with_loop, err);
 }
 
-/*
- * The first event that the client gets: the next one, or, if it names one of this bondd, that one
- * or the oldest that is left. What is of another bondd counts as the oldest.
- */
-static uint64_t control_first_event(const json_t *words)
-{
-	const json_t *from = json_object_get(words, "from");
-	const char *run = json_string_value(json_object_get(words, "bondd"));
-	const struct event_ring *ring = event_ring();
-	uint64_t wanted = json_integer_value(from) > 0 ? (uint64_t)json_integer_value(from) : 0;
-
-	if (!json_is_integer(from))
-		return ring->next;
-	if (run && strcmp(run, event_run()))
-		return ring->first;
-	/* 0 asks for what there is; another number tells what the client has seen. */
-	return wanted && wanted <= ring->next ? wanted : ring->first;
-}
-
 static int control_do_monitor(struct request *request, struct err *err)
 {
 	int r = follower_check(request->client->uid, err);
 
 	if (r)
 		return r;
-	request->follow_from = control_first_event(request->words);
+	request->follow_from = follower_first_event(request->words);
 	request->result =
 		json_pack("{s:s, s:I, s:I}", "bondd", event_run(), "from",
 			  (json_int_t)request->follow_from, "next", (json_int_t)event_ring()->next);
 	return 0;
-}
-
-/* A bondctl that looks into another directory than we would show files that we do not apply. */
-static int control_check_config_dir(const struct request *request, struct err *err)
-{
-	const char *ours = request->daemon->paths.config_dir;
-	const char *theirs = json_string_value(json_object_get(request->words, "config_dir"));
-	char real_ours[PATH_MAX], real_theirs[PATH_MAX];
-
-	if (!theirs || !strcmp(theirs, ours) ||
-	    (realpath(theirs, real_theirs) && realpath(ours, real_ours) &&
-	     !strcmp(real_theirs, real_ours)))
-		return 0;
-	return err_set(err, EINVAL,
-		       "bondd reads its configuration from %s, not from %s; call bondctl with "
-		       "'--config-dir %s'",
-		       ours, theirs, ours);
 }
 
 static int control_apply(struct request *request, bool only_new, struct err *err)
@@ -378,7 +340,8 @@ static int control_apply(struct request *request, bool only_new, struct err *err
 	if (confirm && !order.confirm.seconds)
 		return err_set(err, EINVAL, "bad request: confirm is not 1 to %d seconds",
 			       ROLLBACK_MAX_S);
-	if (control_check_config_dir(request, err))
+	if (config_check_dir(request->daemon,
+			     json_string_value(json_object_get(request->words, "config_dir")), err))
 		return -EINVAL;
 	if (request->bond)
 		request->result =
@@ -400,9 +363,7 @@ static int control_do_load(struct request *request, struct err *err)
 
 /* One bond, or all that wait. The result names those that did it. */
 static int control_with_waiting(struct request *request,
-				int (*function)(struct daemon *daemon, const char *bond,
-						struct err *err),
-				struct err *err)
+				int (*function)(const char *bond, struct err *err), struct err *err)
 {
 	json_t *names = request->bond ? json_pack("[s]", request->bond) : rollback_names();
 	const json_t *name;
@@ -412,7 +373,7 @@ static int control_with_waiting(struct request *request,
 	request->result = json_array();
 	json_array_foreach (names, at, name) {
 		struct err why;
-		int failed = function(request->daemon, json_string_value(name), &why);
+		int failed = function(json_string_value(name), &why);
 
 		if (failed && !r)
 			r = err_set(err, -failed, "%s", why.text);
@@ -439,33 +400,36 @@ static int control_do_rollback(struct request *request, struct err *err)
 	return control_with_waiting(request, rollback_now, err);
 }
 
+enum method_traits {
+	METHOD_FOR_ALL = 1,    /* also for members of the group xbond; it changes nothing */
+	METHOD_NAMES_BOND = 2, /* is refused without one */
+	METHOD_CHANGES = 4,    /* what a takeover or handback of the bond relies on */
+};
+
 static const struct method {
 	const char *name;
 	method_function function;
-	/* Also for members of the group xbond. It changes nothing. */
-	bool for_all;
-	bool finds_bond; /* itself, or does without */
-	bool is_change;	 /* of what a takeover or handback of the bond relies on */
+	unsigned int traits;
 } methods[] = {
-	{ "ping", control_do_ping, true, true, false },
-	{ "list", control_do_list, true, true, false },
-	{ "show", control_do_show, true, true, false },
-	{ "stats", control_do_stats, true, true, false },
-	{ "monitor", control_do_monitor, true, true, false },
-	{ "create", control_do_create, false, false, false },
-	{ "delete", control_do_delete, false, false, true },
-	{ "add-slave", control_do_add_slave, false, false, true },
-	{ "del-slave", control_do_del_slave, false, false, true },
-	{ "set", control_do_set, false, false, true },
-	{ "set-slave", control_do_set_slave, false, false, true },
-	{ "refresh", control_do_refresh, false, false, false },
-	{ "policy", control_do_policy, false, false, true },
-	{ "takeover", control_do_takeover, false, false, true },
-	{ "handback", control_do_handback, false, false, true },
-	{ "load", control_do_load, false, true, false },
-	{ "apply", control_do_apply, false, true, false },
-	{ "confirm", control_do_confirm, false, true, false },
-	{ "rollback", control_do_rollback, false, true, false },
+	{ "ping", control_do_ping, METHOD_FOR_ALL },
+	{ "list", control_do_list, METHOD_FOR_ALL },
+	{ "show", control_do_show, METHOD_FOR_ALL },
+	{ "stats", control_do_stats, METHOD_FOR_ALL },
+	{ "monitor", control_do_monitor, METHOD_FOR_ALL },
+	{ "create", control_do_create, METHOD_NAMES_BOND },
+	{ "delete", control_do_delete, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "add-slave", control_do_add_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "del-slave", control_do_del_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "set", control_do_set, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "set-slave", control_do_set_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "refresh", control_do_refresh, METHOD_NAMES_BOND },
+	{ "policy", control_do_policy, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "takeover", control_do_takeover, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "handback", control_do_handback, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "load", control_do_load, 0 },
+	{ "apply", control_do_apply, 0 },
+	{ "confirm", control_do_confirm, 0 },
+	{ "rollback", control_do_rollback, 0 },
 };
 
 static const struct method *control_find_method(const char *name)
@@ -484,11 +448,12 @@ static int control_call(struct request *request, struct err *err)
 	if (!method)
 		return err_set(err, EINVAL, "bad request: unknown method %s",
 			       name ? name : "(none)");
-	if (request->client->uid && !method->for_all)
+	if (request->client->uid && !(method->traits & METHOD_FOR_ALL))
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
-	if (!method->finds_bond && !request->bond)
+	if (method->traits & METHOD_NAMES_BOND && !request->bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
-	if (method->is_change && request_check_free(request->daemon, request->bond, err))
+	if (method->traits & METHOD_CHANGES &&
+	    request_check_free(request->daemon, request->bond, err))
 		return -EBUSY;
 	latency_note(method->name);
 	return method->function(request, err);

@@ -50,6 +50,11 @@ json_t *control_answer(struct daemon *daemon, const struct control_client *clien
 
 /* Returns -EBUSY, with a line in err, if there are too many. */
 int follower_check(uid_t uid, struct err *err);
+/*
+ * The first event that the client gets, whose request this is: the next one, or, if it names one of
+ * this bondd, that one or the oldest that is left. What is of another bondd counts as the oldest.
+ */
+uint64_t follower_first_event(const json_t *words);
 /* Takes the connection. from: the number of the first event. */
 void follower_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from);
 /* Ends all connections. */

@@ -153,6 +153,21 @@ int follower_check(uid_t uid, struct err *err)
 	return 0;
 }
 
+uint64_t follower_first_event(const json_t *words)
+{
+	const json_t *from = json_object_get(words, "from");
+	const char *run = json_string_value(json_object_get(words, "bondd"));
+	const struct event_ring *ring = event_ring();
+	uint64_t wanted = json_integer_value(from) > 0 ? (uint64_t)json_integer_value(from) : 0;
+
+	if (!json_is_integer(from))
+		return ring->next;
+	if (run && strcmp(run, event_run()))
+		return ring->first;
+	/* 0 asks for what there is; another number tells what the client has seen. */
+	return wanted && wanted <= ring->next ? wanted : ring->first;
+}
+
 static int follower_watch(struct daemon *daemon, struct follower *follower)
 {
 	int r = 0;

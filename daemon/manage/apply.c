@@ -98,7 +98,7 @@ static void apply_undo(const struct applying *applying, const json_t *before, bo
 	if (snapshot_restore(applying->daemon, applying->name, before, &why))
 		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
 	if (!waited)
-		rollback_forget(applying->daemon, applying->name);
+		rollback_forget(applying->name);
 }
 
 /*
@@ -125,7 +125,7 @@ static int apply_run(struct applying *applying, struct err *err)
 				     "now matches its file, after %zu steps", applying->plan.count);
 	}
 	if (!terms->seconds)
-		rollback_forget(applying->daemon, applying->name);
+		rollback_forget(applying->name);
 	json_decref(before);
 	return r;
 }

@@ -4,6 +4,7 @@
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -364,6 +365,21 @@ int config_create(struct daemon *daemon, const char *name, const struct config_f
 	config_bring_up(bond, &file->bond);
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	return 0;
+}
+
+int config_check_dir(const struct daemon *daemon, const char *theirs, struct err *err)
+{
+	const char *ours = daemon->paths.config_dir;
+	char real_ours[PATH_MAX], real_theirs[PATH_MAX];
+
+	if (!theirs || !strcmp(theirs, ours) ||
+	    (realpath(theirs, real_theirs) && realpath(ours, real_ours) &&
+	     !strcmp(real_theirs, real_ours)))
+		return 0;
+	return err_set(err, EINVAL,
+		       "bondd reads its configuration from %s, not from %s; call bondctl with "
+		       "'--config-dir %s'",
+		       ours, theirs, ours);
 }
 
 int config_read(struct daemon *daemon, const char *bond, struct config_file *ret_file,

@@ -15,6 +15,11 @@
  * applied.
  */
 void config_apply_all(struct daemon *daemon);
+/*
+ * theirs: where a bondctl has its configuration; NULL: it does not say. -EINVAL: another directory
+ * than ours, so it would show files that are not applied.
+ */
+int config_check_dir(const struct daemon *daemon, const char *theirs, struct err *err);
 /* The bond's file. Logs every mistake. */
 int config_read(struct daemon *daemon, const char *bond, struct config_file *ret_file,
 		struct err *err);

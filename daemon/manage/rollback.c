@@ -123,7 +123,7 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	else
 		event_config("rollback", bond, NULL,
 			     "was rolled back to what it was before 'bondctl apply --confirm'");
-	rollback_forget(daemon, bond);
+	rollback_forget(bond);
 	return r;
 }
 
@@ -330,12 +330,11 @@ static int rollback_find_waiting(const char *bond, struct rollback **ret_rollbac
 				       bond);
 }
 
-int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err)
+int rollback_confirm(const char *bond, struct err *err)
 {
 	struct rollback *rollback;
 	int r = rollback_find_waiting(bond, &rollback, err);
 
-	(void)daemon;
 	if (r)
 		return r;
 	rollback_end(rollback);
@@ -358,12 +357,11 @@ static int rollback_check_alone(const struct rollback *rollback, struct err *err
 	return 0;
 }
 
-int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
+int rollback_now(const char *bond, struct err *err)
 {
 	struct rollback *rollback;
 	int r = rollback_find_waiting(bond, &rollback, err);
 
-	(void)daemon;
 	if (!r)
 		r = rollback_check_free(rollback, err);
 	if (!r)
@@ -379,11 +377,10 @@ void rollback_prepare_all(void)
 	json_decref(names);
 }
 
-void rollback_forget(struct daemon *daemon, const char *bond)
+void rollback_forget(const char *bond)
 {
 	struct rollback *rollback = rollback_find(bond);
 
-	(void)daemon;
 	if (rollback)
 		rollback_end(rollback);
 }

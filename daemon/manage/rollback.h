@@ -31,17 +31,17 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 /* Seconds until it goes back, rounded up; 0: it does not wait to be confirmed. */
 unsigned int rollback_left_s(const char *bond);
 /* What it is now is what it shall be. -ENOENT: it did not wait for that. */
-int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
+int rollback_confirm(const char *bond, struct err *err);
 /*
  * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: nothing was
  * done, because a takeover or handback has not ended, or another bond that waits has a slave that
  * this one gets back.
  */
-int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
+int rollback_now(const char *bond, struct err *err);
 /* Before rollback_now() for all of them: they give up slaves that others of them had. */
 void rollback_prepare_all(void);
 /* Its change is complete, or nobody has to confirm any more: the bond was made anew or is gone. */
-void rollback_forget(struct daemon *daemon, const char *bond);
+void rollback_forget(const char *bond);
 /* Follows a bond that is called `to` now. Does nothing if these names are equal. */
 void rollback_rename(struct daemon *daemon, const char *from, const char *to);
 /* The names of the bonds that wait; a new reference. */
