@@ -47,10 +47,12 @@ int see_names(const struct cli *cli, char ***ret_names, struct err *err);
 void text_bond(const struct seen *seen);
 /* text.c: the object of view_stats() */
 void text_stats(const json_t *stats);
-/* text.c: one option a line: all that have an effect in the bond's mode, or differ from defaults.
+/*
+ * text.c: options that differ from their defaults. all: also those that have an effect in the
+ * bond's mode, each in a line of its own.
  */
-void text_options_all_of_bond(const json_t *bond, bool forced_counted);
-void text_options_all_of_slave(const json_t *bond, const json_t *slave);
+void text_options_bond(const json_t *bond, bool forced_counted, bool all);
+void text_options_slave(const json_t *bond, const json_t *slave, bool all);
 /* text_details.c: a line for each process that has AF_XDP sockets on slaves */
 void text_sockets(const json_t *bond);
 /* text_details.c: all that is known of a bond */

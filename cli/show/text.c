@@ -135,9 +135,9 @@ static struct manner text_options_manner(const json_t *bond, const char *lead)
 	};
 }
 
-static void text_options_of_bond(const json_t *bond, bool forced_counted, const char *lead)
+void text_options_bond(const json_t *bond, bool forced_counted, bool all)
 {
-	struct manner manner = text_options_manner(bond, lead);
+	struct manner manner = text_options_manner(bond, all ? NULL : "options");
 	const char *option = field_text_or(bond, "device_for", NULL);
 
 	snprintf(manner.device, sizeof(manner.device), "%s%s%s", field_text_or(bond, "device", ""),
@@ -148,29 +148,13 @@ static void text_options_of_bond(const json_t *bond, bool forced_counted, const 
 	text_options_print(json_object_get(bond, "options"), OPTION_BOND, manner);
 }
 
-static void text_options_bond(const json_t *bond, bool forced_counted)
-{
-	text_options_of_bond(bond, forced_counted, "options");
-}
-
-void text_options_all_of_bond(const json_t *bond, bool forced_counted)
-{
-	text_options_of_bond(bond, forced_counted, NULL);
-}
-
-static void text_options_slave(const json_t *bond, const json_t *slave)
+void text_options_slave(const json_t *bond, const json_t *slave, bool all)
 {
 	char lead[64];
 
 	snprintf(lead, sizeof(lead), "options of %s", field_text(slave, "name"));
 	text_options_print(json_object_get(slave, "options"), OPTION_SLAVE,
-			   text_options_manner(bond, lead));
-}
-
-void text_options_all_of_slave(const json_t *bond, const json_t *slave)
-{
-	text_options_print(json_object_get(slave, "options"), OPTION_SLAVE,
-			   text_options_manner(bond, NULL));
+			   text_options_manner(bond, all ? NULL : lead));
 }
 
 /* The table */
@@ -394,10 +378,10 @@ void text_bond(const struct seen *seen)
 	if (json_is_string(json_object_get(bond, "policy")))
 		printf("  policy %s\n", field_text(bond, "policy"));
 	text_sockets(bond);
-	text_options_bond(bond, seen->forced_counted);
+	text_options_bond(bond, seen->forced_counted, false);
 	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
-		text_options_slave(bond, slave);
+		text_options_slave(bond, slave, false);
 }
 
 /* Counters, of `stats` */

@@ -341,7 +341,7 @@ static void text_details_slave(const json_t *bond, const json_t *slave)
 	printf("    %-20s %s\n", "receives through", field_text(slave, "rx_hook"));
 	text_monitors(json_object_get(slave, "monitors"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
-	text_options_all_of_slave(bond, slave);
+	text_options_slave(bond, slave, true);
 	text_details_counters(slave);
 	if (json_object_get(slave, "clients"))
 		printf("    %-20s %lld\n", "clients", field_number(slave, "clients"));
@@ -483,7 +483,7 @@ void text_details_bond(const struct seen *seen)
 		printf("    %-20s %lld\n", "clients refused",
 		       field_number(bond, "clients_refused"));
 	text_lacp_bond(json_object_get(bond, "lacp"));
-	text_options_all_of_bond(bond, seen->forced_counted);
+	text_options_bond(bond, seen->forced_counted, true);
 	text_details_counters(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		text_details_slave(bond, slave);
