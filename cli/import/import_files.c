@@ -357,6 +357,35 @@ void import_ini_read(struct import *import, const struct import_file *file, enum
 	}
 }
 
+static int import_ini_add_file(struct import *import, const char *path, struct import_ini *ini,
+			       struct err *err)
+{
+	const struct import_file *file;
+	int r = import_file_read(import, path, &file, err);
+
+	if (!r)
+		import_ini_read(import, file, IMPORT_JOINS_BY_SPACE, ini);
+	return r;
+}
+
+int import_ini_read_unit(struct import *import, const char *path, const char *const *dirs,
+			 struct import_ini *ini, struct err *err)
+{
+	const char *drop_in_dirs[8] = { NULL };
+	size_t count = 0;
+	char **drop_ins;
+	int r;
+
+	for (size_t i = 0; dirs[i] && i < 7; i++)
+		drop_in_dirs[i] = import_text(import, "%s/%s.d", dirs[i], basename(path));
+	r = import_ini_add_file(import, path, ini, err);
+	if (!r)
+		r = import_collect(import, drop_in_dirs, ".conf", &drop_ins, &count, err);
+	for (size_t i = 0; !r && i < count; i++)
+		r = import_ini_add_file(import, drop_ins[i], ini, err);
+	return r;
+}
+
 static bool import_ini_is(const struct import_ini_entry *entry, const char *section,
 			  const char *key)
 {

@@ -92,6 +92,9 @@ struct import_ini {
 /* Adds what the file has. */
 void import_ini_read(struct import *import, const struct import_file *file, enum import_joins joins,
 		     struct import_ini *ini);
+/* A file of systemd's, and its drop-ins, which are below these directories in NAME.d. */
+int import_ini_read_unit(struct import *import, const char *path, const char *const *dirs,
+			 struct import_ini *ini, struct err *err);
 void import_ini_add(struct import *import, struct import_ini *ini,
 		    const struct import_ini_entry *entry);
 /* The last entry of that section and key; NULL if there is none. */

@@ -6,6 +6,7 @@
  * device only the first, in the order of the files' names.
  */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,13 @@ enum networkd_answer { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
 static const char *const match_keys[NETWORKD_MATCH_KEYS] = { "Name", "Type", "MACAddress",
 							     "PermanentMACAddress" };
 
+static bool networkd_is_one_of(const char *key, const char *const *keys, size_t count)
+{
+	while (count && strcmp(keys[count - 1], key) != 0)
+		count--;
+	return count;
+}
+
 static bool networkd_match_word(struct import *import, const char *word, size_t length,
 				const char *device, bool is_mac)
 {
@@ -35,8 +43,7 @@ static bool networkd_match_word(struct import *import, const char *word, size_t 
 
 	if (length >= sizeof(text))
 		return false;
-	memcpy(text, word, length);
-	text[length] = '\0';
+	snprintf(text, sizeof(text), "%.*s", (int)length, word);
 	return is_mac ? import_same(import_mac(import, text), device) : !fnmatch(text, device, 0);
 }
 
@@ -93,15 +100,10 @@ static void networkd_match_read(struct import *import, const struct import_ini *
 	*ret_match = (struct networkd_match){ .is_there = import_ini_has_section(ini, "Match") };
 	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++)
 		ret_match->lists[i] = import_ini_list(import, ini, "Match", match_keys[i]);
-	for (size_t i = 0; i < ini->count; i++) {
-		size_t key = 0;
-
-		while (key < NETWORKD_MATCH_KEYS &&
-		       strcmp(match_keys[key], ini->entries[i].key) != 0)
-			key++;
+	for (size_t i = 0; i < ini->count; i++)
 		ret_match->has_others |=
-			key == NETWORKD_MATCH_KEYS && !strcmp(ini->entries[i].section, "Match");
-	}
+			!strcmp(ini->entries[i].section, "Match") &&
+			!networkd_is_one_of(ini->entries[i].key, match_keys, NETWORKD_MATCH_KEYS);
 }
 
 /* Units: bonds, and the devices that are their slaves. */
@@ -201,26 +203,18 @@ static void networkd_bond_entry(struct import *import, struct import_bond *bond,
 		import_option(import, bond, NULL, key->option, "", false, &entry->line);
 }
 
-/* An earlier .netdev file for the same device; NULL: there is none. */
-static const struct networkd_unit *networkd_earlier(const struct networkd *networkd,
-						    const struct networkd_unit *unit,
-						    const char *device)
-{
-	for (const struct networkd_unit *other = networkd->units; other != unit; other++)
-		if (other->is_netdev &&
-		    !strcmp(import_ini_value(&other->ini, "NetDev", "Name"), device))
-			return other;
-	return NULL;
-}
-
 /* Returns whether systemd passes over this file, because an earlier one has its device. */
 static bool networkd_is_too_late(const struct networkd *networkd, const struct networkd_unit *unit,
 				 const struct import_ini_entry *name)
 {
-	const struct networkd_unit *earlier = networkd_earlier(networkd, unit, name->value);
 	struct import_bond *bond = import_find_bond(networkd->import, name->value);
+	const struct networkd_unit *earlier = networkd->units;
 
-	if (!earlier)
+	while (earlier != unit &&
+	       (!earlier->is_netdev ||
+		strcmp(import_ini_value(&earlier->ini, "NetDev", "Name"), name->value) != 0))
+		earlier++;
+	if (earlier == unit)
 		return false;
 	if (import_ini_has_section(&earlier->ini, "Match"))
 		import_refuse(networkd->import, bond, &name->line,
@@ -318,10 +312,7 @@ static bool networkd_is_condition(const char *key)
 					    "KernelVersion", "Version",	       "Credential",
 					    "Architecture",  "Firmware" };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
+	return networkd_is_one_of(key, keys, sizeof(keys) / sizeof(keys[0]));
 }
 
 static void networkd_rest(struct import *import, const struct import_bond *bond,
@@ -330,17 +321,14 @@ static void networkd_rest(struct import *import, const struct import_bond *bond,
 	for (size_t i = 0; i < unit->ini.count; i++) {
 		const struct import_ini_entry *entry = &unit->ini.entries[i];
 
-		if (!strcmp(entry->section, "Match")) {
-			if (networkd_is_condition(entry->key))
-				import_lost(import, bond, &entry->line,
-					    "bondd does not test this; it adds the slave on any "
-					    "machine that has it");
-			continue;
-		}
-		if ((!strcmp(entry->section, "Network") &&
-		     import_find_key(networkd_network_keys, entry->key, strcmp)))
-			continue;
-		import_stays(import, bond, &entry->line);
+		if (!strcmp(entry->section, "Match") && networkd_is_condition(entry->key))
+			import_lost(import, bond, &entry->line,
+				    "bondd does not test this; it adds the slave on any machine "
+				    "that has it");
+		else if (strcmp(entry->section, "Match") &&
+			 (strcmp(entry->section, "Network") ||
+			  !import_find_key(networkd_network_keys, entry->key, strcmp)))
+			import_stays(import, bond, &entry->line);
 	}
 }
 
@@ -451,35 +439,13 @@ static void networkd_take(const struct networkd *networkd)
 			networkd_network(networkd, &networkd->units[i]);
 }
 
-static int networkd_add(struct networkd *networkd, struct networkd_unit *unit, const char *path,
-			struct err *err)
-{
-	const struct import_file *file;
-	int r = import_file_read(networkd->import, path, &file, err);
-
-	if (!r)
-		import_ini_read(networkd->import, file, IMPORT_JOINS_BY_SPACE, &unit->ini);
-	return r;
-}
-
 /* dirs: where drop-ins may be, in their directories NAME.d. */
 static int networkd_read_unit(struct networkd *networkd, const char *path, const char *const *dirs,
 			      struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *drop_in_dirs[8] = { NULL };
-	struct networkd_unit unit = { .path = path, .name = slash ? slash + 1 : path };
-	size_t count;
-	char **drop_ins;
-	int r;
+	struct networkd_unit unit = { .path = path, .name = basename(path) };
+	int r = import_ini_read_unit(networkd->import, path, dirs, &unit.ini, err);
 
-	for (size_t i = 0; dirs[i] && i < 7; i++)
-		drop_in_dirs[i] =
-			import_text(networkd->import, "%s/%s.d", dirs[i], slash ? slash + 1 : path);
-	r = networkd_add(networkd, &unit, path, err);
-	if (!r)
-		r = import_collect(networkd->import, drop_in_dirs, ".conf", &drop_ins, &count, err);
-	for (size_t i = 0; !r && i < count; i++)
-		r = networkd_add(networkd, &unit, drop_ins[i], err);
 	if (r)
 		return r;
 	unit.is_netdev = import_ini_has_section(&unit.ini, "NetDev");
@@ -524,10 +490,8 @@ int networkd_read(struct import *import, const struct import_request *request, s
 				    import_path(import, "/usr/local/lib/systemd/network"),
 				    import_path(import, "/usr/lib/systemd/network"), NULL };
 	struct networkd networkd = { .import = import };
-	int r = 0;
+	int r = request->file_count ? 0 : networkd_read_dirs(&networkd, own, err);
 
-	if (!request->file_count)
-		r = networkd_read_dirs(&networkd, own, err);
 	for (size_t i = 0; i < request->file_count && !r; i++)
 		r = networkd_read_given(&networkd, request->files[i], err);
 	if (!r)
