@@ -13,63 +13,6 @@
 #include "network/link.h"
 #include "options/values.h"
 
-/* Looks for devices in other namespaces that are on those of the plan: they would be lost. */
-
-struct elsewhere {
-	const struct handover *plan;
-	struct link_info found; /* ifindex 0: none */
-	int lower;		/* index in the plan of the device that it is on */
-};
-
-static void elsewhere_look_at(struct elsewhere *search, const struct link_info *link, int home)
-{
-	if (link_is_paired(link) || link->lower_nsid < 0 || link->lower_nsid != home)
-		return;
-	for (size_t i = 0; i < search->plan->device_count; i++)
-		if (link->lower == search->plan->devices[i].old ||
-		    link->tunnel == search->plan->devices[i].old) {
-			search->found = *link;
-			search->lower = (int)i;
-		}
-}
-
-static void elsewhere_visit(int home_fd, void *arg)
-{
-	struct link_list links;
-	struct nl nl;
-	int home;
-
-	if (nl_init(&nl))
-		return;
-	if (!link_list_read(&nl, &links)) {
-		/* A device on one of ours has given our namespace its number by now. */
-		home = namespaces_number(&nl, home_fd);
-		for (size_t i = 0; i < links.count; i++)
-			elsewhere_look_at(arg, &links.link[i], home);
-	}
-	link_list_free(&links);
-	nl_done(&nl);
-}
-
-static void elsewhere_run(void *arg)
-{
-	namespaces_visit(elsewhere_visit, arg);
-}
-
-/* -EOPNOTSUPP: there is one; err names it. */
-static int handover_elsewhere_check(const struct handover *plan, struct err *err)
-{
-	struct elsewhere search = { .plan = plan };
-
-	idle_run(elsewhere_run, &search);
-	if (!search.found.ifindex)
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "%s (%s) in another network namespace is on %s and would be lost; remove it "
-		       "first",
-		       search.found.name, search.found.kind, plan->devices[search.lower].name);
-}
-
 static int survey_check_master(const struct link_list *links, const struct link_info *link,
 			       struct err *err)
 {
@@ -422,6 +365,36 @@ static int survey_conf(struct handover *plan, struct err *err)
 	return r;
 }
 
+struct survey_elsewhere {
+	int lowers[HANDOVER_DEVICES_MAX];
+	size_t count, lower;
+	struct link_info upper;
+	bool is_found;
+};
+
+static void survey_look_elsewhere(void *arg)
+{
+	struct survey_elsewhere *look = arg;
+
+	look->is_found =
+		namespaces_find_upper(look->lowers, look->count, &look->upper, &look->lower);
+}
+
+static int survey_check_elsewhere(const struct handover *plan, struct err *err)
+{
+	struct survey_elsewhere look = { .count = plan->device_count };
+
+	for (size_t i = 0; i < look.count; i++)
+		look.lowers[i] = plan->devices[i].old;
+	idle_run(survey_look_elsewhere, &look);
+	if (!look.is_found)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s (%s) in another network namespace is on %s and would be lost; remove it "
+		       "first",
+		       look.upper.name, look.upper.kind, plan->devices[look.lower].name);
+}
+
 static void survey_note_qdisc(struct handover *plan, const struct link_info *link)
 {
 	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
@@ -445,7 +418,7 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 	for (size_t i = 0; i < plan->device_count && !r; i++)
 		r = survey_add_uppers(plan, links, i, err);
 	if (!r)
-		r = handover_elsewhere_check(plan, err);
+		r = survey_check_elsewhere(plan, err);
 	if (r)
 		return r;
 	survey_choose_first(plan);

@@ -309,6 +309,54 @@ void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg)
 	free(namespaces.seen);
 }
 
+struct namespaces_search {
+	const int *lowers;
+	size_t count, lower;
+	struct link_info *upper;
+	bool is_found;
+};
+
+static void namespaces_look_at(struct namespaces_search *search, const struct link_info *link,
+			       int home)
+{
+	if (link_is_paired(link) || link->lower_nsid < 0 || link->lower_nsid != home)
+		return;
+	for (size_t i = 0; i < search->count; i++)
+		if (link->lower == search->lowers[i] || link->tunnel == search->lowers[i]) {
+			*search->upper = *link;
+			search->lower = i;
+			search->is_found = true;
+		}
+}
+
+static void namespaces_search_one(int home_fd, void *arg)
+{
+	struct link_list links;
+	struct nl nl;
+	int home;
+
+	if (nl_init(&nl))
+		return;
+	if (!link_list_read(&nl, &links)) {
+		/* A device on one of ours has given our namespace its number by now. */
+		home = namespaces_number(&nl, home_fd);
+		for (size_t i = 0; i < links.count; i++)
+			namespaces_look_at(arg, &links.link[i], home);
+	}
+	link_list_free(&links);
+	nl_done(&nl);
+}
+
+bool namespaces_find_upper(const int *lowers, size_t count, struct link_info *ret_upper,
+			   size_t *ret_lower)
+{
+	struct namespaces_search search = { .lowers = lowers, .count = count, .upper = ret_upper };
+
+	namespaces_visit(namespaces_search_one, &search);
+	*ret_lower = search.lower;
+	return search.is_found;
+}
+
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
 #endif

@@ -198,6 +198,12 @@ void link_copy_settle(const char *name, const char *like);
  * calling thread, which must not be the main one, is in that namespace.
  */
 void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg);
+/*
+ * Looks in the same way for a device there that is on one of these of ours, which ret_lower
+ * numbers. Returns false if there is none.
+ */
+bool namespaces_find_upper(const int *lowers, size_t count, struct link_info *ret_upper,
+			   size_t *ret_lower);
 /* The number that the namespace of nl has for the namespace of fd; -1: none. */
 int namespaces_number(struct nl *nl, int fd);
 
