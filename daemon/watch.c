@@ -189,7 +189,7 @@ static void watch_on_resync(void *arg)
 {
 	struct daemon *daemon = arg;
 
-	log_info("link messages were lost; every device is read again");
+	log_info("messages of the kernel about devices were lost; bondd reads all devices again");
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->due.read = true;
 	watch_sync_all_soon(daemon);

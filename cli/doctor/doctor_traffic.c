@@ -253,8 +253,9 @@ void doctor_check_afxdp(const struct doctor_facts *facts, const struct doctor_bo
 
 		if (slave->seen.missed) {
 			doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-				     "%" PRIu64 " frames for AF_XDP sockets were lost in %u s, as "
-				     "nobody had received those before",
+				     "%" PRIu64
+				     " frames for AF_XDP sockets were lost in %u s, because "
+				     "their queues were full",
 				     slave->seen.missed, facts->watched_s);
 			doctor_advise(report, "the program is too slow; larger rings help against "
 					      "bursts only");

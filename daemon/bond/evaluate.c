@@ -144,7 +144,8 @@ static void bond_tell_monitor(struct bond *bond, unsigned int slot, enum xbond_m
 	event.field[0] = event_text("monitor", name);
 	event.field[1] = event_text("state", !speaks ? "none" : works ? "works" : "fails");
 	if (!speaks)
-		event_tell(&event, "%s: monitor %s no longer has a verdict", slave, name);
+		event_tell(&event, "%s: monitor %s no longer says whether the link works", slave,
+			   name);
 	else if (works)
 		event_tell(&event, "%s: monitor %s: the link works", slave, name);
 	else

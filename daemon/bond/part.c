@@ -120,7 +120,7 @@ int parts_enslave(struct bond *bond, unsigned int slot, struct err *err)
 static int part_restore(const struct part *part, struct bond *bond, unsigned int slot,
 			const struct place *place, struct err *err)
 {
-	struct err why = { .text = "it does not stay" };
+	struct err why = { .text = "something changes it back each time" };
 	int r = 1;
 
 	for (int try = 0; try < RESTORE_TRIES && r; try++)

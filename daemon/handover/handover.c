@@ -170,14 +170,15 @@ static int run_fail(struct handover *plan, int r, const struct err *why, struct 
 	int back = run_go_back(plan, &worse);
 
 	if (back == -ESTALE)
-		return err_set(err, -r, "%s; and not everything could be undone: %s", why->text,
+		return err_set(err, -r, "%s; but not everything could be undone: %s", why->text,
 			       worse.text);
 	if (back)
 		return err_set(err, -r,
-			       "%s; and not everything could be undone: %s (the same command tries "
+			       "%s; but not everything could be undone: %s (the same command tries "
 			       "again)",
 			       why->text, worse.text);
-	return err_set(err, -r, "%s; %s", why->text, plan->words->undone);
+	return err_set(err, -r, "%s; the %s was undone: everything is as it was", why->text,
+		       plan->words->name);
 }
 
 /*
@@ -226,7 +227,7 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 	else
 		r = run_go_back(plan, err);
 	if (!r && !plan->is_ending)
-		event_notice(name, NULL, "bondd ended during a %s, which is undone",
+		event_notice(name, NULL, "bondd ended during a %s, which is undone now",
 			     plan->words->name);
 	handover_free(plan);
 	return r;
@@ -370,7 +371,8 @@ static void handover_recover_one(const char *name, void *daemon)
 
 	if (handover_settle(daemon, name, &err))
 		event_error(name, NULL,
-			    "bondd ended while %s changed over, which cannot be undone: %s", name,
+			    "bondd ended during a takeover, handback or conversion, and cannot "
+			    "undo it: %s (its next start tries again)",
 			    err.text);
 }
 

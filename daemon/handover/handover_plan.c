@@ -16,12 +16,9 @@
 #include "options/names.h"
 
 static const struct handover_words words_of_kind[] = {
-	[HANDOVER_TAKEOVER] = { "takeover", "is xbond's now",
-				"everything is the kernel's again, as it was" },
-	[HANDOVER_HANDBACK] = { "handback", "is the kernel's now",
-				"everything is xbond's again, as it was" },
-	[HANDOVER_CONVERSION] = { "conversion", "has another device now",
-				  "everything is as it was" },
+	[HANDOVER_TAKEOVER] = { "takeover", "is an xbond bond now" },
+	[HANDOVER_HANDBACK] = { "handback", "is a kernel bond now" },
+	[HANDOVER_CONVERSION] = { "conversion", "has another kind of device now" },
 };
 
 const struct handover_words *handover_words(enum handover_kind kind)
@@ -329,8 +326,9 @@ int handover_journal_read(struct daemon *daemon, const char *name, struct handov
 		return 0;
 	}
 	handover_free(plan);
-	return err_set(err, EPROTO,
-		       "the journal %s of an unfinished takeover cannot be read; put things right "
-		       "by hand and remove it",
-		       path);
+	return err_set(
+		err, EPROTO,
+		"the record %s of an unfinished takeover cannot be read; bring the bond into "
+		"order by hand, then remove this file",
+		path);
 }

@@ -63,9 +63,8 @@ struct handover {
 };
 
 struct handover_words {
-	const char *name;   /* in the journal, in events and in the log */
-	const char *done;   /* what the bond is then */
-	const char *undone; /* what it is again */
+	const char *name; /* in the journal, in events and in the log */
+	const char *done; /* what the bond is then */
 };
 
 const struct handover_words *handover_words(enum handover_kind kind);

@@ -121,7 +121,7 @@ static int xbond_side_need(struct handover *plan, int ifindex, struct bond **ret
 			   struct err *err)
 {
 	*ret_bond = xbond_side_find(plan, ifindex);
-	return *ret_bond ? 0 : err_set(err, ENODEV, "xbond's bond is gone");
+	return *ret_bond ? 0 : err_set(err, ENODEV, "the xbond bond was deleted");
 }
 
 /* The address is set, so that the first slave does not give its own. */

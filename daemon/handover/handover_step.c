@@ -324,7 +324,8 @@ static int undo_slave(struct handover *plan, const struct handover_slave *slave,
 		return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
 			       strerror(-r));
 	if (r || strcmp(now.name, slave->name)) {
-		event_error(handover_name(plan), slave->name, "is gone, and is not put back");
+		event_error(handover_name(plan), slave->name,
+			    "is gone, so it is not added to the bond again");
 		return 0;
 	}
 	return plan->old_side->add(plan, bond, slave, err);

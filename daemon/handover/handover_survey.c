@@ -470,9 +470,9 @@ static int again_device(const struct handover *plan, const struct link_list *lin
 		if ((link_is_on(link, device->old) || link_sends_by(link, device->old)) &&
 		    !again_is_planned(plan, link->ifindex))
 			return err_set(err, EAGAIN,
-				       "%s has come on %s meanwhile, and does not go along; try "
-				       "again",
-				       link->name, device->name);
+				       "%s was created on %s after the %s had begun, and would be "
+				       "lost; try again",
+				       link->name, device->name, plan->words->name);
 	}
 	device->is_up = now->flags & IFF_UP;
 	device->has_master = now->master;

@@ -120,10 +120,11 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 		return err_set(err, EEXIST,
 			       "the name %s is taken by a network device; choose another", name);
 	if (!access(path, F_OK))
-		return err_set(err, EEXIST,
-			       "pins are in the way in %s, of no bond that bondd could adopt (its "
-			       "log says why); " PINS_REMOVE,
-			       path, path);
+		return err_set(
+			err, EEXIST,
+			"%s has BPF maps of an earlier bond of this name, which bondd cannot "
+			"continue (its log says why); " PINS_REMOVE,
+			path, path);
 	return 0;
 }
 
@@ -172,7 +173,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		r = lifecycle_start(bond, err);
 	if (r) {
 		if (device_remove(&daemon->nl, bond_pin(bond)))
-			event_warning(first.name, NULL, "a device of it may be left: %s",
+			event_warning(first.name, NULL, "the device %s could not be removed again",
 				      bond_pin(bond)->port_name);
 		lifecycle_free(bond, true);
 		return r;

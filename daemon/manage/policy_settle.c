@@ -91,10 +91,10 @@ static int policy_settle_refuse(struct bond *bond, const char *device, struct er
 
 	policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program);
 	event_error(bond_pin(bond)->name, NULL,
-		    "policy %s does not decide, because the program on %s does not ask it",
+		    "policy %s is not in use, because the program on %s does not call it",
 		    program.name, device);
 	return err_set(err, EBUSY,
-		       "the program that asks a policy cannot be attached to %s; bondd's log says "
+		       "the program that calls a policy cannot be attached to %s; bondd's log says "
 		       "why",
 		       device);
 }

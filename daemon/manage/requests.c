@@ -207,9 +207,10 @@ static int request_write_options(struct xbond_bond *pin, const struct option_set
 		if (!options->given[id] || request_frees_active(options, id))
 			continue;
 		if (option_at(id)->home != OPTION_IN_BOND)
-			return err_set(err, EINVAL,
-				       "bondctl sets %s in the settings map; bondd does not",
-				       option_at(id)->name);
+			return err_set(
+				err, EINVAL,
+				"set %s by bondctl, which writes it into the settings map itself",
+				option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}
 	return option_together_check(pin, err);

@@ -426,9 +426,10 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
 		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
-			r = err_set(err, EINVAL,
-				    "bondctl sets %s in the settings map; bondd does not",
-				    option_at(id)->name);
+			r = err_set(
+				err, EINVAL,
+				"set %s by bondctl, which writes it into the settings map itself",
+				option_at(id)->name);
 	if (!r)
 		r = request_check_queue_id(bond, options, mask, count, err);
 	if (r)

@@ -152,7 +152,7 @@ static bool mtu_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	event_notice(pin->name, name, "MTU of %s is put back to %u", name, pin->mtu);
 	quality_excuse(bond, slot);
 	if (link_set_mtu(&bond->daemon->nl, now.ifindex, pin->mtu, &err))
-		event_warning(pin->name, name, "MTU of %s: %s", name, err.text);
+		event_warning(pin->name, name, "cannot set the MTU of %s: %s", name, err.text);
 	return false;
 }
 
@@ -304,7 +304,8 @@ static void flags_put_back(struct bond *bond, unsigned int slot)
 	event_notice(bond_pin(bond)->name, name, "%s of %s is put back",
 		     missing & IFF_ALLMULTI ? "allmulticast" : "promisc", name);
 	if (link_set_flags(&bond->daemon->nl, now.ifindex, missing, missing, &err))
-		event_warning(bond_pin(bond)->name, name, "flags of %s: %s", name, err.text);
+		event_warning(bond_pin(bond)->name, name, "cannot set the flags of %s: %s", name,
+			      err.text);
 }
 
 static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)

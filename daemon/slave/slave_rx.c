@@ -96,7 +96,7 @@ static int rx_enslave(struct bond *bond, unsigned int slot, struct err *err)
 	rx_place_choose(bond, slot);
 	r = dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
 	if (r)
-		return err_set(err, -r, "cannot tell the programs of %s: %s", slave->name,
+		return err_set(err, -r, "cannot make the BPF programs send by %s: %s", slave->name,
 			       strerror(-r));
 	return slave_rx_attach(bond, slot, err);
 }

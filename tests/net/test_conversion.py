@@ -303,7 +303,7 @@ def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
 def add_macvlan(found):
     found.near.ip("link", "add", "link", "bond0", "name", "mv1", "type", "macvlan")
     found.restore = lambda: found.near.ip("link", "del", "mv1")
-    return "mv1 has come on bond0 meanwhile"
+    return "mv1 was created on bond0 after the conversion had begun"
 
 
 def change_mtu(found):
@@ -357,7 +357,7 @@ def test_another_device_takes_the_name(mid_way, old, new):
             return address in pathlib.Path(told.name).read_text()
         wait_for(lambda: tells_of("10.99.0.1/32"), "ip monitor to listen")
         found.go_on()
-        assert found.said() == (1, "bondctl: another device has the name bond0; and not everything "
+        assert found.said() == (1, "bondctl: another device has the name bond0; but not everything "
                                    "could be undone: bond0 is called another now\n")
         wait_for(lambda: tells_of("10.99.0.2/32"), "ip monitor to tell the last of it")
         assert "Deleted" not in pathlib.Path(told.name).read_text()

@@ -96,7 +96,7 @@ def test_back_as_it_was(dressed):
     (journals / "bond0.json").write_text('{"devices": [{"name": "a name that is too long"}]}')
     near.start_bondd()
     assert "cannot be read" in near.log()
-    with pytest.raises(Refused, match="put things right by hand"):
+    with pytest.raises(Refused, match="bring the bond into order by hand"):
         near.ctl("handback", "bond0")
     assert picture(near) == before
     refuses_hostile_journals(near, journal)
@@ -122,7 +122,7 @@ def refuses_hostile_journals(near, good):
             lambda: os.mkfifo(path))):
         make()
         done = near.ctl_try("handback", "bond0")
-        assert done.returncode and "put things right by hand" in done.stderr, (number, done)
+        assert done.returncode and "into order by hand" in done.stderr, (number, done)
         if path.is_dir() and not path.is_symlink():
             path.rmdir()
         elif not path.is_fifo():

@@ -116,7 +116,7 @@ def test_loaded_while_bondd_takes_the_last_one_away(pair, made):
         assert unloading.communicate(timeout=30)[1] == ""
         want(host, slot(1))
         wait_for(lambda: only(net, "l1"), "the policy to decide")  # bondd may seem away
-    assert "does not decide" not in host.log()
+    assert "is not in use" not in host.log()
     host.ctl("policy", "unload", "bond0")
     assert spread(net) and refused(host, "policy", "unload", "bond0")
 
