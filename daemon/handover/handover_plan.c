@@ -132,10 +132,11 @@ static json_t *journal_slaves(const struct handover *plan)
 		const struct handover_slave *slave = &plan->slaves[i];
 
 		json_array_append_new(
-			slaves, json_pack("{s:o, s:i, s:i, s:b, s:b, s:O}", "name",
+			slaves, json_pack("{s:o, s:i, s:i, s:b, s:b, s:b, s:O}", "name",
 					  name_to_json(slave->name), "ifindex", slave->ifindex,
 					  "port", (int)slave->port, "has_link", slave->has_link,
-					  "is_first", slave->is_first, "options", slave->options));
+					  "is_down", slave->is_down, "is_first", slave->is_first,
+					  "options", slave->options));
 	}
 	return slaves;
 }
@@ -249,6 +250,7 @@ static bool journal_take_slaves(const json_t *slaves, struct handover *plan)
 		slave->ifindex = journal_number(json, "ifindex");
 		slave->port = (unsigned int)journal_number(json, "port");
 		slave->has_link = journal_flag(json, "has_link");
+		slave->is_down = journal_flag(json, "is_down");
 		slave->is_first = journal_flag(json, "is_first");
 		slave->options = json_incref(json_object_get(json, "options"));
 		plan->slave_count = i + 1;

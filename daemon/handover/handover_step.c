@@ -57,6 +57,17 @@ int handover_prepare(struct handover *plan, struct err *err)
 	return r ? r : handover_passed("handover-copied", err);
 }
 
+/* Whoever adds a slave sets it up. */
+static int step_add(struct handover *plan, const struct handover_side *side, int bond,
+		    const struct handover_slave *slave, struct err *err)
+{
+	int r = side->add(plan, bond, slave, err);
+
+	if (r || !slave->is_down)
+		return r;
+	return link_set_flags(&plan->daemon->nl, slave->ifindex, 0, IFF_UP, err);
+}
+
 int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
 	int r = plan->old_side->release(plan, plan->devices[0].old, slave, err);
@@ -64,7 +75,7 @@ int handover_move(struct handover *plan, const struct handover_slave *slave, str
 	if (!r)
 		r = handover_passed("handover-released", err);
 	if (!r)
-		r = plan->new_side->add(plan, plan->devices[0].new, slave, err);
+		r = step_add(plan, plan->new_side, plan->devices[0].new, slave, err);
 	return r ? r : handover_passed("handover-moved", err);
 }
 
@@ -328,7 +339,7 @@ static int undo_slave(struct handover *plan, const struct handover_slave *slave,
 			    "is gone, so it is not added to the bond again");
 		return 0;
 	}
-	return plan->old_side->add(plan, bond, slave, err);
+	return step_add(plan, plan->old_side, bond, slave, err);
 }
 
 static int undo_mac(struct handover *plan, struct err *err)
