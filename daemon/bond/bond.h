@@ -137,10 +137,6 @@ struct bond {
 		uint64_t mask;
 	} devmap; /* publish.c */
 	struct {
-		/* Packets avoid a slot about which the kernel has not decided: look again. */
-		bool unsure;
-	} look; /* verdict.c */
-	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
 	} due;		   /* watch.c */

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/pins.h"
+#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"
@@ -38,6 +39,7 @@ struct wake {
 struct wake_bond {
 	struct ring_buffer *ring; /* NULL: its programs tell nothing */
 	int doubt;		  /* carrier_watch_add_doubt() */
+	bool unsure; /* packets avoid a slot of which the kernel has not decided: look again */
 };
 
 struct part wake_part = { .bond_size = sizeof(struct wake_bond) };
@@ -52,6 +54,36 @@ static int wake_add_fd(struct wake *wake, int fd)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static bool look_set(struct bond *bond, unsigned int slot, bool up, uint64_t since_ns)
+{
+	if (!verdict_is_known(bond, slot, XBOND_MONITOR_CARRIER) ||
+	    verdict_of(bond, slot, XBOND_MONITOR_CARRIER) == up)
+		return false; /* it is being enslaved, or this is not news */
+	if (!up)
+		failover_began(bond, slot, since_ns);
+	return verdict_set(bond, slot, XBOND_MONITOR_CARRIER, up);
+}
+
+/*
+ * A slot that is neither up nor lost keeps its verdict: the kernel has not acted on a change yet. A
+ * slot whose loss is known has left the table, so its next loss is news.
+ */
+bool look_take(struct bond *bond, uint64_t since_ns)
+{
+	uint64_t up, lost;
+	bool changed = false;
+
+	if (!dataplane_look(&bond->dataplane, &up, &lost))
+		return false;
+	bond_for_each_member (bond, slot)
+		if (slots_have(up | lost, slot))
+			changed |= look_set(bond, slot, slots_have(up, slot), since_ns);
+	if (changed)
+		bond_evaluate(bond);
+	wake_of(bond)->unsure = !dataplane_listen_for(&bond->dataplane, up | lost);
+	return true;
 }
 
 /* Where the kernel lets nobody look, the record itself says what has happened. */
@@ -104,7 +136,7 @@ static bool wake_must_look(const struct daemon *daemon)
 	bool must = carrier_watch_is_blind(daemon->wake->watch);
 
 	for (const struct bond *bond = daemon->bonds; bond && !must; bond = bond->next)
-		must = bond->look.unsure;
+		must = wake_of(bond)->unsure;
 	return must;
 }
 
