@@ -133,10 +133,6 @@ struct bond {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
 	struct {
-		bool known; /* the map is as in mask */
-		uint64_t mask;
-	} devmap; /* publish.c */
-	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
 	} due;		   /* watch.c */

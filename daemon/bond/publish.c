@@ -3,12 +3,10 @@
  * Puts a decision in force: writes the maps that the programs read, and sets bond0's carrier.
  * Called by evaluate.c.
  */
-#include <bpf/bpf.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "bpf/rules.h"
 #include "common/clock.h"
@@ -123,37 +121,6 @@ static uint32_t publish_alb_flags(struct bond *bond)
 	if (!bond->dataplane.pins.alb || !mode_has(mode, MODE_OWN_MACS))
 		return 0;
 	return mode_has(mode, MODE_RECEIVES) ? XBOND_F_TLB | XBOND_F_ALB : XBOND_F_TLB;
-}
-
-/*
- * The devmap by which XDP programs broadcast: the bond's own, and those of others. The other one,
- * which says what device a slot is, follows dataplane_set_device().
- */
-
-static void xdp_devmap_point(struct bond *bond, int fd, uint32_t slot, bool sends)
-{
-	if (sends)
-		bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
-	else
-		bpf_map_delete_elem(fd, &slot);
-}
-
-/* mask: the slots by which a broadcast leaves. */
-static void xdp_devmap_publish(struct bond *bond, uint64_t mask)
-{
-	uint64_t changed = bond->devmap.known ? bond->devmap.mask ^ mask : UINT64_MAX;
-	int fd;
-
-	if (!changed)
-		return;
-	fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_XDP_ALL);
-	bond->devmap.known = fd >= 0;
-	bond->devmap.mask = mask;
-	if (fd < 0)
-		return;
-	slots_for_each (changed, slot)
-		xdp_devmap_point(bond, fd, slot, mask & slots_bit(slot));
-	close(fd);
 }
 
 /*
@@ -370,11 +337,11 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 {
 	struct xbond_table *table = bond->dataplane.pins.table;
 
-	xdp_devmap_publish(bond, publish_sending(bond, decision));
+	dataplane_set_broadcast(&bond->dataplane, publish_sending(bond, decision));
 	publish_masks(bond, decision, publish_open(bond, decision));
 	failover_published(bond, decision);
 	publish_plan(bond, decision);
-	xdp_devmap_publish(bond, publish_sending(bond, decision));
+	dataplane_set_broadcast(&bond->dataplane, publish_sending(bond, decision));
 	publish_alb(bond);
 	if (!bond->evaluation.plan_due)
 		publish_masks(bond, decision, decision->rx_mask);

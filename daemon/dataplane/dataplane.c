@@ -110,6 +110,32 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
 	return 0;
 }
 
+static void dataplane_write_broadcast(struct dataplane *dataplane, int fd, uint32_t slot,
+				      bool sends)
+{
+	if (sends)
+		bpf_map_update_elem(fd, &slot, &dataplane->pins.slaves[slot].ifindex, BPF_ANY);
+	else
+		bpf_map_delete_elem(fd, &slot);
+}
+
+void dataplane_set_broadcast(struct dataplane *dataplane, uint64_t slots)
+{
+	uint64_t changed = dataplane->has_broadcast ? dataplane->broadcast ^ slots : UINT64_MAX;
+	int fd;
+
+	if (!changed)
+		return;
+	fd = pin_open(dataplane->pins.dir, XBOND_PIN_XDP_ALL);
+	dataplane->has_broadcast = fd >= 0;
+	dataplane->broadcast = slots;
+	if (fd < 0)
+		return;
+	slots_for_each (changed, slot)
+		dataplane_write_broadcast(dataplane, fd, slot, slots_have(slots, slot));
+	close(fd);
+}
+
 void dataplane_forget_failed(struct dataplane *dataplane)
 {
 	store_release(dataplane->pins.table->failed, 0);

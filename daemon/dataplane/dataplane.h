@@ -24,12 +24,14 @@ struct dataplane {
 	struct pins pins;
 	enum programs programs; /* that are pinned, if they are of this build */
 	int egress_fd, port_fd, rx_fd, beat_fd;
-	int look_fd;	   /* -1: the programs are of a build that does not have it */
-	int exit_fd;	   /* while it is open, the programs see bondd die; -1: they cannot */
-	int devices_fd;	   /* -1: the programs are of a build that does not ask the devices */
-	int xdp_slaves_fd; /* -1: likewise */
-	bool settled;	   /* no program is still reading the idle copy of the buckets */
-	uint64_t ticket;   /* of evaluate.c, which waits for that; 0: nobody waits */
+	int look_fd;	    /* -1: the programs are of a build that does not have it */
+	int exit_fd;	    /* while it is open, the programs see bondd die; -1: they cannot */
+	int devices_fd;	    /* -1: the programs are of a build that does not ask the devices */
+	int xdp_slaves_fd;  /* -1: likewise */
+	bool settled;	    /* no program is still reading the idle copy of the buckets */
+	uint64_t ticket;    /* of evaluate.c, which waits for that; 0: nobody waits */
+	bool has_broadcast; /* dataplane_set_broadcast() has written this: */
+	uint64_t broadcast;
 };
 
 /* Called once, before anything else of libbpf: its messages go into error lines, not to stderr. */
@@ -74,6 +76,8 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
  * dataplane_set_slot(); by itself for a slot of an earlier bondd, whose device may have been away.
  */
 int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/* The slots by which XDP programs broadcast, the bond's own and those of others. */
+void dataplane_set_broadcast(struct dataplane *dataplane, uint64_t slots);
 /*
  * Which slots have carrier, and which have lost it, by their devices' own words. A slot that is in
  * neither is about to change. Returns false if the kernel or the programs cannot tell.
