@@ -240,11 +240,12 @@ struct part pins_part = { .bond_size = sizeof(struct pins_keep),
 
 #define NO_SLOT XBOND_MAX_SLAVES
 
+/* The pinned one; its own, if the map of the bond could not be made. */
 static struct xbond_attached *attach_check_record(struct bond *bond)
 {
 	struct xbond_attached *pinned = bond->dataplane.pins.attached;
 
-	return pinned ? pinned : &bond->attach_check.unpinned;
+	return pinned ? pinned : part_of_bond(bond, &pair_part);
 }
 
 static bool attach_check_is_missing(const struct attach_place *place)
@@ -438,4 +439,6 @@ static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part pair_part = { .hears = NEWS_FILTER | NEWS_CHECK, .settle = pair_settle };
+struct part pair_part = { .bond_size = sizeof(struct xbond_attached),
+			  .hears = NEWS_FILTER | NEWS_CHECK,
+			  .settle = pair_settle };

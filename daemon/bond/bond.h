@@ -130,9 +130,6 @@ struct bond {
 	sd_event_source *delay;		  /* evaluate.c */
 	struct part_state *parts;	  /* part.c: what parts.c lists */
 	struct {
-		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
-	} attach_check;				/* attach_check.c */
-	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
 	} due;		   /* watch.c */
