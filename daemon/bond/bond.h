@@ -126,7 +126,6 @@ struct bond {
 		uint64_t reset;
 	} rx_turn;			  /* rx_turn_steps.c */
 	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
-	struct arp_monitor *arp;	  /* arp.c; NULL: off */
 	sd_event_source *delay;		  /* evaluate.c */
 	struct part_state *parts;	  /* part.c: what parts.c lists */
 	struct {

@@ -181,8 +181,6 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_DRAIN_MARKERS;
 	if (bond_bfd_is_wanted(bond_pin(bond)))
 		flags |= XBOND_F_BFD;
-	if (bond->arp)
-		flags |= XBOND_F_PROBES;
 	if (bond->handed_over[0])
 		flags |= XBOND_F_HANDED_OVER;
 	flags |= publish_alb_flags(bond);
@@ -193,7 +191,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;
-	return flags | (now & (XBOND_F_POLICY | XBOND_F_OWN_VLANS)); /* policy_settle, own_vlans */
+	/* policy_settle.c, own_vlans.c, arp.c */
+	return flags | (now & (XBOND_F_POLICY | XBOND_F_OWN_VLANS | XBOND_F_PROBES));
 }
 
 /* Of a pair, the admin state of the port side is bond0's carrier. */

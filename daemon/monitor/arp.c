@@ -26,10 +26,10 @@ struct arp_slave {
 };
 
 struct arp_monitor {
-	uint64_t started_ns;
-	uint64_t next_ns;  /* when this interval ends */
-	uint64_t begun_ns; /* when it began; 0: no probe has been sent */
-	uint64_t asked_ns; /* when the paths were last asked for; 0: they are due */
+	uint64_t started_ns; /* 0: the monitor is off */
+	uint64_t next_ns;    /* when this interval ends */
+	uint64_t begun_ns;   /* when it began; 0: no probe has been sent */
+	uint64_t asked_ns;   /* when the paths were last asked for; 0: they are due */
 	bool has_paths;
 	bool is_dear; /* to ask for them, as the thread has found out */
 	struct arp_path path[XBOND_PROBE_TARGETS];
@@ -37,6 +37,16 @@ struct arp_monitor {
 	unsigned int candidate; /* whose turn it was when there was none */
 	struct arp_slave slave[XBOND_MAX_SLAVES];
 };
+
+static struct arp_monitor *arp_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &arp_part);
+}
+
+static bool arp_is_on(const struct bond *bond)
+{
+	return arp_of(bond)->started_ns;
+}
 
 /* From what the receive programs have written down to verdicts, by rules/link_state.h. */
 
@@ -53,7 +63,7 @@ static enum probing_role arp_role(struct bond *bond, unsigned int slot)
 		return PROBING_ACTIVE;
 	if (active < XBOND_MAX_SLAVES)
 		return PROBING_BACKUP;
-	return slot == bond->arp->candidate ? PROBING_CANDIDATE : PROBING_OTHER;
+	return slot == arp_of(bond)->candidate ? PROBING_CANDIDATE : PROBING_OTHER;
 }
 
 static struct probing_rule arp_rule(struct bond *bond)
@@ -67,27 +77,27 @@ static struct probing_rule arp_rule(struct bond *bond)
 	};
 
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		rule.targets |= (uint32_t)bond->arp->path[i].leads << i;
+		rule.targets |= (uint32_t)arp_of(bond)->path[i].leads << i;
 	return rule;
 }
 
 /* The slave gets a new grace. */
 static void arp_spare(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
-	bond->arp->slave[slot].state = (struct probing_state){ .since_ns = now_ns };
+	arp_of(bond)->slave[slot].state = (struct probing_state){ .since_ns = now_ns };
 }
 
 /* A slave that was added while the monitor was on must not inherit what its slot has heard. */
 static void arp_meet(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
-	struct arp_slave *slave = &bond->arp->slave[slot];
+	struct arp_slave *slave = &arp_of(bond)->slave[slot];
 	uint64_t since_ns = bond->members[slot].since_ns;
 
 	if (slave->since_ns == since_ns)
 		return;
 	*slave = (struct arp_slave){ .since_ns = since_ns };
 	arp_spare(bond, slot, now_ns);
-	if (since_ns > bond->arp->started_ns)
+	if (since_ns > arp_of(bond)->started_ns)
 		memset(&bond->dataplane.pins.probes->times[slot], 0,
 		       sizeof(struct xbond_probe_times));
 }
@@ -95,14 +105,14 @@ static void arp_meet(struct bond *bond, unsigned int slot, uint64_t now_ns)
 /* Frames have no times, so those of an interval count from its end. */
 static void arp_count_frames(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
-	struct arp_slave *slave = &bond->arp->slave[slot];
+	struct arp_slave *slave = &arp_of(bond)->slave[slot];
 	struct xbond_counters counters;
 	uint64_t frames;
 
 	if (pins_counters(&bond->dataplane.pins, slot, &counters))
 		return;
 	frames = counters.rx_packets + counters.rx_dropped;
-	if (frames > slave->frames && bond->arp->begun_ns)
+	if (frames > slave->frames && arp_of(bond)->begun_ns)
 		slave->frames_ns = now_ns;
 	slave->frames = frames;
 }
@@ -111,7 +121,7 @@ static uint64_t arp_last_ns(struct bond *bond, const struct probing_rule *rule, 
 			    bool is_answered)
 {
 	const struct probing_heard heard = {
-		.any_ns = bond->arp->slave[slot].frames_ns,
+		.any_ns = arp_of(bond)->slave[slot].frames_ns,
 		.times = &bond->dataplane.pins.probes->times[slot],
 	};
 
@@ -123,7 +133,7 @@ static bool arp_active_is_answered(struct bond *bond, const struct probing_rule 
 	unsigned int active = bond_pin(bond)->active_slot;
 
 	return active < XBOND_MAX_SLAVES &&
-	       arp_last_ns(bond, rule, active, true) > bond->arp->slave[active].state.since_ns;
+	       arp_last_ns(bond, rule, active, true) > arp_of(bond)->slave[active].state.since_ns;
 }
 
 /* A partner may drop what comes before its port distributes, so silence proves nothing. */
@@ -135,12 +145,12 @@ static bool arp_is_held_by_lacp(const struct bond *bond, unsigned int slot)
 static bool arp_judge_slave(struct bond *bond, const struct probing_rule *rule, unsigned int slot,
 			    bool is_answered, uint64_t now_ns)
 {
-	struct probing_state *state = &bond->arp->slave[slot].state;
+	struct probing_state *state = &arp_of(bond)->slave[slot].state;
 	uint64_t last_ns = arp_last_ns(bond, rule, slot, is_answered);
 
 	if (arp_is_held_by_lacp(bond, slot))
 		arp_spare(bond, slot, now_ns);
-	switch (probing_step(rule, arp_role(bond, slot), state, last_ns, bond->arp->begun_ns,
+	switch (probing_step(rule, arp_role(bond, slot), state, last_ns, arp_of(bond)->begun_ns,
 			     now_ns)) {
 	case PROBING_UP: return verdict_set(bond, slot, XBOND_MONITOR_ARP, true);
 	case PROBING_DOWN: return verdict_set(bond, slot, XBOND_MONITOR_ARP, false);
@@ -153,9 +163,9 @@ static void arp_note_active(struct bond *bond, uint64_t now_ns)
 {
 	unsigned int active = bond_pin(bond)->active_slot;
 
-	if (bond->arp->active != active && active < XBOND_MAX_SLAVES)
+	if (arp_of(bond)->active != active && active < XBOND_MAX_SLAVES)
 		arp_spare(bond, active, now_ns);
-	bond->arp->active = active;
+	arp_of(bond)->active = active;
 }
 
 /* The end of an interval. Returns true if a verdict has changed; the caller then evaluates. */
@@ -169,7 +179,7 @@ static bool arp_judge(struct bond *bond, uint64_t now_ns)
 		arp_count_frames(bond, slot, now_ns);
 	}
 	arp_note_active(bond, now_ns);
-	if (!bond->arp->begun_ns)
+	if (!arp_of(bond)->begun_ns)
 		return false;
 	is_answered = arp_active_is_answered(bond, &rule);
 	bond_for_each_member (bond, slot)
@@ -199,7 +209,7 @@ static const uint8_t *arp_sender_mac(struct bond *bond, unsigned int slot,
 
 static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int target)
 {
-	const struct arp_path *path = &bond->arp->path[target];
+	const struct arp_path *path = &arp_of(bond)->path[target];
 	struct arp_probe probe = {
 		.source = path->source,
 		.target = bond->dataplane.pins.probes->target[target].address,
@@ -217,7 +227,7 @@ static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int ta
 static void arp_send_by(struct bond *bond, unsigned int slot)
 {
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		if (bond->arp->path[i].leads)
+		if (arp_of(bond)->path[i].leads)
 			arp_send_probe(bond, slot, i);
 }
 
@@ -229,7 +239,7 @@ static bool arp_may_send(struct bond *bond, unsigned int slot)
 /* Nobody is active: the next slave has its turn. */
 static void arp_send_in_turn(struct bond *bond, uint64_t now_ns)
 {
-	struct arp_monitor *arp = bond->arp;
+	struct arp_monitor *arp = arp_of(bond);
 
 	for (unsigned int i = 1; i <= XBOND_MAX_SLAVES; i++) {
 		unsigned int slot = (arp->candidate + i) % XBOND_MAX_SLAVES;
@@ -294,8 +304,8 @@ static void arp_arm(struct daemon *daemon)
 	uint64_t next_ns = UINT64_MAX;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->arp && bond->arp->next_ns < next_ns)
-			next_ns = bond->arp->next_ns;
+		if (arp_is_on(bond) && arp_of(bond)->next_ns < next_ns)
+			next_ns = arp_of(bond)->next_ns;
 	if (daemon->arp)
 		sd_event_source_set_time(daemon->arp,
 					 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
@@ -303,9 +313,9 @@ static void arp_arm(struct daemon *daemon)
 
 static bool arp_asks_now(struct bond *bond, uint64_t now_ns)
 {
-	const struct arp_monitor *arp = bond->arp;
+	const struct arp_monitor *arp = arp_of(bond);
 
-	return arp && bond_is_ready(bond) &&
+	return arp_is_on(bond) && bond_is_ready(bond) &&
 	       (!arp->asked_ns ||
 		now_ns >= arp->asked_ns + (arp->is_dear ? PATHS_DEAR_NS : PATHS_NS));
 }
@@ -336,7 +346,7 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 		grown = memory_need(reallocarray(queries, count + 1, sizeof(*grown)));
 		queries = grown;
 		arp_fill_query(bond, &queries[count++]);
-		bond->arp->asked_ns = now_ns;
+		arp_of(bond)->asked_ns = now_ns;
 	}
 	asker_ask(daemon->arp_paths, queries, count);
 	free(queries);
@@ -346,7 +356,7 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 static void arp_publish_target(struct bond *bond, unsigned int i)
 {
 	struct xbond_probe_target *published = &bond->dataplane.pins.probes->target[i];
-	const struct arp_path *path = &bond->arp->path[i];
+	const struct arp_path *path = &arp_of(bond)->path[i];
 	struct xbond_probe_target target = { 0 };
 
 	arp_target(bond, i, target.address);
@@ -370,17 +380,17 @@ static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
 {
 	struct arp_query asked_now;
 
-	bond->arp->is_dear = answer->is_dear;
+	arp_of(bond)->is_dear = answer->is_dear;
 	arp_fill_query(bond, &asked_now);
 	if (answer->result || memcmp(answer->target, asked_now.target, sizeof(answer->target))) {
 		if (!answer->result)
-			bond->arp->asked_ns = 0;
+			arp_of(bond)->asked_ns = 0;
 		return;
 	}
-	memcpy(bond->arp->path, answer->path, sizeof(bond->arp->path));
-	if (!bond->arp->has_paths)
-		bond->arp->next_ns = clock_now_ns();
-	bond->arp->has_paths = true;
+	memcpy(arp_of(bond)->path, answer->path, sizeof(arp_of(bond)->path));
+	if (!arp_of(bond)->has_paths)
+		arp_of(bond)->next_ns = clock_now_ns();
+	arp_of(bond)->has_paths = true;
 }
 
 static void arp_take_answers(struct daemon *daemon)
@@ -390,14 +400,14 @@ static void arp_take_answers(struct daemon *daemon)
 
 	for (size_t i = 0; i < count; i++)
 		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-			if (bond->arp && bond_pin(bond)->port_ifindex == answers[i].bond)
+			if (arp_is_on(bond) && bond_pin(bond)->port_ifindex == answers[i].bond)
 				arp_take_answer(bond, &answers[i]);
 }
 
 /* Neither sends nor judges; afterwards every slave has its grace again. */
 static void arp_rest(struct bond *bond, uint64_t now_ns)
 {
-	bond->arp->begun_ns = 0;
+	arp_of(bond)->begun_ns = 0;
 	bond_for_each_member (bond, slot)
 		arp_spare(bond, slot, now_ns);
 }
@@ -406,10 +416,10 @@ static void arp_tick(struct bond *bond, uint64_t now_ns)
 {
 	uint64_t interval_ns = arp_interval_ns(bond);
 
-	bond->arp->next_ns += interval_ns;
-	if (bond->arp->next_ns <= now_ns)
-		bond->arp->next_ns = now_ns + interval_ns;
-	if (!bond_is_ready(bond) || bond->device.is_down || !bond->arp->has_paths) {
+	arp_of(bond)->next_ns += interval_ns;
+	if (arp_of(bond)->next_ns <= now_ns)
+		arp_of(bond)->next_ns = now_ns + interval_ns;
+	if (!bond_is_ready(bond) || bond->device.is_down || !arp_of(bond)->has_paths) {
 		arp_rest(bond, now_ns);
 		return;
 	}
@@ -418,7 +428,7 @@ static void arp_tick(struct bond *bond, uint64_t now_ns)
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
 		arp_publish_target(bond, i);
 	arp_send(bond, now_ns);
-	bond->arp->begun_ns = now_ns;
+	arp_of(bond)->begun_ns = now_ns;
 }
 
 void arp_work(struct daemon *daemon)
@@ -427,7 +437,7 @@ void arp_work(struct daemon *daemon)
 
 	arp_take_answers(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->arp && bond->arp->next_ns <= now_ns)
+		if (arp_is_on(bond) && arp_of(bond)->next_ns <= now_ns)
 			arp_tick(bond, now_ns);
 	arp_sender_flush(daemon->arp_sender);
 	arp_ask(daemon, now_ns);
@@ -455,17 +465,13 @@ static void arp_start(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	bond->arp = memory_need(calloc(1, sizeof(*bond->arp)));
-	bond->arp->started_ns = bond->arp->next_ns = now_ns;
-	bond->arp->active = XBOND_NO_SLOT;
-	bond->arp->candidate = XBOND_MAX_SLAVES - 1;
+	*arp_of(bond) = (struct arp_monitor){
+		.started_ns = now_ns,
+		.next_ns = now_ns,
+		.active = XBOND_NO_SLOT,
+		.candidate = XBOND_MAX_SLAVES - 1,
+	};
 	arp_arm(bond->daemon);
-}
-
-static void arp_stop(struct bond *bond)
-{
-	free(bond->arp);
-	bond->arp = NULL;
 }
 
 /* If the monitor goes on, the verdicts stay until it has new ones. */
@@ -473,20 +479,22 @@ void arp_configure(struct bond *bond)
 {
 	bool wanted = bond_pin(bond)->arp_interval_ms && arp_can_watch(bond);
 
-	arp_stop(bond);
+	*arp_of(bond) = (struct arp_monitor){ 0 };
 	if (wanted)
 		arp_start(bond);
+	dataplane_set_flags(&bond->dataplane, XBOND_F_PROBES, wanted ? XBOND_F_PROBES : 0);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !wanted; slot++)
 		verdict_forget(bond, slot, XBOND_MONITOR_ARP);
 }
 
-static void arp_end(struct bond *bond, bool is_over)
+static void arp_stop(struct bond *bond, bool is_over)
 {
-	(void)is_over;
-	arp_stop(bond);
+	if (is_over && arp_is_on(bond))
+		dataplane_set_flags(&bond->dataplane, XBOND_F_PROBES, 0);
+	*arp_of(bond) = (struct arp_monitor){ 0 };
 }
 
-struct part arp_part = { .stop = arp_end };
+struct part arp_part = { .bond_size = sizeof(struct arp_monitor), .stop = arp_stop };
 
 static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
