@@ -124,10 +124,9 @@ struct bond {
 		 * however often their drivers reset.
 		 */
 		uint64_t reset;
-	} rx_turn;			  /* rx_turn_steps.c */
-	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
-	sd_event_source *delay;		  /* evaluate.c */
-	struct part_state *parts;	  /* part.c: what parts.c lists */
+	} rx_turn;		  /* rx_turn_steps.c */
+	sd_event_source *delay;	  /* evaluate.c */
+	struct part_state *parts; /* part.c: what parts.c lists */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */

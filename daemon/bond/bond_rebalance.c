@@ -137,8 +137,8 @@ struct rebalance_counts {
 };
 
 struct bond_rebalance {
-	sd_event_source *timer;
-	uint64_t began_ns; /* the interval */
+	sd_event_source *timer; /* NULL: off */
+	uint64_t began_ns;	/* the interval */
 	uint64_t next_ns;
 	struct rebalance_counts then; /* when the interval began */
 	bool known;		      /* then is filled */
@@ -148,6 +148,11 @@ struct bond_rebalance {
 	struct marker_wait markers;
 	uint64_t begun_ns; /* when the last ones began to move */
 };
+
+static struct bond_rebalance *rebalance_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &rebalance_part);
+}
 
 /* In seconds; 0: off. */
 static uint32_t bond_rebalance_interval_s(const struct xbond_bond *pin)
@@ -190,7 +195,7 @@ static uint64_t bond_rebalance_gap_ns(const struct bond *bond)
 static bool bond_rebalance_is_late(const struct bond *bond, uint64_t now_ns)
 {
 	return bond_rebalance_moves_live(bond) &&
-	       now_ns - bond->rebalance->begun_ns > REBALANCE_LIVE_WAIT_NS;
+	       now_ns - rebalance_of(bond)->begun_ns > REBALANCE_LIVE_WAIT_NS;
 }
 
 /*
@@ -212,7 +217,7 @@ static void bond_rebalance_finish(struct bond *bond, uint64_t now_ns)
 		moves_finish(&maps, i, now_ns);
 	}
 	if (late)
-		bond->rebalance->begun_ns = now_ns;
+		rebalance_of(bond)->begun_ns = now_ns;
 	bond_moves_tell(bond, &moves, "load");
 }
 
@@ -259,7 +264,7 @@ static int bond_rebalance_count(struct bond *bond, struct rebalance_counts *ret_
 static bool bond_rebalance_base(const struct bond *bond, const struct rebalance_counts *now,
 				struct rebalance_input *input)
 {
-	const struct rebalance_counts *then = &bond->rebalance->then;
+	const struct rebalance_counts *then = &rebalance_of(bond)->then;
 	struct base_load_input base = { .bytes = input->bytes,
 					.owner_was = then->owner,
 					.owner_is = now->owner };
@@ -274,16 +279,17 @@ static bool bond_rebalance_base(const struct bond *bond, const struct rebalance_
 static bool bond_rebalance_describe(const struct bond *bond, const struct rebalance_counts *now,
 				    uint64_t now_ns, struct rebalance_input *ret_input)
 {
+	const struct bond_rebalance *rebalance = rebalance_of(bond);
 	struct moves_maps maps = bond_rebalance_maps(bond);
 
 	ret_input->bucket = maps.buckets->bucket[maps.copy & 1];
 	ret_input->home = maps.buckets->home;
 	memcpy(ret_input->weight, bond->evaluation.plan.weight, sizeof(ret_input->weight));
-	ret_input->least = REBALANCE_LEAST * (now_ns - bond->rebalance->began_ns) / NS_PER_S;
+	ret_input->least = REBALANCE_LEAST * (now_ns - rebalance->began_ns) / NS_PER_S;
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
 		const struct xbond_load *load = &now->load[i];
 
-		ret_input->bytes[i] = load->bytes - bond->rebalance->then.load[i].bytes;
+		ret_input->bytes[i] = load->bytes - rebalance->then.load[i].bytes;
 		ret_input->may[i] = moves_wait(&maps, i)
 					    ? REBALANCE_STAYS
 					    : bond_rebalance_may(bond, loads_silence(load, now_ns));
@@ -294,7 +300,7 @@ static bool bond_rebalance_describe(const struct bond *bond, const struct rebala
 /* The partners answer markers when what was sent on these slaves has arrived. */
 static void bond_rebalance_mark(struct bond *bond, uint64_t now_ns)
 {
-	struct bond_rebalance *rebalance = bond->rebalance;
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 	struct marker_wait_input input = { .now_ns = now_ns };
 	uint64_t ask;
 
@@ -312,7 +318,7 @@ static void bond_rebalance_mark(struct bond *bond, uint64_t now_ns)
 /* Its limit is its own: other flows that leave the slots may send markers again. */
 static bool bond_rebalance_awaits_markers(const struct bond *bond, uint64_t now_ns)
 {
-	struct marker_wait *markers = &bond->rebalance->markers;
+	struct marker_wait *markers = &rebalance_of(bond)->markers;
 	struct marker_wait_input input = { .losers = markers->asked, .now_ns = now_ns };
 
 	if (!bond->lacp.thread)
@@ -333,7 +339,7 @@ static bool bond_rebalance_still_holds(const struct moves_maps *maps,
 
 static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 {
-	struct bond_rebalance *rebalance = bond->rebalance;
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 	struct moves_maps maps = bond_rebalance_maps(bond);
 
 	maps.moves->gap_ns = bond_rebalance_gap_ns(bond);
@@ -353,7 +359,7 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 
 static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 {
-	struct bond_rebalance *rebalance = bond->rebalance;
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 	struct rebalance_counts *now = memory_need(calloc(1, sizeof(*now)));
 	struct rebalance_input *input = memory_need(calloc(1, sizeof(*input)));
 
@@ -373,7 +379,7 @@ static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 
 static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
 {
-	struct bond_rebalance *rebalance = bond->rebalance;
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 
 	bond_rebalance_finish(bond, now_ns);
 	if (now_ns >= rebalance->next_ns) {
@@ -390,13 +396,13 @@ static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
 static void bond_rebalance_arm(struct bond *bond, uint64_t now_ns)
 {
 	struct moves_maps maps = bond_rebalance_maps(bond);
-	uint64_t next_ns = bond->rebalance->next_ns;
+	uint64_t next_ns = rebalance_of(bond)->next_ns;
 
-	if ((bond->rebalance->chosen_count || moves_count_waiting(&maps)) &&
+	if ((rebalance_of(bond)->chosen_count || moves_count_waiting(&maps)) &&
 	    now_ns + REBALANCE_LOOK_NS < next_ns)
 		next_ns = now_ns + REBALANCE_LOOK_NS;
-	sd_event_source_set_time(bond->rebalance->timer, next_ns / 1000);
-	sd_event_source_set_enabled(bond->rebalance->timer, SD_EVENT_ONESHOT);
+	sd_event_source_set_time(rebalance_of(bond)->timer, next_ns / 1000);
+	sd_event_source_set_enabled(rebalance_of(bond)->timer, SD_EVENT_ONESHOT);
 }
 
 static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *arg)
@@ -412,55 +418,51 @@ static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *
 	return 0;
 }
 
-static void bond_rebalance_stop(struct bond *bond)
+static void bond_rebalance_stop(struct bond *bond, bool is_over)
 {
-	if (!bond->rebalance)
+	struct bond_rebalance *rebalance = rebalance_of(bond);
+
+	(void)is_over;
+	if (!rebalance->timer)
 		return;
-	sd_event_source_disable_unref(bond->rebalance->timer);
-	free(bond->rebalance);
-	bond->rebalance = NULL;
+	sd_event_source_disable_unref(rebalance->timer);
+	memset(rebalance, 0, sizeof(*rebalance));
 }
 
 static void bond_rebalance_start(struct bond *bond)
 {
-	struct bond_rebalance *rebalance = memory_need(calloc(1, sizeof(*rebalance)));
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 
 	if (sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
 			      REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond) < 0) {
 		event_error(bond_pin(bond)->name, NULL,
 			    "out of memory: flows are not moved by load");
-		free(rebalance);
 		return;
 	}
 	rebalance->known = !bond_rebalance_count(bond, &rebalance->then);
 	rebalance->began_ns = rebalance->begun_ns = clock_now_ns();
-	bond->rebalance = rebalance;
 }
 
 void bond_rebalance_settle(struct bond *bond)
 {
+	struct bond_rebalance *rebalance = rebalance_of(bond);
 	uint64_t now_ns = clock_now_ns(), next_ns;
 
 	if (!bond_rebalance_is_wanted(bond)) {
 		dataplane_settle_moves(&bond->dataplane);
-		bond_rebalance_stop(bond);
+		bond_rebalance_stop(bond, true);
 		return;
 	}
-	if (!bond->rebalance)
+	if (!rebalance->timer)
 		bond_rebalance_start(bond);
-	if (!bond->rebalance)
+	if (!rebalance->timer)
 		return;
 	next_ns = now_ns + bond_rebalance_interval_s(bond_pin(bond)) * NS_PER_S;
-	if (!bond->rebalance->next_ns || bond->rebalance->next_ns > next_ns) {
-		bond->rebalance->next_ns = next_ns;
+	if (!rebalance->next_ns || rebalance->next_ns > next_ns) {
+		rebalance->next_ns = next_ns;
 		bond_rebalance_arm(bond, now_ns);
 	}
 }
 
-static void rebalance_stop(struct bond *bond, bool is_over)
-{
-	(void)is_over;
-	bond_rebalance_stop(bond);
-}
-
-struct part rebalance_part = { .stop = rebalance_stop };
+struct part rebalance_part = { .bond_size = sizeof(struct bond_rebalance),
+			       .stop = bond_rebalance_stop };
