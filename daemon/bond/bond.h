@@ -12,7 +12,6 @@
 #include <systemd/sd-event.h>
 
 #include "common/mode.h"
-#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
@@ -91,13 +90,6 @@ struct bond_lacp {
 	uint64_t told; /* slots that carry traffic, as the log has it */
 };
 
-/* micro-BFD, as last told to the BFD thread: */
-struct bond_bfd {
-	struct bfd_thread_bond *thread; /* NULL while the bond does not have the monitor */
-	struct bfd_thread_config config;
-	struct bfd_thread_port ports[XBOND_MAX_SLAVES];
-};
-
 /*
  * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
@@ -115,7 +107,6 @@ struct bond {
 	struct bond_evaluation evaluation;
 	struct bond_device device;
 	struct bond_lacp lacp;
-	struct bond_bfd bfd; /* bond_bfd.c */
 	struct {
 		/* Slots that shall have no flows now, and those that send nothing. */
 		uint64_t drained, out;

@@ -11,6 +11,23 @@
 
 #define US_PER_MS 1000u
 
+/* What the BFD thread was told last. */
+struct bond_bfd {
+	struct bfd_thread_bond *thread; /* NULL while the bond does not have the monitor */
+	struct bfd_thread_config config;
+	struct bfd_thread_port ports[XBOND_MAX_SLAVES];
+};
+
+static struct bond_bfd *bfd_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &bfd_part);
+}
+
+struct bfd_thread_bond *bond_bfd_thread(const struct bond *bond)
+{
+	return bfd_of(bond)->thread;
+}
+
 bool bond_bfd_is_wanted(const struct xbond_bond *pin)
 {
 	return pin->state != XBOND_BOND_DELETING && pin->bfd_interval_ms && pin->bfd_local.family &&
@@ -38,41 +55,43 @@ static void bond_bfd_end_orphans(struct bond *bond)
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (!bond_is_member(bond, slot) && bond->dataplane.pins.bfd->link[slot].enabled)
-			bfd_thread_set_port(bond->bfd.thread, slot, &none);
+			bfd_thread_set_port(bfd_of(bond)->thread, slot, &none);
 }
 
 static void bond_bfd_configure_all(struct bond *bond)
 {
+	struct bond_bfd *bfd = bfd_of(bond);
 	struct bfd_thread_config config = bond_bfd_config_of(bond);
-	bool begins = !bond->bfd.thread;
+	bool begins = !bfd->thread;
 	struct err err;
 
 	if (begins) {
-		memset(bond->bfd.ports, 0, sizeof(bond->bfd.ports));
-		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
-						  &config, &err);
-		if (bond->bfd.thread)
+		memset(bfd->ports, 0, sizeof(bfd->ports));
+		bfd->thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
+					     &config, &err);
+		if (bfd->thread)
 			bond_bfd_end_orphans(bond);
 		else
 			event_error(bond_pin(bond)->name, NULL, "%s", err.text);
-	} else if (memcmp(&config, &bond->bfd.config, sizeof(config))) {
-		bfd_thread_configure(bond->bfd.thread, &config);
+	} else if (memcmp(&config, &bfd->config, sizeof(config))) {
+		bfd_thread_configure(bfd->thread, &config);
 	}
-	bond->bfd.config = config;
+	bfd->config = config;
 }
 
 static void bond_bfd_configure_port(struct bond *bond, unsigned int slot)
 {
+	struct bond_bfd *bfd = bfd_of(bond);
 	struct bfd_thread_port port = { 0 };
 
 	if (bond_is_member(bond, slot)) {
 		port.ifindex = (int)bond_slave(bond, slot)->ifindex;
 		memcpy(port.mac, bond_slave(bond, slot)->mac, XBOND_MAC_SIZE);
 	}
-	if (!memcmp(&port, &bond->bfd.ports[slot], sizeof(port)))
+	if (!memcmp(&port, &bfd->ports[slot], sizeof(port)))
 		return;
-	bond->bfd.ports[slot] = port;
-	bfd_thread_set_port(bond->bfd.thread, slot, &port);
+	bfd->ports[slot] = port;
+	bfd_thread_set_port(bfd->thread, slot, &port);
 }
 
 /* A bondd that died while the monitor was turned off may have left sessions. */
@@ -93,15 +112,17 @@ void bond_bfd_configure(struct bond *bond)
 		return;
 	}
 	bond_bfd_configure_all(bond);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && bond->bfd.thread; slot++)
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && bfd_of(bond)->thread; slot++)
 		bond_bfd_configure_port(bond, slot);
 }
 
 void bond_bfd_stop(struct bond *bond, bool forget)
 {
-	if (bond->bfd.thread)
-		bfd_thread_remove(bond->bfd.thread, forget);
-	bond->bfd.thread = NULL;
+	struct bond_bfd *bfd = bfd_of(bond);
+
+	if (bfd->thread)
+		bfd_thread_remove(bfd->thread, forget);
+	bfd->thread = NULL;
 }
 
-struct part bfd_part = { .stop = bond_bfd_stop };
+struct part bfd_part = { .bond_size = sizeof(struct bond_bfd), .stop = bond_bfd_stop };

@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "daemon/bond/bond.h"
 
+struct bfd_thread_bond;
 struct part;
 
 /*
@@ -95,6 +96,8 @@ extern struct part rebalance_part;
 /* Does the bond have the monitor? */
 bool bond_bfd_is_wanted(const struct xbond_bond *pin);
 void bond_bfd_configure(struct bond *bond);
+/* Its sessions; NULL: it does not have the monitor. */
+struct bfd_thread_bond *bond_bfd_thread(const struct bond *bond);
 /* forget: as bfd_thread_remove(). */
 void bond_bfd_stop(struct bond *bond, bool forget);
 extern struct part bfd_part;

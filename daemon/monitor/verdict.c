@@ -126,7 +126,7 @@ static void monitor_bfd_log(struct bond *bond, unsigned int slot, enum bfd_verdi
 	const char *name = bond_pin(bond)->name, *slave = bond_slave(bond, slot)->name;
 	struct bfd_session session;
 
-	bfd_thread_session(bond->bfd.thread, slot, &session);
+	bfd_thread_session(bond_bfd_thread(bond), slot, &session);
 	if (verdict == BFD_WORKS)
 		event_notice(name, slave, "%s: BFD session up", slave);
 	else if (verdict == BFD_FAILS)
@@ -143,13 +143,13 @@ static bool monitor_bfd_take_slot(struct bond *bond, unsigned int slot)
 	bool known = verdict_is_known(bond, slot, XBOND_MONITOR_BFD);
 	bool works = verdict_of(bond, slot, XBOND_MONITOR_BFD);
 
-	if (bond->bfd.thread)
-		verdict = bfd_thread_verdict(bond->bfd.thread, slot);
+	if (bond_bfd_thread(bond))
+		verdict = bfd_thread_verdict(bond_bfd_thread(bond), slot);
 	if (verdict == BFD_NO_VERDICT && !known)
 		return false;
 	if (verdict != BFD_NO_VERDICT && known && works == (verdict == BFD_WORKS))
 		return false;
-	if (bond->bfd.thread)
+	if (bond_bfd_thread(bond))
 		monitor_bfd_log(bond, slot, verdict);
 	if (verdict == BFD_NO_VERDICT)
 		return verdict_forget(bond, slot, XBOND_MONITOR_BFD);
