@@ -85,7 +85,7 @@ static void meanwhile_serve_bonds(struct daemon *daemon)
 			continue;
 		if (beat)
 			dataplane_beat(&bond->dataplane);
-		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
+		if ((bond_lacp_thread(bond) && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
 		if (!bond->device.away)
 			fail_over_mac_settle(bond);

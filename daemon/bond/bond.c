@@ -5,6 +5,7 @@
 
 #include "common/mode.h"
 #include "common/slots.h"
+#include "daemon/bond/evaluate.h"
 #include "rules/link_state.h"
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
@@ -41,16 +42,14 @@ void bond_hand_over(struct bond *bond, const char *as)
 
 void bond_arm_delay(struct bond *bond)
 {
-	uint64_t next_ns = UINT64_MAX;
+	uint64_t next_ns = UINT64_MAX, lacp_ns = bond_lacp_next_ns(bond);
 
 	bond_for_each_member (bond, slot)
 		if (bond->members[slot].delay.deadline_ns &&
 		    bond->members[slot].delay.deadline_ns < next_ns)
 			next_ns = bond->members[slot].delay.deadline_ns;
-	if (bond->lacp.standby.until_ns && bond->lacp.standby.until_ns < next_ns)
-		next_ns = bond->lacp.standby.until_ns;
-	if (bond->lacp.markers.until_ns && bond->lacp.markers.until_ns < next_ns)
-		next_ns = bond->lacp.markers.until_ns;
+	if (lacp_ns && lacp_ns < next_ns)
+		next_ns = lacp_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -68,16 +67,6 @@ static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 	return verdict->spoken & ~verdict->works;
 }
 
-/* Slots that LACP lets carry traffic. Until LACP runs, what the last bondd has left is in force. */
-static uint64_t bond_prospect(const struct bond *bond)
-{
-	const struct pins *pins = &bond->dataplane.pins;
-
-	if (!mode_has(pins->bond->mode, MODE_LACP))
-		return UINT64_MAX;
-	return bond->lacp.thread ? bond->lacp.prospect : pins->table->tx_mask;
-}
-
 /* The slots against which nothing speaks. A port that LACP would not use is of no help. */
 static uint64_t bond_good_links(const struct bond *bond)
 {
@@ -87,7 +76,7 @@ static uint64_t bond_good_links(const struct bond *bond)
 		if (pins_is_member(&bond->dataplane.pins, slot) &&
 		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
 			good |= slots_bit(slot);
-	return good & bond_prospect(bond);
+	return good & bond_lacp_prospect(bond);
 }
 
 uint64_t bond_soft_noes(const struct bond *bond)

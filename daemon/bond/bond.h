@@ -13,9 +13,7 @@
 
 #include "common/mode.h"
 #include "daemon/dataplane/dataplane.h"
-#include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
-#include "rules/active.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
 
@@ -44,10 +42,6 @@ struct member {
 		uint64_t took_ns;  /* by the last evaluation; 0: it has not failed over */
 		uint32_t refusing; /* the monitors that already said no at the last evaluation */
 	} failover;		   /* publish.c */
-	struct {
-		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
-		bool flapped;
-	} lacp;		   /* bond_lacp.c */
 	uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first: poll.c */
 };
 
@@ -77,19 +71,6 @@ struct bond_device {
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 };
 
-/* 802.3ad, as last told to the LACP thread: */
-struct bond_lacp {
-	struct lacp_thread_bond *thread; /* NULL in the other modes */
-	struct marker_wait markers;	 /* before flows leave slots */
-	struct dataplane_plan marked_for;
-	struct lacp_config config;
-	struct lacp_port_config ports[XBOND_MAX_SLAVES];
-	struct standby_state standby;
-	/* Slots that carry traffic, or would, without those that a monitor wants to take out. */
-	uint64_t prospect;
-	uint64_t told; /* slots that carry traffic, as the log has it */
-};
-
 /*
  * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
@@ -106,7 +87,7 @@ struct bond {
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
 	struct bond_device device;
-	struct bond_lacp lacp;
+	/* What rx_turn_steps.c wants of decisions, which stand below it and cannot ask it. */
 	struct {
 		/* Slots that shall have no flows now, and those that send nothing. */
 		uint64_t drained, out;
@@ -115,7 +96,7 @@ struct bond {
 		 * however often their drivers reset.
 		 */
 		uint64_t reset;
-	} rx_turn;		  /* rx_turn_steps.c */
+	} rx_turn;
 	sd_event_source *delay;	  /* evaluate.c */
 	struct part_state *parts; /* part.c: what parts.c lists */
 	struct {

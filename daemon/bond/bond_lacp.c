@@ -12,7 +12,37 @@
 #include "daemon/bond/part.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
+#include "rules/active.h"
 #include "view/view_bond.h"
+
+/* What the LACP thread was told last. */
+struct bond_lacp {
+	struct lacp_thread_bond *thread; /* NULL in the other modes */
+	struct marker_wait markers;	 /* before flows leave slots */
+	struct dataplane_plan marked_for;
+	struct lacp_config config;
+	struct lacp_port_config ports[XBOND_MAX_SLAVES];
+	struct standby_state standby;
+	/* Slots that carry traffic, or would, without those that a monitor wants to take out. */
+	uint64_t prospect;
+	uint64_t told; /* slots that carry traffic, as the log has it */
+};
+
+static struct bond_lacp *lacp_of(const struct bond *bond)
+{
+	return part_of_bond(bond, &lacp_part);
+}
+
+/* The carrier was lost and came back, and LACP must be told. */
+static bool *bond_lacp_flapped(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &lacp_part, slot);
+}
+
+struct lacp_thread_bond *bond_lacp_thread(const struct bond *bond)
+{
+	return lacp_of(bond)->thread;
+}
 
 static struct lacp_config bond_lacp_config_of(struct bond *bond)
 {
@@ -54,7 +84,7 @@ static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 	if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
 		return true;
 	if (link == XBOND_LINK_GOING_UP)
-		return bond->lacp.ports[slot].link == LACP_LINK_UP;
+		return lacp_of(bond)->ports[slot].link == LACP_LINK_UP;
 	return refusing && !(refusing & ~(1u << XBOND_MONITOR_ARP | 1u << XBOND_MONITOR_BFD));
 }
 
@@ -66,7 +96,7 @@ static bool bond_lacp_is_held_down(struct bond *bond, unsigned int slot)
 	if (!(verdict->works >> XBOND_MONITOR_CARRIER & 1))
 		return false;
 	return bond_slave(bond, slot)->link == XBOND_LINK_GOING_UP
-		       ? bond->lacp.ports[slot].link == LACP_LINK_STOPPED
+		       ? lacp_of(bond)->ports[slot].link == LACP_LINK_STOPPED
 		       : verdict->spoken & ~verdict->works;
 }
 
@@ -103,29 +133,31 @@ static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsig
 
 static void bond_lacp_enter(struct bond *bond)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	uint64_t members = 0;
 	struct err err;
 
 	bond_for_each_member (bond, slot)
 		members |= slots_bit(slot);
-	bond->lacp.config = bond_lacp_config_of(bond);
-	bond->lacp.thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins,
-					    members, &bond->lacp.config, &err);
-	memset(bond->lacp.ports, 0, sizeof(bond->lacp.ports));
-	bond->lacp.told = bond_lacp_distributing(bond);
-	if (!bond->lacp.thread)
+	lacp->config = bond_lacp_config_of(bond);
+	lacp->thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
+				       &lacp->config, &err);
+	memset(lacp->ports, 0, sizeof(lacp->ports));
+	lacp->told = bond_lacp_distributing(bond);
+	if (!lacp->thread)
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
 static void bond_lacp_configure_all(struct bond *bond)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	struct lacp_config config = bond_lacp_config_of(bond);
 	int r;
 
-	if (!memcmp(&config, &bond->lacp.config, sizeof(config)))
+	if (!memcmp(&config, &lacp->config, sizeof(config)))
 		return;
-	bond->lacp.config = config;
-	r = lacp_thread_configure(bond->lacp.thread, &config);
+	lacp->config = config;
+	r = lacp_thread_configure(lacp->thread, &config);
 	if (r)
 		event_error(bond_pin(bond)->name, NULL,
 			    "the LACP thread does not take the new options: %s", strerror(-r));
@@ -133,29 +165,29 @@ static void bond_lacp_configure_all(struct bond *bond)
 
 static void bond_lacp_configure_port(struct bond *bond, unsigned int slot)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	struct lacp_port_config config = { 0 };
 	int r;
 
 	if (bond_is_member(bond, slot))
 		config = bond_lacp_port_config_of(bond, slot);
-	if (bond->members[slot].lacp.flapped && config.link == LACP_LINK_UP) {
+	if (*bond_lacp_flapped(bond, slot) && config.link == LACP_LINK_UP) {
 		struct lacp_port_config down = config;
 
 		down.link = LACP_LINK_DOWN;
-		lacp_thread_set_port(bond->lacp.thread, slot, (int)bond_slave(bond, slot)->ifindex,
+		lacp_thread_set_port(lacp->thread, slot, (int)bond_slave(bond, slot)->ifindex,
 				     &down);
 	}
 	if (config.link)
-		bond->members[slot].lacp.flapped = false;
-	if (!memcmp(&config, &bond->lacp.ports[slot], sizeof(config)))
+		*bond_lacp_flapped(bond, slot) = false;
+	if (!memcmp(&config, &lacp->ports[slot], sizeof(config)))
 		return;
-	bond->lacp.ports[slot] = config;
+	lacp->ports[slot] = config;
 	if (!config.port) {
-		lacp_thread_remove_port(bond->lacp.thread, slot);
+		lacp_thread_remove_port(lacp->thread, slot);
 		return;
 	}
-	r = lacp_thread_set_port(bond->lacp.thread, slot, (int)bond_slave(bond, slot)->ifindex,
-				 &config);
+	r = lacp_thread_set_port(lacp->thread, slot, (int)bond_slave(bond, slot)->ifindex, &config);
 	if (r)
 		event_error(bond_pin(bond)->name, bond_slave(bond, slot)->name,
 			    "LACP refuses %s: %s", bond_slave(bond, slot)->name, strerror(-r));
@@ -163,6 +195,7 @@ static void bond_lacp_configure_port(struct bond *bond, unsigned int slot)
 
 void bond_lacp_configure(struct bond *bond)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP) &&
 		      bond_pin(bond)->state != XBOND_BOND_DELETING;
 
@@ -170,84 +203,105 @@ void bond_lacp_configure(struct bond *bond)
 		bond_lacp_stop(bond, true);
 		return;
 	}
-	if (!bond->lacp.thread)
+	if (!lacp->thread)
 		bond_lacp_enter(bond);
-	if (!bond->lacp.thread)
+	if (!lacp->thread)
 		return;
 	bond_lacp_configure_all(bond);
 	/* A slave that leaves for a while still receives what is on its way from its partner. */
-	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : bond->rx_turn.out);
+	lacp_thread_linger(lacp->thread, bond->device.is_down ? 0 : bond->rx_turn.out);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond_lacp_configure_port(bond, slot);
 }
 
 void bond_lacp_note_flap(struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].lacp.flapped = true;
+	*bond_lacp_flapped(bond, slot) = true;
 }
 
 void bond_lacp_stop(struct bond *bond, bool forget)
 {
-	if (bond->lacp.thread)
-		lacp_thread_remove(bond->lacp.thread, forget);
-	bond->lacp.thread = NULL;
+	struct bond_lacp *lacp = lacp_of(bond);
+
+	if (lacp->thread)
+		lacp_thread_remove(lacp->thread, forget);
+	lacp->thread = NULL;
 }
 
 uint64_t bond_lacp_distributing(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp.thread ? lacp_thread_distributing(bond->lacp.thread) : 0;
+	return lacp_of(bond)->thread ? lacp_thread_distributing(lacp_of(bond)->thread) : 0;
 }
 
 uint64_t bond_lacp_collecting(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
+	return lacp_of(bond)->thread ? lacp_thread_collecting(lacp_of(bond)->thread) : 0;
 }
 
 void bond_lacp_settle_standby(struct bond *bond, uint64_t leaving)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	struct lacp_prospect prospect;
 	struct standby_input input;
 
-	if (!bond->lacp.thread || !leaving) {
-		bond->lacp.standby = (struct standby_state){ 0 };
+	if (!lacp->thread || !leaving) {
+		lacp->standby = (struct standby_state){ 0 };
 		return;
 	}
-	prospect = lacp_thread_prospect(bond->lacp.thread, leaving);
+	prospect = lacp_thread_prospect(lacp->thread, leaving);
 	input = (struct standby_input){ .standby = prospect.standby,
 					.selected = prospect.selected,
 					.distributing = prospect.distributing,
 					.now_ns = clock_now_ns() };
-	bond->lacp.prospect = prospect.distributing | standby_next(&bond->lacp.standby, &input);
+	lacp->prospect = prospect.distributing | standby_next(&lacp->standby, &input);
 }
 
 static bool bond_lacp_await_markers(struct bond *bond, const struct dataplane_plan *plan,
 				    uint64_t losers)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	struct marker_wait_input input = {
 		.losers = losers,
-		.draining = lacp_thread_draining(bond->lacp.thread),
-		.changed = memcmp(&bond->lacp.marked_for, plan, sizeof(*plan)) != 0,
+		.draining = lacp_thread_draining(lacp->thread),
+		.changed = memcmp(&lacp->marked_for, plan, sizeof(*plan)) != 0,
 		.now_ns = clock_now_ns(),
 	};
-	uint64_t ask = marker_wait_ask(&bond->lacp.markers, &input);
+	uint64_t ask = marker_wait_ask(&lacp->markers, &input);
 
-	bond->lacp.marked_for = *plan;
+	lacp->marked_for = *plan;
 	bond_for_each_member (bond, slot)
 		if (slots_have(ask, slot))
-			lacp_thread_drain(bond->lacp.thread, slot);
-	input.draining = lacp_thread_draining(bond->lacp.thread);
-	return marker_wait_goes_on(&bond->lacp.markers, &input);
+			lacp_thread_drain(lacp->thread, slot);
+	input.draining = lacp_thread_draining(lacp->thread);
+	return marker_wait_goes_on(&lacp->markers, &input);
+}
+
+uint64_t bond_lacp_next_ns(const struct bond *bond)
+{
+	uint64_t standby_ns = lacp_of(bond)->standby.until_ns,
+		 markers_ns = lacp_of(bond)->markers.until_ns;
+
+	return standby_ns && (!markers_ns || standby_ns < markers_ns) ? standby_ns : markers_ns;
+}
+
+uint64_t bond_lacp_prospect(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	if (!mode_has(pins->bond->mode, MODE_LACP))
+		return UINT64_MAX;
+	return lacp_of(bond)->thread ? lacp_of(bond)->prospect : pins->table->tx_mask;
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
 {
-	if (bond->lacp.thread && (bond_pin(bond)->drain_markers || bond->rx_turn.drained))
+	if (lacp_of(bond)->thread && (bond_pin(bond)->drain_markers || bond->rx_turn.drained))
 		return bond_lacp_await_markers(bond, plan, losers);
-	bond->lacp.markers = (struct marker_wait){ 0 };
+	lacp_of(bond)->markers = (struct marker_wait){ 0 };
 	return false;
 }
 
@@ -384,29 +438,32 @@ static void bond_lacp_log_traffic(struct bond *bond, unsigned int slot, bool car
  */
 void bond_lacp_log(struct bond *bond)
 {
+	struct bond_lacp *lacp = lacp_of(bond);
 	struct lacp_thread_event event;
 	uint64_t carrying;
 
-	if (!bond->lacp.thread)
+	if (!lacp->thread)
 		return;
-	while (lacp_thread_take(bond->lacp.thread, &event)) {
+	while (lacp_thread_take(lacp->thread, &event)) {
 		bond_lacp_log_event(bond, &event);
 		if (event.event == LACP_EVENT_FALLBACK && event.detail)
-			bond->lacp.told |= slots_bit(event.slot);
+			lacp->told |= slots_bit(event.slot);
 	}
 	carrying = bond_lacp_distributing(bond); /* now, so not older than the events */
 	bond_for_each_member (bond, slot)
-		if (slots_have(carrying ^ bond->lacp.told, slot))
+		if (slots_have(carrying ^ lacp->told, slot))
 			bond_lacp_log_traffic(bond, slot, slots_have(carrying, slot));
-	bond->lacp.told = carrying;
+	lacp->told = carrying;
 }
 
 void lacp_news_take(struct daemon *daemon)
 {
 	lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->lacp.thread)
+		if (lacp_of(bond)->thread)
 			bond_evaluate(bond);
 }
 
-struct part lacp_part = { .stop = bond_lacp_stop };
+struct part lacp_part = { .bond_size = sizeof(struct bond_lacp),
+			  .member_size = sizeof(bool),
+			  .stop = bond_lacp_stop };

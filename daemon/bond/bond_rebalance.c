@@ -15,6 +15,8 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/part.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "rules/active.h"
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
 #include "view/view_json.h"
@@ -305,14 +307,14 @@ static void bond_rebalance_mark(struct bond *bond, uint64_t now_ns)
 	uint64_t ask;
 
 	rebalance->markers = (struct marker_wait){ 0 };
-	if (!bond->lacp.thread || !bond_pin(bond)->drain_markers)
+	if (!bond_lacp_thread(bond) || !bond_pin(bond)->drain_markers)
 		return;
 	for (unsigned int i = 0; i < rebalance->chosen_count; i++)
 		input.losers |= slots_bit(rebalance->chosen[i].from) |
 				slots_bit(rebalance->chosen[i].to); /* for the partner */
 	ask = marker_wait_ask(&rebalance->markers, &input);
 	slots_for_each (ask, slot)
-		lacp_thread_drain(bond->lacp.thread, slot);
+		lacp_thread_drain(bond_lacp_thread(bond), slot);
 }
 
 /* Its limit is its own: other flows that leave the slots may send markers again. */
@@ -321,9 +323,9 @@ static bool bond_rebalance_awaits_markers(const struct bond *bond, uint64_t now_
 	struct marker_wait *markers = &rebalance_of(bond)->markers;
 	struct marker_wait_input input = { .losers = markers->asked, .now_ns = now_ns };
 
-	if (!bond->lacp.thread)
+	if (!bond_lacp_thread(bond))
 		return false;
-	input.draining = lacp_thread_draining(bond->lacp.thread);
+	input.draining = lacp_thread_draining(bond_lacp_thread(bond));
 	return marker_wait_goes_on(markers, &input);
 }
 

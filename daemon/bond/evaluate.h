@@ -11,6 +11,7 @@
 #include "daemon/bond/bond.h"
 
 struct bfd_thread_bond;
+struct lacp_thread_bond;
 struct part;
 
 /*
@@ -112,6 +113,8 @@ extern struct part bfd_part;
  * Does nothing if nothing has changed.
  */
 void bond_lacp_configure(struct bond *bond);
+/* What the LACP thread has of it; NULL in the other modes. */
+struct lacp_thread_bond *bond_lacp_thread(const struct bond *bond);
 /* The bond ends or is handed over. forget: nothing is left for a next bondd. */
 void bond_lacp_stop(struct bond *bond, bool forget);
 extern struct part lacp_part;
@@ -122,8 +125,15 @@ void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
 /* The slots that may transmit and receive by LACP; in other modes, all slots. */
 uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
-/* Sets `prospect`; call it before links are judged. leaving: bond_soft_noes(). */
+/* Finds bond_lacp_prospect(); call it before links are judged. leaving: bond_soft_noes(). */
 void bond_lacp_settle_standby(struct bond *bond, uint64_t leaving);
+/*
+ * The slots that LACP lets carry traffic, or would, without those that a monitor wants to take out;
+ * in other modes, all. Until LACP runs, what the last bondd has left is in force.
+ */
+uint64_t bond_lacp_prospect(const struct bond *bond);
+/* When a standby port has had its time, or flows have waited long enough for a marker; 0: never. */
+uint64_t bond_lacp_next_ns(const struct bond *bond);
 /*
  * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
  * waits for its response; then the bond is evaluated again. The wait is 3 s at most, even if the

@@ -162,7 +162,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 {
 	uint32_t now = __atomic_load_n(&bond->dataplane.pins.table->flags, __ATOMIC_ACQUIRE);
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
-	bool may_choose = decision->carrier && (!bond->lacp.thread || now & XBOND_F_CARRIER);
+	bool may_choose = decision->carrier && (!bond_lacp_thread(bond) || now & XBOND_F_CARRIER);
 
 	if (bond_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
@@ -290,8 +290,8 @@ static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct 
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
 	dataplane_forget_failed(&bond->dataplane);
-	if (bond->lacp.thread) {
-		lacp_thread_publish(bond->lacp.thread, decision->linked, decision->members,
+	if (bond_lacp_thread(bond)) {
+		lacp_thread_publish(bond_lacp_thread(bond), decision->linked, decision->members,
 				    publish_pair(bond, decision));
 		return;
 	}
@@ -307,11 +307,11 @@ static void publish_carrier(struct bond *bond, const struct decision *decision)
 {
 	const uint32_t threads = XBOND_F_CARRIER | XBOND_F_OPENING;
 
-	dataplane_set_flags(&bond->dataplane, bond->lacp.thread ? ~threads : UINT32_MAX,
+	dataplane_set_flags(&bond->dataplane, bond_lacp_thread(bond) ? ~threads : UINT32_MAX,
 			    publish_choose_flags(bond, decision));
 	bond_pin(bond)->carrier = decision->carrier;
 	publish_bond_carrier(bond, decision->carrier);
-	if (bond->lacp.thread)
+	if (bond_lacp_thread(bond))
 		publish_masks(bond, decision, 0);
 }
 

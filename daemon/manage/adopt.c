@@ -158,7 +158,7 @@ static void adopt_ready(struct bond *bond)
 		event_error(pin->name, NULL, "%s", err.text);
 	/* What the threads of LACP and BFD found before the bond was ready, nobody has taken. */
 	monitor_bfd_take_news(bond->daemon);
-	if (bond->lacp.thread)
+	if (bond_lacp_thread(bond))
 		bond_evaluate(bond);
 	fail_over_mac_settle(bond);
 	parts_hear(bond, PART_BOND, NEWS_LOST, NULL, false);

@@ -135,7 +135,8 @@ static bool rx_turn_is_drained(struct bond *bond)
 
 	return bond->evaluation.published && !bond->evaluation.plan.weight[slot] &&
 	       bond->evaluation.plan.active_slot != slot &&
-	       !(bond->lacp.thread && lacp_thread_draining(bond->lacp.thread) & slots_bit(slot));
+	       !(bond_lacp_thread(bond) &&
+		 lacp_thread_draining(bond_lacp_thread(bond)) & slots_bit(slot));
 }
 
 static bool rx_turn_is_back(struct bond *bond)
@@ -187,7 +188,7 @@ static bool rx_turn_go_on(struct bond *bond, int *ret_r, struct err *ret_why)
 	case RX_TURN_DRAINING:
 		if (!rx_turn_is_drained(bond) && !late)
 			return false;
-		rx_turn_enter(bond, RX_TURN_LEAVING, bond->lacp.thread ? PARTNER_NS : 0);
+		rx_turn_enter(bond, RX_TURN_LEAVING, bond_lacp_thread(bond) ? PARTNER_NS : 0);
 		return true;
 	case RX_TURN_LEAVING:
 		if (!late)

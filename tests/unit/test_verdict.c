@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/mode.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"
 
 #define SLOT 3
@@ -17,12 +18,15 @@ static struct bond *bond;
 
 static int make_bond(void **state)
 {
+	static struct part *const table[] = { &lacp_part };
 	struct pins *pins;
 
 	(void)state;
 	bond = calloc(1, sizeof(*bond));
 	if (!bond)
 		return -1;
+	parts_init(table, 1);
+	parts_new(bond);
 	pins = &bond->dataplane.pins;
 	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
 	pins->monitors = calloc(XBOND_MAX_SLAVES, sizeof(*pins->monitors));
@@ -37,6 +41,7 @@ static int make_bond(void **state)
 static int free_bond(void **state)
 {
 	(void)state;
+	parts_free(bond);
 	free(bond->dataplane.pins.slaves);
 	free(bond->dataplane.pins.bond);
 	free(bond->dataplane.pins.table);
