@@ -76,8 +76,9 @@ class Screen:
         last = [""]
 
         def holds():
+            has_ended = self.process.poll() is not None
             last[0] = self.text()
-            if condition(last[0]) or self.process.poll() is not None:
+            if condition(last[0]) or has_ended:
                 return True
             self._has_output(LOOK_MS)
             return False
@@ -85,7 +86,6 @@ class Screen:
             wait_for(holds, what, deadline, interval=0)
         except AssertionError as error:
             raise AssertionError(f"no {what} on the screen:\n{last[0]}") from error
-        last[0] = self.text()
         assert condition(last[0]), f"ended with {self.process.returncode}:\n{last[0]}"
         return last[0]
 

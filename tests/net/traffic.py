@@ -231,7 +231,9 @@ class Iperf:
                             timeout=60)
             result = json.loads(done.stdout)
             error = result.get("error", "")
-            is_not_ready = "unable to connect" in error or "server is busy" in error
+            is_not_ready = any(words in error for words in (
+                "unable to connect", "server is busy",
+                "unable to receive control message: Connection reset"))
             return None if check and is_not_ready else result
 
         result = wait_for(attempt, "the server to be ready for a run", 10)
