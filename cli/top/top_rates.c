@@ -16,9 +16,12 @@
 static bool top_series_went_back(const struct xbond_counters *before,
 				 const struct xbond_counters *now)
 {
-	return now->tx_packets < before->tx_packets || now->tx_bytes < before->tx_bytes ||
-	       now->rx_packets < before->rx_packets || now->rx_bytes < before->rx_bytes ||
-	       now->rx_dropped < before->rx_dropped;
+	const uint64_t *then_each = (const uint64_t *)before, *now_each = (const uint64_t *)now;
+
+	for (size_t i = 0; i < sizeof(*now) / sizeof(*now_each); i++)
+		if (now_each[i] < then_each[i])
+			return true;
+	return false;
 }
 
 static double top_series_bits(uint64_t before, uint64_t now, double seconds)
