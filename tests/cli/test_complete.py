@@ -137,9 +137,7 @@ def test_options_of_the_mode(bond):
 
 
 def test_values(bond):
-    assert set(complete(bond, "set bond0 mode ")) == {
-        "balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
-        "balance-alb"}
+    assert set(complete(bond, "set bond0 mode ")) == set(MODES)
     assert complete(bond, "create b mode bal")["balance-rr"] == "the default"
     assert set(complete(bond, "set bond0 active_slave ")) == {"eth0", "eth1", "eth2", "none"}
     assert complete(bond, "set bond0 xdp_tx ") == {"off": "the default", "on": ""}

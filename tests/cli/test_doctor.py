@@ -361,7 +361,7 @@ def test_what_others_do_to_slaves(plain, doctor, trouble, check_):
 
 
 def test_a_slave_that_is_not_yet_as_before(plain, doctor):
-    plain.slaves[1].state, plain.slaves[1].restored = 3, 0x3fff & ~0x88
+    plain.slaves[1].state, plain.slaves[1].restored = 3, 0xffffffff & ~0x88
     (severity, _, text), = doctor.found("released")
     assert severity == "warning" and "(eth1: MAC address, MTU)" in text
 

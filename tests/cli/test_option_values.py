@@ -11,9 +11,9 @@ import pytest
 
 from built import ROOT
 from test_calls import BONDCTL
+from test_schema import MODES as NUMBERS
 
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
-         "balance-alb"]
+MODES = [*NUMBERS]
 ALL, TURNS, PROBED, ACTIVE, AD, TLB = MODES, MODES[:1], MODES[:4], [MODES[1], *MODES[5:]], \
     MODES[4:5], MODES[5:]
 INT_MAX = "0..2147483647"

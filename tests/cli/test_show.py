@@ -244,7 +244,7 @@ def test_damaged_pin_is_named(pins, bpf_dir, bondctl):
     assert "bond0/lacp is missing" in bondctl("show", "bond0", status=1).stderr
 
 
-@pytest.mark.parametrize("mode", [7, 77])
+@pytest.mark.parametrize("mode", [77, 0xffffffff])
 def test_a_mode_that_does_not_exist_is_damage(pins, bondctl, mode):
     pins.bond.mode = mode
     assert "has a state or mode that does not exist" in bondctl("show", "bond0", status=1).stderr

@@ -14,8 +14,6 @@ import pytest
 from built import BUILD, ROOT
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
-         "balance-alb"]
 
 MANUALS = sorted(path.stem for path in (ROOT / "man").glob("*.scd"))
 HEADING = re.compile(r"^\*([a-z0-9_]+)\* (\S+)$")
@@ -27,9 +25,13 @@ def bondctl(*words):
     return done.stdout
 
 
+TABLE = {option["name"]: option for option in json.loads(bondctl("--dump-options"))}
+MODES = TABLE["mode"]["modes"]
+
+
 @pytest.fixture(scope="module")
 def table():
-    return {option["name"]: option for option in json.loads(bondctl("--dump-options"))}
+    return TABLE
 
 
 def source(manual):
