@@ -278,12 +278,11 @@ hitless: deps-test
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
 
-## chaos: two hosts with a bond between them, and one trouble after the other for MINUTES=5, the same again by SEED=N (STEPS=N: so many; root)
+## chaos: two hosts with a bond between them, and one trouble after the other for MINUTES=5, the same again by SEED=N (BOND=N STEPS=0,1,2: just these of that bond; root)
 MINUTES ?= 5
-STEPS ?= 0
 chaos: deps-test
 	$(Q)$(MAKE) all $(tools)
-	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" $(STEPS)
+	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" "$(BOND)" "$(STEPS)"
 
 ## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; some minutes)
 MOVES ?= 1
