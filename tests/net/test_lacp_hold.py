@@ -26,8 +26,8 @@ class Held:
         self.spoken = {dev: self._listen(dev) for dev in pair.links}
         self.partner = {dev: pdus[1] for dev, pdus in self.spoken.items()}
         self.own = {dev: pdus[0] for dev, pdus in self.spoken.items()}
+        pair.near.kill_bondd()  # before it can miss the partner
         pair.far.kill_bondd()
-        pair.near.kill_bondd()
 
     def _listen(self, dev):
         """(near's, far's) PDU on dev, when both have come to rest."""
