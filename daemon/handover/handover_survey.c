@@ -346,12 +346,10 @@ static void survey_choose_first(struct handover *plan)
 		survey_choose_ports(plan);
 		return;
 	}
-	for (size_t i = 0; i < plan->slave_count; i++) {
-		if (plan->slaves[i].has_link && !plan->slaves[first].is_first)
+	for (size_t i = 0; i < plan->slave_count; i++)
+		if (plan->slaves[i].is_first ||
+		    (plan->slaves[i].has_link && !plan->slaves[first].is_first))
 			first = i;
-		if (plan->slaves[i].is_first)
-			first = i;
-	}
 	for (size_t i = 0; i < plan->slave_count; i++)
 		plan->slaves[i].is_first = i == first;
 }
@@ -433,10 +431,9 @@ int handover_survey(struct handover *plan, const char *name, const json_t *given
 {
 	struct link_info link;
 	struct link_list links;
-	int r;
+	int r = strlen(name) < XBOND_NAME_SIZE ? link_get_by_name(&plan->daemon->nl, name, &link)
+					       : -ENODEV;
 
-	r = strlen(name) < XBOND_NAME_SIZE ? link_get_by_name(&plan->daemon->nl, name, &link)
-					   : -ENODEV;
 	if (r == -ENODEV)
 		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
 	if (r)
