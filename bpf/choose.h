@@ -52,7 +52,7 @@ __noinline __u32 flowlet_choose(__u32 slot, __u64 mask, __u64 now_ns)
 	flowlet_age(of_cpu, now_ns);
 	idlest = select_fewest(of_cpu->sent, mask, 0) & XBOND_FLOWLET_SLOT;
 	slot %= XBOND_MAX_SLAVES;
-	if (mask >> slot & 1 && of_cpu->sent[slot] <= of_cpu->sent[idlest] + FLOWLET_WORTH_IT)
+	if (slots_have(mask, slot) && of_cpu->sent[slot] <= of_cpu->sent[idlest] + FLOWLET_WORTH_IT)
 		return slot;
 	return idlest;
 }
@@ -79,7 +79,7 @@ static __always_inline __u32 flowlet_slot(__u64 hash, __u64 mask, __u32 length)
 	__s64 silent_ns = now_ns - (word & ~XBOND_FLOWLET_SLOT);
 	__u32 slot = word & XBOND_FLOWLET_SLOT;
 
-	if (silent_ns > (__s64)(gap_ns + gap_ns / 4) || !(mask >> slot & 1)) {
+	if (silent_ns > (__s64)(gap_ns + gap_ns / 4) || !slots_have(mask, slot)) {
 		if (silent_ns > (__s64)FLOWLET_FORGOTTEN_NS)
 			slot = select_bucket(FLOW_BUCKET(hash));
 		slot = flowlet_choose(slot, mask, now_ns);
@@ -170,7 +170,7 @@ __noinline __u32 tlb_active(__u64 mask)
 {
 	__u32 slot = tlb_chosen();
 
-	if (slot < XBOND_MAX_SLAVES && mask >> slot & 1 && !netdev_is_lost(slot))
+	if (slots_have(mask, slot) && !netdev_is_lost(slot))
 		return slot;
 	return select_first(alb.order, select_live(mask));
 }

@@ -33,7 +33,7 @@ static __always_inline void failed_leave(__u64 slots)
 /* A slot that may not transmit anyway stays what it is. */
 static __always_inline void failed_add(__u32 slot)
 {
-	__u64 bit = 1ULL << slot;
+	__u64 bit = slots_bit(slot);
 
 	if (!(READ_ONCE(table.tx_mask) & bit))
 		return;
@@ -44,7 +44,7 @@ static __always_inline void failed_add(__u32 slot)
 /* The slot may not transmit, for another reason. If no other one may, what fails serves. */
 static __always_inline void failed_take_out(__u32 slot)
 {
-	__u64 others = ~(1ULL << slot);
+	__u64 others = ~slots_bit(slot);
 
 	__sync_fetch_and_and(&table.failed, others);
 	if (!(__sync_fetch_and_and(&table.tx_mask, others) & others))
@@ -57,7 +57,7 @@ static __always_inline void failed_take_out(__u32 slot)
  */
 static __always_inline void failed_put_back(__u32 slot, int fails)
 {
-	__u64 bit = 1ULL << slot;
+	__u64 bit = slots_bit(slot);
 
 	if (fails)
 		__sync_fetch_and_or(&table.failed, bit);
@@ -67,7 +67,7 @@ static __always_inline void failed_put_back(__u32 slot, int fails)
 
 static __always_inline void failed_end(__u32 slot)
 {
-	__u64 bit = 1ULL << slot;
+	__u64 bit = slots_bit(slot);
 
 	if (__sync_fetch_and_and(&table.failed, ~bit) & bit)
 		failed_put_back(slot, 0);

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include "bpf/abi.h"
+#include "bpf/slots.h"
 
 /* The slots of `may` that are not drained, or all of `may` if all of them are drained. */
 static inline __u64 drain_usable(__u64 may, __u64 drained)
@@ -30,13 +30,8 @@ static inline __u64 drain_mask(int by_markers, const __u64 *answered, const __u6
  * Active-backup: who sends if the active slave cannot. bondd puts the slots into the first buckets,
  * in the order in which it would choose them (rules/active.h). So a packet that goes there before
  * bondd knows of a loss goes where bondd will follow. Used by the programs, and by bondctl to
- * foretell it. Knows no maps.
+ * foretell it.
  */
-
-static inline __attribute__((always_inline)) int successor_is_in(__u64 mask, __u32 slot)
-{
-	return slot < XBOND_MAX_SLAVES && mask >> slot & 1;
-}
 
 /*
  * The first slot of the order that is in mask, or XBOND_NO_SLOT. bucket: a copy of the table. The
@@ -45,7 +40,7 @@ static inline __attribute__((always_inline)) int successor_is_in(__u64 mask, __u
 static inline __attribute__((always_inline)) __u32 successor_of(const __u8 *bucket, __u64 mask)
 {
 	for (__u32 i = 0; i <= XBOND_MAX_SLAVES; i++) {
-		if (successor_is_in(mask, bucket[i]))
+		if (slots_have(mask, bucket[i]))
 			return bucket[i];
 	}
 	return XBOND_NO_SLOT;

@@ -80,7 +80,7 @@ static long select_try(__u32 place, void *context)
 	if (place > XBOND_MAX_SLAVES)
 		return 1;
 	slot = order->slots[place];
-	if (!successor_is_in(order->mask, slot))
+	if (!slots_have(order->mask, slot))
 		return 0;
 	order->found = slot;
 	return 1;
@@ -113,7 +113,7 @@ __noinline __u32 select_detour(__u64 hash, __u64 mask)
 
 		hash = flow_again(hash, turn);
 		slot = select_bucket(FLOW_BUCKET(hash));
-		if (mask >> slot & 1)
+		if (slots_have(mask, slot))
 			return slot;
 	}
 	return select_lowest(mask);
@@ -282,7 +282,7 @@ __noinline __u32 select_past_lost(__u32 lost, __u64 hash, __u64 mask, __u32 leng
 /* A slot of mask, which must not be empty: `slot` if it may transmit and has carrier. */
 static __always_inline __u32 select_usable(__u32 slot, __u64 hash, __u64 mask, __u32 length)
 {
-	if (slot >= XBOND_MAX_SLAVES || !(mask >> slot & 1))
+	if (slot >= XBOND_MAX_SLAVES || !slots_have(mask, slot))
 		slot = select_detour(hash, mask);
 	return netdev_is_lost(slot) ? select_past_lost(slot, hash, mask, length) : slot;
 }

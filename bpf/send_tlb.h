@@ -64,7 +64,7 @@ __noinline __u32 clients_slot_of(__u64 mac, __u64 live, __u32 active)
 	if (mac == READ_ONCE(alb.bond_mac))
 		return active;
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (live >> slot & 1 && READ_ONCE(alb.mac[slot]) == mac)
+		if (slots_have(live, slot) && READ_ONCE(alb.mac[slot]) == mac)
 			return slot;
 	return SELECT_NONE;
 }
@@ -271,7 +271,8 @@ __noinline int clients_hear(struct __sk_buff *skb)
 /* By the hash, unless the packet's queue_mapping asks for a slot that may transmit. */
 static __always_inline __u32 tlb_choose(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
-	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
+	if (asked < XBOND_MAX_SLAVES && slots_have(mask, asked) &&
+	    select_is_up(asked, NETDEV_SENDS))
 		return asked;
 	return choose_slot(skb, hash_of, mask, skb->len, READ_ONCE(table.flags));
 }
@@ -299,7 +300,8 @@ static __always_inline int tlb_is_orphaned(__u64 mac)
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (READ_ONCE(alb.mac[slot]) == mac)
-			return mac && (!(mask >> slot & 1) || !select_is_up(slot, NETDEV_MAY_SEND));
+			return mac &&
+			       (!slots_have(mask, slot) || !select_is_up(slot, NETDEV_MAY_SEND));
 	return 0;
 }
 

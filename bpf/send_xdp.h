@@ -82,7 +82,7 @@ __noinline int xdp_broadcast(__u32 length, __u64 mask)
 {
 	mask = select_live(mask);
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1)
+		if (slots_have(mask, slot))
 			choose_count(slot, length);
 	return bpf_redirect_map(&xdp_all, 0, BPF_F_BROADCAST);
 }

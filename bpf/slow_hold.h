@@ -75,7 +75,7 @@ static __always_inline int slow_refuse(__u32 slot)
 
 static __always_inline void slow_take_out(__u32 slot, __u32 directions)
 {
-	__u64 others = ~(1ULL << slot);
+	__u64 others = ~slots_bit(slot);
 
 	if (directions & LACP_DISTRIBUTING)
 		failed_take_out(slot);
@@ -86,7 +86,7 @@ static __always_inline void slow_take_out(__u32 slot, __u32 directions)
 static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 {
 	if (directions & LACP_COLLECTING)
-		__sync_fetch_and_or(&table.rx_mask, 1ULL << slot);
+		__sync_fetch_and_or(&table.rx_mask, slots_bit(slot));
 	if (directions & LACP_DISTRIBUTING)
 		failed_put_back(slot, micro_bfd_has_failed(&bfd.link[slot]));
 }
@@ -289,9 +289,9 @@ static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *p
 {
 	__u32 carries = words->told & ~port->withheld;
 
-	if (!(READ_ONCE(table.rx_mask) >> slot & 1))
+	if (!slots_have(READ_ONCE(table.rx_mask), slot))
 		return 0;
-	if (!(READ_ONCE(table.tx_mask) >> slot & 1))
+	if (!slots_have(READ_ONCE(table.tx_mask), slot))
 		carries &= ~LACP_DISTRIBUTING;
 	return carries & LACP_COLLECTING ? carries : 0;
 }

@@ -275,7 +275,7 @@ static __always_inline int tx_transmit_by(struct __sk_buff *skb, __u32 asked, tx
 
 	if (!mask)
 		return tx_drop();
-	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && mask >> asked & 1 &&
+	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && slots_have(mask, asked) &&
 	    select_is_up(asked, NETDEV_SENDS))
 		return send(skb, asked, length);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {

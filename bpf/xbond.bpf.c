@@ -274,7 +274,7 @@ struct xbond_own_vlans own_vlans SEC(".data.own_vlans");
 static __always_inline int rx_is_of_own_vlan(const struct __sk_buff *skb, __u32 slot)
 {
 	return skb->vlan_present && skb->vlan_proto == bpf_htons(ETH_P_8021Q) &&
-	       READ_ONCE(own_vlans.slots[skb->vlan_tci & VLAN_VID_MASK]) >> slot & 1;
+	       slots_have(READ_ONCE(own_vlans.slots[skb->vlan_tci & VLAN_VID_MASK]), slot);
 }
 
 static __always_inline int rx_to_team(struct __sk_buff *skb)
@@ -331,7 +331,8 @@ int xbond_rx(struct __sk_buff *skb)
 				clients_hear(skb);
 		}
 	}
-	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || is_own || rx_collects_by_now(slot);
+	collecting =
+		slots_have(READ_ONCE(table.rx_mask), slot) || is_own || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {
 		probe_note_uncounted(slot);
 		return flags & XBOND_F_TEAM ? team_keep(skb) : TC_ACT_UNSPEC;

@@ -126,7 +126,7 @@ static __always_inline int xdp_collect(struct xdp_md *ctx)
 	struct xbond_counters *counter;
 	__u32 length;
 
-	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
+	if (slot >= XBOND_MAX_SLAVES || !slots_have(READ_ONCE(table.rx_mask), slot) ||
 	    ((flags & (XBOND_F_CARRIER | more)) != XBOND_F_CARRIER &&
 	     xdp_needs_more(&packet, flags)) ||
 	    !xdp_is_ordinary(&packet))

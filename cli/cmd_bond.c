@@ -7,10 +7,10 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "common/mac.h"
-#include "common/slots.h"
 #include "options/names.h"
 #include "options/option_set.h"
 #include "view/view_bond.h"

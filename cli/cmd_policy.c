@@ -10,11 +10,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "cli/verb_parts.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "view/view_bond.h"
 #include "view/view_json.h"
 

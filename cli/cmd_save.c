@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "common/managers.h"
 #include "common/paths.h"
-#include "common/slots.h"
 #include "network/link.h"
 #include "options/config_file.h"
 #include "options/values.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
 #include "cli/verb_parts.h"
-#include "common/slots.h"
 #include "options/options.h"
 #include "view/view_json.h"
 

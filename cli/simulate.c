@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/base/captured.h"
 #include "cli/base/foretell.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/values.h"
 #include "rules/buckets.h"
 

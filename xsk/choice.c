@@ -5,6 +5,7 @@
 #include "bpf/abi.h"
 #include "bpf/flow.h"
 #include "bpf/neighbour.h"
+#include "bpf/slots.h"
 
 #define FLOW_CONTEXT struct packet
 #define XBOND_CONTEXT struct packet
@@ -39,5 +40,5 @@ int choice_select(struct choice *choice, void *frame, __u32 length)
 int choice_collects(struct choice *choice, __u32 slot)
 {
 	worker = choice;
-	return READ_ONCE(table.rx_mask) >> slot & 1 || choose_collects_by_now(slot);
+	return slots_have(READ_ONCE(table.rx_mask), slot) || choose_collects_by_now(slot);
 }

@@ -63,7 +63,7 @@ static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32
 		frame->slot = (__u16)slot;
 		xsk->batch[slot].tx_packets++;
 		xsk->batch[slot].tx_bytes += frame->length;
-		return 1ULL << slot;
+		return slots_bit(slot);
 	}
 	xbond_xsk_release(xsk, frame, 1);
 	return 0;
@@ -188,12 +188,12 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		int stuck;
 
 		touched &= touched - 1;
-		used |= 1ULL << slot;
+		used |= slots_bit(slot);
 		if (!xsk->port[slot][0].socket)
 			continue;
 		refused = port_kick(&xsk->port[slot][0], &stuck);
-		if (refused && !(cut >> slot & 1)) {
-			cut |= 1ULL << slot;
+		if (refused && !slots_have(cut, slot)) {
+			cut |= slots_bit(slot);
 			touched |= xsk_send_again(xsk, slot, refused, stuck);
 		} else if (refused) {
 			xsk->counts.lost += refused;
@@ -265,7 +265,7 @@ XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *
 	for (__u32 i = 0; i < XBOND_MAX_SLAVES && xsk->slots; i++) {
 		__u32 slot = (xsk->next_slot + i) % XBOND_MAX_SLAVES;
 
-		if (xsk->slots >> slot & 1)
+		if (slots_have(xsk->slots, slot))
 			count += xsk_receive_by(xsk, slot, frames + count, most - count);
 	}
 	xsk->next_slot++;

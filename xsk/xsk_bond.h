@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <time.h>
 
+#include "bpf/slots.h"
 #include "xbond/loader.h"
 #include "xbond/xsk.h"
 #include "xsk/choice.h"

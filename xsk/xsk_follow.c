@@ -23,13 +23,13 @@ static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 		xsk->ports_open -= xsk->port[slot][queue].socket != NULL;
 		port_close(&xsk->port[slot][queue], &xsk->area);
 	}
-	xsk->slots &= ~(1ULL << slot);
+	xsk->slots &= ~slots_bit(slot);
 }
 
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot)
 {
 	xsk_close_sockets(xsk, slot);
-	xsk->waiting &= ~(1ULL << slot);
+	xsk->waiting &= ~slots_bit(slot);
 }
 
 /* A slave may have fewer queues than are asked for; the kernel says so by EINVAL. */
@@ -45,7 +45,7 @@ static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
 			return 0;
 		if (r)
 			break;
-		xsk->slots |= 1ULL << slot;
+		xsk->slots |= slots_bit(slot);
 		xsk->ports_open++;
 		xsk->counts.opened++;
 	}
@@ -77,11 +77,11 @@ static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
 		r = xsk_add_filter(xsk, slot);
 	if (r) {
 		xsk_close_sockets(xsk, slot);
-		xsk->waiting |= 1ULL << slot;
-		xsk->choice.up &= ~(1ULL << slot);
+		xsk->waiting |= slots_bit(slot);
+		xsk->choice.up &= ~slots_bit(slot);
 	} else {
-		xsk->waiting &= ~(1ULL << slot);
-		xsk->choice.up |= 1ULL << slot;
+		xsk->waiting &= ~slots_bit(slot);
+		xsk->choice.up |= slots_bit(slot);
 	}
 	return r;
 }
@@ -98,7 +98,7 @@ int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
 			continue;
 		xsk_close_slot(xsk, slot);
 		xsk->ifindex[slot] = now;
-		xsk->choice.up |= 1ULL << slot;
+		xsk->choice.up |= slots_bit(slot);
 		failed = now ? xsk_open_slot(xsk, slot) : 0;
 		if (failed && failed != -ENETDOWN && !r) {
 			*ret_slot = slot;
@@ -136,7 +136,7 @@ static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
 static void xsk_look(struct xbond_xsk *xsk)
 {
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u64 bit = 1ULL << slot;
+		__u64 bit = slots_bit(slot);
 
 		if (!xsk->ifindex[slot] || !((~xsk->choice.up | xsk->waiting) & bit) ||
 		    !xsk_slave_runs(xsk, slot))
@@ -150,12 +150,12 @@ static void xsk_look(struct xbond_xsk *xsk)
 
 void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
 {
-	xsk->choice.up &= ~(1ULL << slot);
+	xsk->choice.up &= ~slots_bit(slot);
 	xsk->look_ns = xsk_time_ns() + XSK_LOOK_NS;
 	if (!stuck)
 		return;
 	xsk_close_sockets(xsk, slot);
-	xsk->waiting |= 1ULL << slot;
+	xsk->waiting |= slots_bit(slot);
 }
 
 XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)

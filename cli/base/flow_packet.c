@@ -8,7 +8,7 @@
 #include "bpf/flow.h"
 #include "bpf/flow_words.h"
 #include "bpf/neighbour.h"
-#include "common/slots.h"
+#include "bpf/slots.h"
 
 /* From a packet to its hash. */
 

@@ -10,10 +10,10 @@
 
 #include "bpf/flow_words.h"
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "cli/base/picture.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"

@@ -2,9 +2,9 @@
 /* Checks of the bond's carrier and of its slaves' links. */
 #include <net/if.h>
 
+#include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/values.h"
 #include "rules/buckets.h"
 #include "rules/link_state.h"

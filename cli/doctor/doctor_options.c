@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/values.h"
 
 #define ANSWERS_MISSED 10 /* intervals of the ARP monitor; fewer may be a failover */

@@ -2,8 +2,8 @@
 /* What each slave has carried of a bond's conversations. */
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/doctor/doctor_talk.h"
-#include "common/slots.h"
 
 #define TALK_PATIENCE_NS UINT64_C(1000000000)
 #define TALK_LONG 1000		       /* bytes of a frame that a smaller MTU may stop */

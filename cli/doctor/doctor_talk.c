@@ -6,9 +6,9 @@
 #include <sys/random.h>
 
 #include "bpf/flow_words.h"
+#include "bpf/slots.h"
 #include "cli/doctor/doctor_talk.h"
 #include "common/memory.h"
-#include "common/slots.h"
 
 #define TALK_SEGMENT 1448 /* bytes of data in a TCP segment of usual size */
 #define TALK_TRIES 32	  /* a place that is not found by then is not there: the table is full */

@@ -5,11 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "common/slots.h"
 #include "network/nl.h"
 
 #define WATCH_MEASURE_MS 100

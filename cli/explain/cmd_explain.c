@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "bpf/slots.h"
 #include "cli/base/foretell.h"
 #include "cli/explain/explain.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "view/view_bond.h"
 #include "view/view_json.h"
 

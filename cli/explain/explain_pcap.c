@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/foretell.h"
 #include "cli/base/print.h"
 #include "cli/explain/explain.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/options.h"
 #include "view/view_json.h"
 

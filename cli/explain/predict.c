@@ -6,12 +6,12 @@
 
 #include "bpf/flow_headers.h"
 #include "bpf/flow_words.h"
+#include "bpf/slots.h"
 #include "cli/base/captured.h"
 #include "cli/base/foretell.h"
 #include "cli/explain/explain.h"
 #include "common/pins.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "view/view_bond.h"
 
 /*

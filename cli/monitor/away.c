@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "cli/base/picture.h"
 #include "cli/monitor/events_in.h"
 #include "common/memory.h"
-#include "common/slots.h"
 
 #define LOOKS_PER_SEARCH 4 /* for bonds */
 

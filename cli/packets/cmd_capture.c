@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/packets/capture_out.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "common/slots.h"
 
 /* A socket for each slave and direction, opened and closed as slaves come and go. */
 

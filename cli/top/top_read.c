@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bpf/slots.h"
 #include "cli/base/client.h"
 #include "cli/base/picture.h"
 #include "cli/base/print.h"
@@ -15,7 +16,6 @@
 #include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "lacp/lacp.h"
 #include "options/values.h"
 #include "rules/buckets.h"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/pins.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "daemon/bond/daemon.h"
 #include "network/ip.h"
 #include "options/values.h"

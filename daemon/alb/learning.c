@@ -6,9 +6,9 @@
 #include <net/ethernet.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
-#include "common/slots.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp.h"

@@ -8,11 +8,11 @@
 
 #include "bfd/bfd.h"
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "network/packet.h"
 
 #define GOODBYES 3 /* packets that say that the session has been turned off */
@@ -163,8 +163,7 @@ static int bfd_thread_on_packet(void *context, void *data, size_t size)
 	struct bfd_thread_link *link;
 	struct bfd_packet packet;
 
-	if (size < sizeof(*record) || record->slot >= XBOND_MAX_SLAVES ||
-	    !(bond->used >> record->slot & 1))
+	if (size < sizeof(*record) || !slots_have(bond->used, record->slot))
 		return 0;
 	link = &bond->link[record->slot];
 	if ((int)record->ifindex != link->port.ifindex ||

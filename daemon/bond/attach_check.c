@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
@@ -252,7 +252,7 @@ static bool attach_check_is_missing(const struct attach_place *place)
 {
 	const struct xbond_attached *attached = attach_check_record(place->bond);
 
-	return place->slot < NO_SLOT ? attached->missing >> place->slot & 1
+	return place->slot < NO_SLOT ? slots_have(attached->missing, place->slot)
 				     : attached->missing_bond & place->end;
 }
 

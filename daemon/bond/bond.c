@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "bpf/slots.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/bond/evaluate.h"
 #include "rules/link_state.h"
 

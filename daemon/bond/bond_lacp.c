@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"

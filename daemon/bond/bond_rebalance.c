@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"

@@ -5,9 +5,9 @@
  */
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/evaluate.h"
 #include "rules/active.h"

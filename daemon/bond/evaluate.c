@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
 #include "network/driver.h"

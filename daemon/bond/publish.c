@@ -9,11 +9,11 @@
 #include <sys/utsname.h>
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/base/worker.h"
 #include "rules/buckets.h"
 

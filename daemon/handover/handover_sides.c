@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <net/if.h>
 
+#include "bpf/slots.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/device/device.h"
 #include "daemon/handover/handover_plan.h"
 #include "daemon/manage/lifecycle.h"

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "common/slots.h"
 #include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
 #include "network/packet.h"

@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/frame.h"
 #include "rules/link_state.h"

@@ -4,8 +4,8 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "lacp/frame.h"
 
 #define ACTOR_STATE (sizeof(struct ethhdr) + LACP_AT_ACTOR + LACP_TLV_HEADER + LACP_INFO_STATE)

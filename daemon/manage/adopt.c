@@ -6,9 +6,9 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/awaited.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "common/slots.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"
 #include "daemon/slave/slave.h"

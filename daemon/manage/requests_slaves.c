@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"

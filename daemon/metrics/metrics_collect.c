@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/memory.h"
-#include "common/slots.h"
 #include "daemon/metrics/metrics.h"
 #include "view/view_bond.h"
 #include "view/view_json.h"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"

@@ -6,10 +6,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "network/driver.h"

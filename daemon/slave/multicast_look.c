@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "daemon/bond/daemon.h"
 #include "network/mac_lists.h"
 

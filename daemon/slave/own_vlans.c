@@ -7,7 +7,7 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/slave/slave.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/slave_rx.h"
 
+#include "bpf/slots.h"
 #include "common/clock.h"
-#include "common/slots.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"

@@ -6,9 +6,9 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
-#include "common/slots.h"
 #include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"

@@ -4,7 +4,7 @@
 #include <net/if.h>
 #include <string.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 #include "daemon/alb/alb.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"

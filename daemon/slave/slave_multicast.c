@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/pins.h"
-#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/slave/slave.h"

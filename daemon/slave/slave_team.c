@@ -5,8 +5,8 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
-#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"

@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bpf/slots.h"
 #include "common/memory.h"
 #include "common/paths.h"
 #include "common/pins.h"
-#include "common/slots.h"
 
 /* Is it attached, and up? */
 

@@ -57,6 +57,12 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 	return used & (used - 1);
 }
 
+/* As slots_bit() of bpf/slots.h: this folder uses nothing of other folders. */
+static inline uint64_t lacp_bit(unsigned int slot)
+{
+	return slot < LACP_MAX_PORTS ? UINT64_C(1) << slot : 0;
+}
+
 #define lacp_for_each_slot(slot, mask)                                       \
 	for (uint64_t rest_ = (mask);                                        \
 	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \

@@ -376,7 +376,7 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 	    fallback_is_any_in_sync(sys))
 		return 0;
 	lacp_for_each_slot (slot, sys->used) {
-		possible |= (uint64_t)fallback_may_carry(&sys->port[slot], now_ns) << slot;
+		possible |= fallback_may_carry(&sys->port[slot], now_ns) ? lacp_bit(slot) : 0;
 	}
 	return fallback_choose(sys, possible, config->fallback == LACP_FALLBACK_ONE ? 1 : most);
 }

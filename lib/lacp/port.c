@@ -270,7 +270,7 @@ static bool port_is_valid_port(const struct lacp_port_config *config)
 
 static bool port_is_known(const struct lacp_system *sys, unsigned int slot)
 {
-	return slot < LACP_MAX_PORTS && sys->used >> slot & 1;
+	return sys->used & lacp_bit(slot);
 }
 
 static bool port_is_number_taken(const struct lacp_system *sys, uint16_t number)
@@ -315,7 +315,7 @@ int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
 	port_store_config(&sys->port[slot], config);
 	sys->port[slot].used = 1;
-	sys->used |= 1ull << slot;
+	sys->used |= lacp_bit(slot);
 	port_begin(sys, slot, now_ns);
 	return 0;
 }
@@ -346,7 +346,7 @@ int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 	    LACP_REPEATS)
 		lacp_transmit_enter(sys, slot, LACP_TRANSMIT_SEND, now_ns);
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
-	sys->used &= ~(1ull << slot);
+	sys->used &= ~lacp_bit(slot);
 	return 0;
 }
 

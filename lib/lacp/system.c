@@ -108,7 +108,7 @@ static bool system_step_fallback(struct lacp_system *sys, uint64_t now_ns)
 	}
 	carry = lacp_fallback_next(sys, now_ns);
 	lacp_for_each_slot (slot, sys->used) {
-		bool wanted = carry >> slot & 1;
+		bool wanted = carry & lacp_bit(slot);
 
 		if (wanted == sys->port[slot].fallback)
 			continue;
@@ -254,7 +254,7 @@ static uint64_t system_told(const struct lacp_system *sys, uint8_t bit)
 
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & bit)
-			slots |= 1ull << slot;
+			slots |= lacp_bit(slot);
 	}
 	return slots;
 }
@@ -357,11 +357,11 @@ struct lacp_prospect lacp_prospect(const struct lacp_system *sys, uint64_t leavi
 		if (port->aggregator != prospect.aggregator)
 			continue;
 		if (prospect_can_begin(port))
-			prospect.standby |= 1ull << slot;
+			prospect.standby |= lacp_bit(slot);
 		if (port->selected == LACP_SELECTED)
-			prospect.selected |= 1ull << slot;
+			prospect.selected |= lacp_bit(slot);
 		if (prospect_is_chosen(&rest, slot, now_ns))
-			prospect.chosen |= 1ull << slot;
+			prospect.chosen |= lacp_bit(slot);
 	}
 	return prospect;
 }

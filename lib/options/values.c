@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/option_set.h"
 
 unsigned int values_active_slot(const struct pins *pins)

@@ -2,7 +2,7 @@
 #include "rules/active.h"
 
 #include "bpf/rules.h"
-#include "common/slots.h"
+#include "bpf/slots.h"
 
 /* The lowest slot of those that have the highest prio. */
 static unsigned int active_highest(const struct active_input *input, uint64_t slots)

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/pins.h"
-#include "common/slots.h"
 
 static bool weights_speeds_known(const struct pins *pins, uint64_t slots)
 {

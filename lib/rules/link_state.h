@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "common/slots.h"
+#include "bpf/slots.h"
 
 /*
  * The link state of one slave: its carrier, delayed by updelay and downdelay. Pure; the caller

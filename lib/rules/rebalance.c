@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 
 #define LEAST_PERCENT 2 /* of all traffic */
 

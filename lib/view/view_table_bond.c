@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "options/option_set.h"
 #include "options/values.h"
 #include "view/view_bond.h"

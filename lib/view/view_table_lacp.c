@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/mac.h"
-#include "common/slots.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"
 #include "view/view_json.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/slots.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/slots.h"
 #include "options/values.h"
 #include "rules/buckets.h"
 #include "view/view_bond.h"

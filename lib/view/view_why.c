@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/pins.h"
 #include "common/readings.h"
-#include "common/slots.h"
 #include "options/values.h"
 #include "rules/link_state.h"
 #include "view/lacp_why.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 #include "options/options.h"
 
 static void every_row_is_found(void **state)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/slots.h"
+#include "bpf/slots.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/part.h"
 
