@@ -270,7 +270,7 @@ static __always_inline __u32 choose_active(void)
 
 /*
  * The slave that transmission has moved to as the active one (by the settings or the detour) also
- * receives, before bondd has followed: answers arrive where the questions left.
+ * receives, before bondd has noticed: answers arrive where the questions left.
  */
 static __always_inline int choose_collects_by_now(__u32 slot)
 {

@@ -7,7 +7,7 @@
 #include "xsk/xsk_bond.h"
 
 #define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
-#define XSK_WAIT_MS 100 /* so often a caller who waits follows the bond */
+#define XSK_WAIT_MS 100 /* so often a caller who waits looks at the bond */
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
 
@@ -212,7 +212,7 @@ XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 	__u64 touched = 0;
 	int sent = 0;
 
-	xbond_xsk_follow(xsk);
+	xbond_xsk_update(xsk);
 	for (int i = 0; i < count; i++) {
 		touched |= xsk_put_chosen(xsk, &frames[i]);
 		if (frames[i].slot == XBOND_XSK_NO_SLOT)
@@ -258,7 +258,7 @@ XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *
 {
 	int count = 0;
 
-	xbond_xsk_follow(xsk);
+	xbond_xsk_update(xsk);
 	if (!xsk_receives(xsk))
 		return 0;
 	/* Each time another slave is first, so none can keep the others away. */
@@ -342,12 +342,12 @@ static int xsk_make_area(struct area *area)
 static int xsk_open_first(struct xbond_xsk *xsk, __u32 *ret_slot)
 {
 	const struct timespec pause = { .tv_nsec = XSK_LOOK_NS };
-	int r = xsk_follow_slaves(xsk, ret_slot);
+	int r = xsk_settle_slaves(xsk, ret_slot);
 
 	for (int turn = 0; r == -EBUSY && turn < XSK_TURNS; turn++) {
 		nanosleep(&pause, NULL);
 		xsk->ifindex[*ret_slot] = 0;
-		r = xsk_follow_slaves(xsk, ret_slot);
+		r = xsk_settle_slaves(xsk, ret_slot);
 	}
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
-/* A handle, and its sockets: xsk_follow.c opens and closes them as the bond has slaves. */
+/* A handle, and its sockets: xsk_slaves.c opens and closes them as the bond has slaves. */
 #ifndef XBOND_XSK_XSK_BOND_H
 #define XBOND_XSK_XSK_BOND_H
 
@@ -26,7 +26,7 @@ struct xbond_xsk {
 	struct pollfd polled[XBOND_MAX_SLAVES * XBOND_XSK_QUEUES];
 	__u64 slots; /* that have sockets */
 	__u32 ports_open, next_slot;
-	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last followed */
+	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last seen */
 	__u64 waiting;			 /* slots whose socket could not be opened yet */
 	__u64 look_ns;			 /* when to look again */
 	int control_fd;			 /* for ioctl() */
@@ -63,7 +63,7 @@ static inline int xsk_receives(const struct xbond_xsk *xsk)
  * Sockets of exactly the slaves that the table has now. *ret_slot: of the error that is returned. A
  * slave that is down is no error: it gets its socket when it is up.
  */
-int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot);
+int xsk_settle_slaves(struct xbond_xsk *xsk, __u32 *ret_slot);
 /*
  * The slave has no carrier. stuck: its ring has frames that the kernel could still send when it is
  * up again.

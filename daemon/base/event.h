@@ -38,7 +38,7 @@ size_t event_ring_copy(const struct event_ring *ring, uint64_t *at, char *buffer
 
 /*
  * The door through which everything that happens to a bond is told: to the log, with fields if that
- * is the journal, and to those who follow (daemon/control/follower.c). Called by all of bondd's
+ * is the journal, and to subscribers (daemon/control/subscriber.c). Called by all of bondd's
  * main loop, after what is told has been put in force. Never waits. Knows bonds and slaves by name
  * only.
  */
@@ -79,7 +79,7 @@ int event_set_author(int pid);
 
 #define EVENT_LINE_MAX (16 * 1024)
 
-/* For those who follow. The ring's lines are JSON objects, and end in a line feed. */
+/* For subscribers. The ring's lines are JSON objects, and end in a line feed. */
 const struct event_ring *event_ring(void);
 /* Which run of bondd this is. */
 const char *event_run(void);

@@ -28,7 +28,7 @@ struct request {
 	struct daemon *daemon;
 	const struct control_client *client;
 	json_t *words;
-	uint64_t follow_from; /* for `monitor`: the number of the first event; 0: another method */
+	uint64_t since; /* for `monitor`: the number of the first event; 0: another method */
 	const char *bond;
 	json_t *slaves; /* array of names, or NULL */
 	json_t *options;
@@ -314,14 +314,14 @@ static int control_do_stats(struct request *request, struct err *err)
 
 static int control_do_monitor(struct request *request, struct err *err)
 {
-	int r = follower_check(request->client->uid, err);
+	int r = subscriber_check(request->client->uid, err);
 
 	if (r)
 		return r;
-	request->follow_from = follower_first_event(request->words);
+	request->since = subscriber_first_event(request->words);
 	request->result =
 		json_pack("{s:s, s:I, s:I}", "bondd", event_run(), "from",
-			  (json_int_t)request->follow_from, "next", (json_int_t)event_ring()->next);
+			  (json_int_t)request->since, "next", (json_int_t)event_ring()->next);
 	return 0;
 }
 
@@ -460,7 +460,7 @@ static int control_call(struct request *request, struct err *err)
 }
 
 json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
-		       size_t length, uint64_t *ret_follow_from)
+		       size_t length, uint64_t *ret_since)
 {
 	json_error_t where;
 	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
@@ -482,7 +482,7 @@ json_t *control_answer(struct daemon *daemon, const struct control_client *clien
 		  : err_set(&err, EINVAL, "bad request: %s", where.text);
 	event_set_author(0);
 	answer = request.is_later ? NULL : control_words(r, &err, request.notes, request.result);
-	*ret_follow_from = r ? 0 : request.follow_from;
+	*ret_since = r ? 0 : request.since;
 	json_decref(words);
 	json_decref(request.notes);
 	return answer;

@@ -35,29 +35,29 @@ struct control_client {
 };
 
 /*
- * Turns one request line into its answer (a jansson reference); NULL: it comes later.
- * *ret_follow_from: the client gets
- * events after the answer, beginning with this one; 0: it does not. Also called by the fuzzers.
+ * Turns one request line into its answer (a jansson reference); NULL: it comes later. *ret_since:
+ * the client gets events after the answer, beginning with this one; 0: it does not. Also called by
+ * the fuzzers.
  */
 json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
-		       size_t length, uint64_t *ret_follow_from);
+		       size_t length, uint64_t *ret_since);
 
 /*
- * Those who follow the events (the method `monitor`): each has a connection that gets a line for
- * each event. They read out of the ring of events at their own pace. Who is too slow misses events
- * and is told how many; nobody can delay the main loop or make bondd grow.
+ * Subscribers of events (the method `monitor`): each has a connection that gets a line for each
+ * event. They read out of the ring of events at their own pace. Who is too slow misses events and
+ * is told how many; nobody can delay the main loop or make bondd grow.
  */
 
 /* Returns -EBUSY, with a line in err, if there are too many. */
-int follower_check(uid_t uid, struct err *err);
+int subscriber_check(uid_t uid, struct err *err);
 /*
  * The first event that the client gets, whose request this is: the next one, or, if it names one of
  * this bondd, that one or the oldest that is left. What is of another bondd counts as the oldest.
  */
-uint64_t follower_first_event(const json_t *words);
+uint64_t subscriber_first_event(const json_t *words);
 /* Takes the connection. from: the number of the first event. */
-void follower_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from);
+void subscriber_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from);
 /* Ends all connections. */
-void follower_done(void);
+void subscriber_done(void);
 
 #endif

@@ -95,14 +95,14 @@ static int control_socket_send_error(const struct client *client, const char *te
 	return control_socket_send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
 }
 
-/* The connection is the follower's from now on; the caller frees what is left of the client. */
-static void control_socket_hand_over(struct client *client, uint64_t follow_from)
+/* The connection is the subscriber's from now on; the caller frees what is left of the client. */
+static void control_socket_hand_over(struct client *client, uint64_t since)
 {
 	int fd = client->fd;
 
 	client->source = sd_event_source_disable_unref(client->source);
 	client->fd = -1;
-	follower_add(client->daemon, fd, client->who.uid, follow_from);
+	subscriber_add(client->daemon, fd, client->who.uid, since);
 }
 
 static void control_socket_answer_later(struct client *client, json_t *answer)
@@ -118,16 +118,16 @@ static void control_socket_answer_later(struct client *client, json_t *answer)
 static int control_socket_answer_line(struct client *client, const char *newline)
 {
 	size_t length = (size_t)(newline - client->buffer);
-	uint64_t follow_from;
+	uint64_t since;
 	json_t *answer =
-		control_answer(client->daemon, &client->who, client->buffer, length, &follow_from);
+		control_answer(client->daemon, &client->who, client->buffer, length, &since);
 	int r = answer ? control_socket_send_answer(client, answer) : 0;
 
 	if (r)
 		return r;
 	client->waits = !answer;
-	if (follow_from) {
-		control_socket_hand_over(client, follow_from);
+	if (since) {
+		control_socket_hand_over(client, since);
 		return -ESHUTDOWN;
 	}
 	client->used -= length + 1;
@@ -463,7 +463,7 @@ void control_done(struct daemon *daemon)
 {
 	char path[PATH_MAX];
 
-	follower_done();
+	subscriber_done();
 	control_listener.source = sd_event_source_disable_unref(control_listener.source);
 	control_listener.rest = sd_event_source_disable_unref(control_listener.rest);
 	control_socket_path(daemon, path, sizeof(path));

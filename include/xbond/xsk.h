@@ -123,7 +123,7 @@ int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms);
  * and no system call. Returns 0; -ENOENT: there is no bond of this name now, and frames are dropped
  * until there is.
  */
-int xbond_xsk_follow(struct xbond_xsk *xsk);
+int xbond_xsk_update(struct xbond_xsk *xsk);
 
 void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret);
 

@@ -29,11 +29,11 @@ class Monitor:
             self.events.append(json.loads(line))
 
     def wait_follows(self):
-        """Until bondd has it as a follower: it gets an event that is asked for."""
+        """Until bondd has it as a subscriber: it gets an event that is asked for."""
         def follows():
             self.host.ctl("set", "bond0", "miimon", 100)
             return self.having(kind="config")
-        wait_for(follows, "bondd to have a follower", interval=0.1)
+        wait_for(follows, "bondd to have a subscriber", interval=0.1)
 
     def having(self, **fields):
         """The events that have these fields."""

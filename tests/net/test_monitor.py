@@ -256,7 +256,7 @@ def test_how_it_ends(followed):
     left = followed.spawn(*followed.ctl_command("monitor"), stdout=subprocess.PIPE)
     left.stdout.close()
     assert left.wait(timeout=10 * PATIENCE) == 0, "it ends without an event"
-    follower = Monitor(followed, "bond0")
+    subscriber = Monitor(followed, "bond0")
     wait_for(lambda: followed.ctl("set", "bond0", "miimon", 200) or text.poll() is not None,
              "two events", interval=0.1)
     assert text.returncode == 0
@@ -269,8 +269,8 @@ def test_how_it_ends(followed):
     followed.ctl("create", "bond1")
     followed.ctl("delete", "bond1")
     followed.ctl("set", "bond0", "miimon", 300)
-    follower.wait(options={"miimon": "300"})
-    assert not follower.having(bond="bond1")
+    subscriber.wait(options={"miimon": "300"})
+    assert not subscriber.having(bond="bond1")
 
 
 IN_JOURNAL = """#!/usr/bin/python3

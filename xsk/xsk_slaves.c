@@ -86,7 +86,7 @@ static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
 	return r;
 }
 
-int xsk_follow_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
+int xsk_settle_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
 {
 	int r = 0;
 
@@ -158,7 +158,7 @@ void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
 	xsk->waiting |= slots_bit(slot);
 }
 
-XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
+XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 {
 	__u32 slot;
 	__u64 now_ns;
@@ -166,7 +166,7 @@ XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
 	if (choice_is_current(&xsk->choice)) {
 		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
 			   sizeof(xsk->ifindex)))
-			xsk_follow_slaves(xsk, &slot);
+			xsk_settle_slaves(xsk, &slot);
 		if (!~xsk->choice.up && !xsk->waiting)
 			return 0;
 	}
@@ -177,7 +177,7 @@ XSK_PUBLIC int xbond_xsk_follow(struct xbond_xsk *xsk)
 	if (!choice_is_current(&xsk->choice)) {
 		if (xsk_find_bond(xsk))
 			return -ENOENT;
-		xsk_follow_slaves(xsk, &slot);
+		xsk_settle_slaves(xsk, &slot);
 	}
 	xsk_look(xsk);
 	return 0;
