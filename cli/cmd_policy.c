@@ -52,12 +52,11 @@ static json_t *policy_show_slots(const struct pins *pins)
 {
 	json_t *slots = json_array();
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot))
-			json_array_append_new(
-				slots, json_pack("{s:i, s:o, s:b}", "slot", (int)slot, "slave",
-						 json_value_text(pins->slaves[slot].name), "usable",
-						 slots_have(pins->table->tx_mask, slot)));
+	pins_for_each_member (pins, slot)
+		json_array_append_new(slots,
+				      json_pack("{s:i, s:o, s:b}", "slot", (int)slot, "slave",
+						json_value_text(pins->slaves[slot].name), "usable",
+						slots_have(pins->table->tx_mask, slot)));
 	return slots;
 }
 

@@ -132,9 +132,8 @@ static int save_slot_of(const struct pins *pins, const struct config_slave *slav
 {
 	if (!config_slave_is_by_mac(slave))
 		return pins_slot_by_name(pins, slave->name);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot) &&
-		    !memcmp(pins->slaves[slot].perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+	pins_for_each_member (pins, slot)
+		if (!memcmp(pins->slaves[slot].perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
 			return (int)slot;
 	return -1;
 }
@@ -191,9 +190,7 @@ static void save_write_bond(FILE *file, const struct pins *pins, const char *nam
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
 	save_write_options(file, pins, OPTION_BOND, 0);
 	save_write_up(file, pins, name, old);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (pins->slaves[slot].state != XBOND_SLOT_MEMBER)
-			continue;
+	pins_for_each_member (pins, slot) {
 		fprintf(file, "\n[slave %s]\n",
 			by_mac & slots_bit(slot) ? mac_format(pins->slaves[slot].perm_mac, text)
 						 : pins->slaves[slot].name);

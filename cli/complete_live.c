@@ -99,9 +99,8 @@ static void live_bond_by_pins(const struct pins *pins, struct live_bond *bond)
 	bond->known = true;
 	bond->mode = pins->bond->mode;
 	snprintf(bond->port, sizeof(bond->port), "%s", pins->bond->port_name);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot))
-			json_array_append_new(bond->slaves, json_string(pins->slaves[slot].name));
+	pins_for_each_member (pins, slot)
+		json_array_append_new(bond->slaves, json_string(pins->slaves[slot].name));
 }
 
 static void live_bond_by_bondd(const struct cli *cli, const char *name, struct live_bond *bond)

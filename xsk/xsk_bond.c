@@ -13,8 +13,8 @@ _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
 
 static void xsk_reap(struct xbond_xsk *xsk)
 {
-	for (__u64 left = xsk->slots; left; left &= left - 1)
-		port_reap(&xsk->port[__builtin_ctzll(left)][0], &xsk->area);
+	slots_for_each (xsk->slots, slot)
+		port_reap(&xsk->port[slot][0], &xsk->area);
 }
 
 XSK_PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
@@ -73,10 +73,12 @@ static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32
 static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
 {
 	__u64 mask = __atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), touched = 0;
+	__u64 others;
 
 	if (mask & xsk->choice.up)
 		mask &= xsk->choice.up;
-	for (__u64 left = mask & (mask - 1); left; left &= left - 1) {
+	others = mask & (mask - 1);
+	slots_for_each (others, slot) {
 		struct xbond_xsk_frame copy;
 
 		if (xbond_xsk_take(xsk, &copy, 1) != 1) {
@@ -85,7 +87,7 @@ static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
 		}
 		memcpy(copy.data, frame->data, frame->length);
 		copy.length = frame->length;
-		touched |= xsk_put(xsk, &copy, (__u32)__builtin_ctzll(left));
+		touched |= xsk_put(xsk, &copy, slot);
 	}
 	return touched | xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
 }
@@ -203,8 +205,8 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		if (xsk->port[slot][0].socket)
 			port_reap(&xsk->port[slot][0], &xsk->area);
 	}
-	for (; used; used &= used - 1)
-		xsk_count(xsk, (__u32)__builtin_ctzll(used));
+	slots_for_each (used, slot)
+		xsk_count(xsk, slot);
 }
 
 XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
@@ -278,9 +280,7 @@ XSK_PUBLIC int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms)
 	nfds_t count = 0;
 	int r;
 
-	for (__u64 left = xsk->slots; left; left &= left - 1) {
-		__u32 slot = (__u32)__builtin_ctzll(left);
-
+	slots_for_each (xsk->slots, slot) {
 		for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++)
 			xsk->polled[count++] =
 				(struct pollfd){ .fd = xsk_socket__fd(xsk->port[slot][i].socket),

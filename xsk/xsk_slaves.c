@@ -135,16 +135,13 @@ static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
 /* What needs system calls: slaves that were cut, and sockets that could not be opened. */
 static void xsk_look(struct xbond_xsk *xsk)
 {
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u64 bit = slots_bit(slot);
-
-		if (!xsk->ifindex[slot] || !((~xsk->choice.up | xsk->waiting) & bit) ||
-		    !xsk_slave_runs(xsk, slot))
+	slots_for_each (~xsk->choice.up | xsk->waiting, slot) {
+		if (!xsk->ifindex[slot] || !xsk_slave_runs(xsk, slot))
 			continue;
-		if (xsk->waiting & bit)
+		if (slots_have(xsk->waiting, slot))
 			xsk_open_slot(xsk, slot);
 		else
-			xsk->choice.up |= bit;
+			xsk->choice.up |= slots_bit(slot);
 	}
 }
 

@@ -72,8 +72,8 @@ static uint64_t aftermath_linked(const struct pins *pins, uint64_t slots)
 {
 	uint64_t linked = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot) && pins->slaves[slot].link == XBOND_LINK_UP)
+	pins_for_each_member (pins, slot)
+		if (pins->slaves[slot].link == XBOND_LINK_UP)
 			linked |= slots_bit(slot);
 	return slots & linked;
 }

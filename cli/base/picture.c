@@ -70,7 +70,7 @@ static uint64_t picture_lost(const struct pins *pins)
 		return 0;
 	carrier_look(fd, pins, &up, &lost);
 	close(fd);
-	for (unsigned int slot = 0; lost && slot < XBOND_MAX_SLAVES; slot++)
+	slots_for_each (lost, slot)
 		if (!pins_is_member(pins, slot) || pins->slaves[slot].link == XBOND_LINK_DOWN)
 			lost &= ~slots_bit(slot);
 	return lost;

@@ -138,9 +138,8 @@ static void see_add_sockets(const struct pins *pins, json_t *view)
 	for (size_t i = 0; i < found.count; i++) {
 		const struct xdp_socket *socket = &found.socket[i];
 
-		for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-			if (!pins_is_member(pins, slot) ||
-			    pins->slaves[slot].ifindex != socket->ifindex)
+		pins_for_each_member (pins, slot) {
+			if (pins->slaves[slot].ifindex != socket->ifindex)
 				continue;
 			seen[count] = (struct view_socket){ .slave = pins->slaves[slot].name,
 							    .queue = socket->queue,

@@ -104,9 +104,8 @@ static size_t learning_macs(struct bond *bond, unsigned int slot,
 	ret_macs[count++] = own;
 	if (slot != bond_pin(bond)->active_slot)
 		return count;
-	for (unsigned int other = 0; other < XBOND_MAX_SLAVES; other++)
-		if (slots_have(orphans, other))
-			ret_macs[count++] = bond_slave(bond, other)->mac;
+	slots_for_each (orphans, other)
+		ret_macs[count++] = bond_slave(bond, other)->mac;
 	return count;
 }
 

@@ -72,9 +72,8 @@ static uint64_t bond_good_links(const struct bond *bond)
 {
 	uint64_t good = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(&bond->dataplane.pins, slot) &&
-		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
+	pins_for_each_member (&bond->dataplane.pins, slot)
+		if (bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
 			good |= slots_bit(slot);
 	return good & bond_lacp_prospect(bond);
 }
@@ -83,9 +82,8 @@ uint64_t bond_soft_noes(const struct bond *bond)
 {
 	uint64_t slots = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(&bond->dataplane.pins, slot) &&
-		    bond_link_refusing(bond, slot) & ~XBOND_MONITORS_HARD)
+	pins_for_each_member (&bond->dataplane.pins, slot)
+		if (bond_link_refusing(bond, slot) & ~XBOND_MONITORS_HARD)
 			slots |= slots_bit(slot);
 	return slots;
 }

@@ -171,9 +171,7 @@ static inline bool bond_is_port_side(const struct link_info *link)
 }
 
 /* Loops over every slot that is a member. */
-#define bond_for_each_member(bond, slot)                             \
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
-		if (bond_is_member(bond, slot))
+#define bond_for_each_member(bond, slot) pins_for_each_member (&(bond)->dataplane.pins, slot)
 
 /*
  * Does every monitor that has given a verdict say that the slave's link works, and is there one? A

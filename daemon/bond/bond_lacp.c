@@ -273,9 +273,8 @@ static bool bond_lacp_await_markers(struct bond *bond, const struct dataplane_pl
 	uint64_t ask = marker_wait_ask(&lacp->markers, &input);
 
 	lacp->marked_for = *plan;
-	bond_for_each_member (bond, slot)
-		if (slots_have(ask, slot))
-			lacp_thread_drain(lacp->thread, slot);
+	slots_for_each (ask, slot)
+		lacp_thread_drain(lacp->thread, slot);
 	input.draining = lacp_thread_draining(lacp->thread);
 	return marker_wait_goes_on(&lacp->markers, &input);
 }

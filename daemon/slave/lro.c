@@ -144,9 +144,7 @@ static bool lro_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	if (!slots)
 		return false;
 	lro->is_port = lro_is_port(bond);
-	for (unsigned int member = 0; member < XBOND_MAX_SLAVES; member++) {
-		if (!slots_have(slots, member))
-			continue;
+	slots_for_each (slots, member) {
 		if (lro->is_port)
 			lro_turn_off(bond, member);
 		else

@@ -546,9 +546,9 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 
 int pins_slot_by_name(const struct pins *pins, const char *name)
 {
-	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot) && !strcmp(pins->slaves[slot].name, name))
-			return slot;
+	pins_for_each_member (pins, slot)
+		if (!strcmp(pins->slaves[slot].name, name))
+			return (int)slot;
 	return -1;
 }
 

@@ -151,6 +151,11 @@ static inline bool pins_is_member(const struct pins *pins, unsigned int slot)
 	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
 }
 
+/* Loops over every slot that is a member. */
+#define pins_for_each_member(pins, slot)                             \
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
+		if (pins_is_member(pins, slot))
+
 /* The slot of the member with this name, or -1. */
 int pins_slot_by_name(const struct pins *pins, const char *name);
 

@@ -9,9 +9,8 @@
 
 static bool weights_speeds_known(const struct pins *pins, uint64_t slots)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(pins, slot) && slots_have(slots, slot) &&
-		    !pins->slaves[slot].speed_mbps)
+	pins_for_each_member (pins, slot)
+		if (slots_have(slots, slot) && !pins->slaves[slot].speed_mbps)
 			return false;
 	return true;
 }

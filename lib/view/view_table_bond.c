@@ -129,8 +129,8 @@ static json_t *view_read_slave_count(const struct view_place *place)
 {
 	unsigned int count = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		count += pins_is_member(view_pins(place), slot);
+	pins_for_each_member (view_pins(place), slot)
+		count++;
 	return json_integer(count);
 }
 
@@ -138,9 +138,8 @@ static json_t *view_read_up_count(const struct view_place *place)
 {
 	unsigned int count = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		count += pins_is_member(view_pins(place), slot) &&
-			 view_pins(place)->slaves[slot].link == XBOND_LINK_UP;
+	pins_for_each_member (view_pins(place), slot)
+		count += view_pins(place)->slaves[slot].link == XBOND_LINK_UP;
 	return json_integer(count);
 }
 

@@ -35,8 +35,8 @@ static uint64_t view_lacp_ports_of_members(const struct pins *pins,
 {
 	uint64_t slots = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (port[slot].used && pins_is_member(pins, slot))
+	pins_for_each_member (pins, slot)
+		if (port[slot].used)
 			slots |= slots_bit(slot);
 	return slots;
 }
