@@ -343,7 +343,7 @@ test-boots: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/systemd boots
 
-## test-recipes: what docs/users/recipes.md says, tried in an emulated machine with systemd (root; an hour)
+## test-recipes: what docs/users/recipes.md says, tried in an emulated machine with systemd (root; two hours)
 test-recipes: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
