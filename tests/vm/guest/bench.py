@@ -23,6 +23,7 @@ from ...bench.rows import Row, alternate, chosen, median_difference, write_json
 from traffic import Stream  # pylint: disable=wrong-import-order
 from waiting import wait_for  # pylint: disable=wrong-import-order
 from .aggregates import HASH, LACP, LINKS, NETKIT, aggregates, bonding, team, xbond
+from .container import container_rows
 from .machine import Nics
 from .paths import path_rows
 
@@ -30,7 +31,7 @@ QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 CONVERSIONS = 1 if QUICK else 5  # each way
 # And names of modes, of which alone cuts are measured.
-SUBJECTS = ("send", "receive", "paths", "conversion", "cut", "xdp")
+SUBJECTS = ("send", "receive", "container", "paths", "conversion", "cut", "xdp")
 RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 bed.CPU = 0  # the only one: nothing else moves the clock
@@ -254,6 +255,7 @@ def main():
     modes = [mode for mode in CUT if mode in names]
     read_ahead()
     for name, measure in (("send", send_rows), ("receive", receive_rows),
+                          ("container", lambda: container_rows(ROUNDS, SECONDS)),
                           ("paths", lambda: path_rows(ROUNDS, SECONDS)),
                           ("conversion", lambda: conversion_rows(MODES, CONVERSIONS)),
                           ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
