@@ -45,7 +45,8 @@ def wait_told(host, links):
     def says(dev):
         lines = [line for line in host.log().splitlines() if f": {dev} carries " in line]
         return lines and lines[-1].endswith(" carries traffic")
-    wait_for(lambda: all(map(says, links)), f"{host.name} to say that {links} carry traffic")
+    wait_for(lambda: all(map(says, links)), f"{host.name} to say that {links} carry traffic",
+             20)
 
 
 def wait_mutual(one, other, links):

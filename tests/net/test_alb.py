@@ -290,11 +290,16 @@ def test_what_is_rewritten(shared):
         sorted(each[14:56].rstrip(b"\0") for each in alone if each[12:14] != tag[:2])
 
 
-def waiting(made):
-    """How many clients are still to be told."""
+def dumped(made):
+    """Of the map of clients, but those that leave while bpftool prints the others."""
     found = made.near.run("bpftool", "-j", "map", "dump", "pinned",
                           f"{made.near.bpf_dir}/bond0/clients").stdout
-    return sum(each["formatted"]["value"]["tells"] > 0 for each in json.loads(found))
+    return [each["formatted"] for each in json.loads(found) if "formatted" in each]
+
+
+def waiting(made):
+    """How many clients are still to be told."""
+    return sum(each["value"]["tells"] > 0 for each in dumped(made))
 
 
 def entries(made):
@@ -487,19 +492,15 @@ def test_an_address_that_another_device_has_no_longer(shared):
 
 def keys(made):
     """Of the map, without marks; and how many marks there are."""
-    found = json.loads(made.near.run("bpftool", "-j", "map", "dump", "pinned",
-                                     f"{made.near.bpf_dir}/bond0/clients").stdout)
-    found = [each["formatted"]["key"] for each in found]
+    found = [each["key"] for each in dumped(made)]
     return [each for each in found if not each["is_mark"]], \
         sum(each["is_mark"] for each in found)
 
 
 def is_marked(made, address):
     own = list(ipaddress.ip_address(address).packed)
-    dump = made.near.run("bpftool", "-j", "map", "dump", "pinned",
-                         f"{made.near.bpf_dir}/bond0/clients").stdout
-    return any(each["formatted"]["key"]["is_mark"] and
-               each["formatted"]["key"]["own"][:len(own)] == own for each in json.loads(dump))
+    return any(each["key"]["is_mark"] and each["key"]["own"][:len(own)] == own
+               for each in dumped(made))
 
 
 def test_a_machine_behind_a_bridge_claims_nothing(shared):
