@@ -368,12 +368,13 @@ void handover_stop(void)
 static void handover_recover_one(const char *name, void *daemon)
 {
 	struct err err;
+	int r = handover_settle(daemon, name, &err);
 
-	if (handover_settle(daemon, name, &err))
+	if (r)
 		event_error(name, NULL,
 			    "bondd ended during a takeover, handback or conversion, and cannot "
-			    "undo it: %s (its next start tries again)",
-			    err.text);
+			    "undo all of it: %s%s",
+			    err.text, r == -ESTALE ? "" : " (its next start tries again)");
 }
 
 void handover_recover(struct daemon *daemon)

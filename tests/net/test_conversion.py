@@ -145,6 +145,21 @@ def test_who_dies_is_undone_or_finished(dressed, step, old, new):
         wait_whole(near, before)
 
 
+@ways
+def test_who_dies_and_loses_the_bond(dressed, old, new):
+    """The next bondd says that it cannot be undone, and not that it would be tried again."""
+    near = dressed("active-backup", old, links=2).near
+    near.stop_bondd()
+    with near.dying_at("handover-moved"):
+        near.ctl_try("set", "bond0", "device", new)
+    near.ip("link", "del", "bond0")
+    near.start_bondd()
+    line, = [line for line in near.log().splitlines() if "nothing to go back to" in line]
+    assert "tries again" not in line, line
+    assert not list((near.run_dir / "handover").iterdir())
+    assert not near.ctl("list") and not near.pins()
+
+
 def refused(host, *words):
     with pytest.raises(Refused) as refusal:
         host.ctl(*words)
