@@ -16,7 +16,7 @@
 static bool top_series_went_back(const struct xbond_counters *before,
 				 const struct xbond_counters *now)
 {
-	const uint64_t *then_each = (const uint64_t *)before, *now_each = (const uint64_t *)now;
+	const __u64 *then_each = (const __u64 *)before, *now_each = (const __u64 *)now;
 
 	for (size_t i = 0; i < sizeof(*now) / sizeof(*now_each); i++)
 		if (now_each[i] < then_each[i])

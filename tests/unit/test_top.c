@@ -92,13 +92,13 @@ static void counters_that_go_back_are_no_rate(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(before) / sizeof(uint64_t); i++)
-		((uint64_t *)&before)[i] = 9;
+		((__u64 *)&before)[i] = 9;
 	for (unsigned int i = 0; i < sizeof(before) / sizeof(uint64_t); i++) {
 		struct top_series series = { 0 };
 		struct xbond_counters counters = before;
 
 		top_series_read(&series, &counters, &afxdp, 1 * SECOND);
-		((uint64_t *)&counters)[i] = 8;
+		((__u64 *)&counters)[i] = 8;
 		top_series_read(&series, &counters, &afxdp, 2 * SECOND);
 		assert_false(series.is_known);
 		assert_int_equal(series.count, 0);
