@@ -190,3 +190,13 @@ def test_no_page_is_wider_than_a_telephone(pages, tmp_path):
     shown = browse(tmp_path, frame.as_uri(), "--allow-file-access-from-files",
                    "--virtual-time-budget=60000")
     assert re.search('data-wide="(.*?)"', shown)[1] == "wide: "
+
+
+def test_the_price_is_that_of_the_picture():
+    """README says what the picture has measured, which is made anew at times."""
+    text = (ROOT / "README.md").read_text().split("The price is CPU time.")[1]
+    added = re.findall(r"\+(\d+) %", (ROOT / "docs/pictures/beside.svg").read_text())
+    sending, receiving = added[:len(added) // 2], added[len(added) // 2:]
+    bonding, as_it_comes = 0, 2  # the order of the bars
+    assert re.findall(r"(\d+) %", text)[:4] == [
+        bars[bar] for bar in (as_it_comes, bonding) for bars in (sending, receiving)]
