@@ -31,7 +31,7 @@ struct handover_slave {
 	int ifindex;
 	unsigned int port; /* its number in LACPDUs */
 	bool has_link;
-	bool is_down;  /* an administrator has set it down */
+	bool is_down;  /* an administrator had set it down */
 	bool is_first; /* to change over */
 	json_t *options;
 };

@@ -59,23 +59,26 @@ int handover_prepare(struct handover *plan, struct err *err)
 
 /* Whoever adds a slave sets it up. */
 static int step_add(struct handover *plan, const struct handover_side *side, int bond,
-		    const struct handover_slave *slave, struct err *err)
+		    const struct handover_slave *slave, bool is_down, struct err *err)
 {
 	int r = side->add(plan, bond, slave, err);
 
-	if (r || !slave->is_down)
+	if (r || !is_down)
 		return r;
 	return link_set_flags(&plan->daemon->nl, slave->ifindex, 0, IFF_UP, err);
 }
 
 int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
+	struct link_info now;
+	bool is_down =
+		!link_get(&plan->daemon->nl, -1, slave->ifindex, &now) && !(now.flags & IFF_UP);
 	int r = plan->old_side->release(plan, plan->devices[0].old, slave, err);
 
 	if (!r)
 		r = handover_passed("handover-released", err);
 	if (!r)
-		r = step_add(plan, plan->new_side, plan->devices[0].new, slave, err);
+		r = step_add(plan, plan->new_side, plan->devices[0].new, slave, is_down, err);
 	return r ? r : handover_passed("handover-moved", err);
 }
 
@@ -304,6 +307,12 @@ static int undo_remove_new(struct handover *plan, struct err *err)
 	return r == -ENODEV ? 0 : r;
 }
 
+static int undo_is_taken(const struct handover_device *device, const struct link_info *now,
+			 struct err *err)
+{
+	return err_set(err, ESTALE, "%s is called %s now", device->name, now->name);
+}
+
 static int undo_device(struct handover *plan, size_t index, struct err *err)
 {
 	const struct handover_device *device = &plan->devices[index];
@@ -316,10 +325,11 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 	if (!strcmp(now.name, device->name))
 		return 0;
 	if (!link_get_by_name(nl, device->name, &other))
-		return err_set(err, ESTALE, "%s is called %s now", device->name, now.name);
+		return undo_is_taken(device, &now, err);
 	/* With another name the kernel gives them other labels, too. They come again. */
 	netconf_remove_ipv4(nl, &plan->conf, device->old);
-	return step_rename(nl, device->old, device->name, err);
+	r = step_rename(nl, device->old, device->name, err);
+	return r == -EEXIST ? undo_is_taken(device, &now, err) : r;
 }
 
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */
@@ -339,7 +349,7 @@ static int undo_slave(struct handover *plan, const struct handover_slave *slave,
 			    "is gone, so it is not added to the bond again");
 		return 0;
 	}
-	return step_add(plan, plan->old_side, bond, slave, err);
+	return step_add(plan, plan->old_side, bond, slave, slave->is_down, err);
 }
 
 static int undo_mac(struct handover *plan, struct err *err)

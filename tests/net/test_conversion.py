@@ -210,7 +210,7 @@ class MidWay:
 
     def __init__(self, made, new):
         self.made, self.near, self.far = made, made.near, made.far
-        self.before = picture(self.near)
+        self.before, self.notes = picture(self.near), ""
         self.streams = [Stream(self.near, self.far, rate=500),
                         Stream(self.far, self.near, to="10.0.0.1", rate=500, port=9001)]
         self.far.ctl("set", "bond0", "max_links", 2)
@@ -282,6 +282,19 @@ def cut_another_link(found):
     found.restore = lambda: found.far.ip("link", "set", "l0", "up")
 
 
+def set_another_link_down(found):
+    """An administrator of this host; so it stays in the new bond."""
+    near = found.near
+    near.ip("link", "set", "l0", "down")
+    wait_for(lambda: "l0 is down" in near.log(), "the cut to be seen")
+
+    def restore():
+        wait_for(lambda: found.child.poll() is not None, "the change to end", 60)
+        assert "UP" not in near.link("l0")["flags"]
+        near.ip("link", "set", "l0", "up")
+    found.restore, found.notes = restore, "l0 carries no traffic yet\n"
+
+
 def add_address_and_route(found):
     found.near.ip("addr", "add", "10.9.9.9/24", "dev", "bond0")
     found.near.ip("route", "add", "10.8.0.0/16", "via", "10.9.9.1")
@@ -314,15 +327,16 @@ def ask_for_another(found):
 
 @ways
 @pytest.mark.variants(4)
-@pytest.mark.parametrize("happens", [stop_bondd, change_partner, cut_another_link, rename,
-                                     add_address_and_route, make_port_of_bridge, ask_for_another])
+@pytest.mark.parametrize("happens", [stop_bondd, change_partner, cut_another_link,
+                                     set_another_link_down, rename, add_address_and_route,
+                                     make_port_of_bridge, ask_for_another])
 def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
     found = mid_way(old, new)
     happens(found)
     found.go_on()
     wait_for(lambda: "n0-bond0: is now called bond0" in found.near.log(), "the names to change", 25)
     found.restore()
-    assert found.said() == (0, "")
+    assert found.said() == (0, found.notes)
     found.wait_whole()
     assert found.near.show()["device"] == new
 
