@@ -6,9 +6,11 @@
  */
 #include <errno.h>
 
+#include "common/mode.h"
+#include "daemon/bond/part.h"
 #include "daemon/control/control.h"
 #include "daemon/handover/handover.h"
-#include "common/mode.h"
+#include "daemon/watch.h"
 #include "options/values.h"
 #include "tests/fuzz/input.h"
 
@@ -182,6 +184,7 @@ static void control_make_bond(void)
 {
 	memset(&maps, 0, sizeof(maps));
 	memset(&bond, 0, sizeof(bond));
+	parts_new(&bond);
 	maps.bond = (struct xbond_bond){ .magic = XBOND_ABI_MAGIC,
 					 .abi_version = XBOND_ABI_VERSION,
 					 .state = XBOND_BOND_READY,
@@ -237,6 +240,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	uint8_t flags = input_u8(&input);
 
+	if (!bondd.bonds)
+		parts_list();
 	control_make_bond();
 	kernel_says = flags & 2 ? -EMSGSIZE : flags & 4 ? -EPERM : 0;
 	while (input.left) {
@@ -259,5 +264,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		input.at += all;
 		input.left -= all;
 	}
+	parts_free(&bond);
 	return 0;
 }
