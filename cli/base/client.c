@@ -225,7 +225,7 @@ int steer_check(const struct pins *pins, const char *bond, struct err *err)
 			       bond);
 	if (pins_bondd_alive(pins) &&
 	    __atomic_load_n(&pins->table->flags, __ATOMIC_RELAXED) & XBOND_F_HANDED_OVER)
-		return pins_refuse_handed_over(bond, err);
+		return err_set(err, EBUSY, PINS_HANDED_OVER, bond);
 	return 0;
 }
 

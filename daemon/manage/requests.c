@@ -39,7 +39,7 @@ int request_check_free(struct daemon *daemon, const char *name, struct err *err)
 	while (bond && (!bond->handed_over[0] || (strcmp(bond->handed_over, name) != 0 &&
 						  strcmp(bond_pin(bond)->name, name) != 0)))
 		bond = bond->next;
-	return bond ? pins_refuse_handed_over(name, err) : 0;
+	return bond ? err_set(err, EBUSY, PINS_HANDED_OVER, name) : 0;
 }
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,

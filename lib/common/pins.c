@@ -26,61 +26,67 @@
 #include "common/memory.h"
 #include "common/mode.h"
 
+/* A map, and where struct pins has it: its memory, or its descriptor if it is per CPU. */
 struct map_shape {
 	const char *pin;
 	uint32_t type;
 	uint32_t value_size;
 	uint32_t max_entries;
+	size_t at;
+	bool is_added; /* bonds of earlier builds do not have it */
 };
 
-static const struct map_shape settings_shape = { XBOND_PIN_SETTINGS, BPF_MAP_TYPE_ARRAY,
-						 sizeof(struct xbond_settings), 1 };
-static const struct map_shape table_shape = { XBOND_PIN_TABLE, BPF_MAP_TYPE_ARRAY,
-					      sizeof(struct xbond_table), 1 };
-static const struct map_shape buckets_shape = { XBOND_PIN_BUCKETS, BPF_MAP_TYPE_ARRAY,
-						sizeof(struct xbond_buckets), 1 };
-static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY,
-					     sizeof(struct xbond_bond), 1 };
-static const struct map_shape slaves_shape = { XBOND_PIN_SLAVES, BPF_MAP_TYPE_ARRAY,
-					       sizeof(struct xbond_slave), XBOND_MAX_SLAVES };
-static const struct map_shape hold_shape = { XBOND_PIN_HOLD, BPF_MAP_TYPE_ARRAY,
-					     XBOND_MAX_SLAVES * sizeof(struct xbond_hold), 1 };
-static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY,
-					     sizeof(struct xbond_lacp), 1 };
-static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYPE_ARRAY,
-						 sizeof(struct xbond_attached), 1 };
-static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYPE_ARRAY,
-						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
-static const struct map_shape bfd_shape = { XBOND_PIN_BFD, BPF_MAP_TYPE_ARRAY,
-					    sizeof(struct xbond_bfd), 1 };
-static const struct map_shape failover_shape = { XBOND_PIN_FAILOVER, BPF_MAP_TYPE_ARRAY,
-						 sizeof(struct xbond_failover), 1 };
-static const struct map_shape wake_shape = { XBOND_PIN_WAKE, BPF_MAP_TYPE_ARRAY,
-					     sizeof(struct xbond_wake), 1 };
-static const struct map_shape probes_shape = { XBOND_PIN_PROBES, BPF_MAP_TYPE_ARRAY,
-					       sizeof(struct xbond_probes), 1 };
-static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
-						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
-static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
-					    sizeof(struct xbond_alb), 1 };
-static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRAY,
-					      sizeof(struct xbond_vlans), 1 };
-static const struct map_shape own_vlans_shape = { XBOND_PIN_OWN_VLANS, BPF_MAP_TYPE_ARRAY,
-						  sizeof(struct xbond_own_vlans), 1 };
-static const struct map_shape receivers_shape = { XBOND_PIN_RECEIVERS, BPF_MAP_TYPE_ARRAY,
-						  sizeof(struct xbond_receivers), 1 };
-static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
-					      sizeof(struct xbond_moves), 1 };
-static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
-						 sizeof(struct xbond_flowlets), 1 };
-static const struct map_shape afxdp_shape = { XBOND_PIN_AFXDP, BPF_MAP_TYPE_ARRAY,
-					      sizeof(struct xbond_afxdp), 1 };
-static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
-					      sizeof(struct xbond_load), XBOND_BUCKETS };
-static const struct map_shape drops_shape = { XBOND_PIN_DROPS, BPF_MAP_TYPE_PERCPU_ARRAY,
-					      sizeof(struct xbond_drops), XBOND_MAX_SLAVES + 1 };
-static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
-						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
+#define ARRAY_OF(field, count)                                            \
+	BPF_MAP_TYPE_ARRAY, sizeof(*((struct pins *)NULL)->field), count, \
+		.at = offsetof(struct pins, field)
+#define PER_CPU_OF(type, count, field) \
+	BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(type), count, .at = offsetof(struct pins, field)
+
+/* The bond map comes first, because it has the ABI version. */
+static const struct map_shape shapes[] = {
+	{ XBOND_PIN_BOND, ARRAY_OF(bond, 1) },
+	{ XBOND_PIN_SETTINGS, ARRAY_OF(settings, 1) },
+	{ XBOND_PIN_TABLE, ARRAY_OF(table, 1) },
+	{ XBOND_PIN_BUCKETS, ARRAY_OF(buckets, 1) },
+	{ XBOND_PIN_SLAVES, ARRAY_OF(slaves, XBOND_MAX_SLAVES) },
+	{ XBOND_PIN_HOLD, BPF_MAP_TYPE_ARRAY, XBOND_MAX_SLAVES * sizeof(struct xbond_hold), 1,
+	  .at = offsetof(struct pins, hold) },
+	{ XBOND_PIN_LACP, ARRAY_OF(lacp, 1) },
+	{ XBOND_PIN_ATTACHED, ARRAY_OF(attached, 1), true },
+	{ XBOND_PIN_MONITORS, ARRAY_OF(monitors, XBOND_MAX_SLAVES), true },
+	{ XBOND_PIN_BFD, ARRAY_OF(bfd, 1), true },
+	{ XBOND_PIN_FAILOVER, ARRAY_OF(failover, 1), true },
+	{ XBOND_PIN_WAKE, ARRAY_OF(wake, 1), true },
+	{ XBOND_PIN_PROBES, ARRAY_OF(probes, 1), true },
+	{ XBOND_PIN_QUALITY, ARRAY_OF(quality, XBOND_MAX_SLAVES), true },
+	{ XBOND_PIN_ALB, ARRAY_OF(alb, 1), true },
+	{ XBOND_PIN_VLANS, ARRAY_OF(vlans, 1), true },
+	{ XBOND_PIN_OWN_VLANS, ARRAY_OF(own_vlans, 1), true },
+	{ XBOND_PIN_RECEIVERS, ARRAY_OF(receivers, 1), true },
+	{ XBOND_PIN_MOVES, ARRAY_OF(moves, 1), true },
+	{ XBOND_PIN_FLOWLETS, ARRAY_OF(flowlets, 1), true },
+	{ XBOND_PIN_AFXDP, ARRAY_OF(afxdp, 1), true },
+	{ XBOND_PIN_LOADS, PER_CPU_OF(struct xbond_load, XBOND_BUCKETS, loads_fd), true },
+	{ XBOND_PIN_DROPS, PER_CPU_OF(struct xbond_drops, XBOND_MAX_SLAVES + 1, drops_fd), true },
+	{ XBOND_PIN_COUNTERS, PER_CPU_OF(struct xbond_counters, XBOND_MAX_SLAVES, counters_fd) },
+};
+
+#define SHAPES_END (shapes + sizeof(shapes) / sizeof(*shapes))
+
+static bool pins_is_mapped(const struct map_shape *shape)
+{
+	return shape->type == BPF_MAP_TYPE_ARRAY;
+}
+
+static void **pins_memory(struct pins *pins, const struct map_shape *shape)
+{
+	return (void **)((char *)pins + shape->at);
+}
+
+static int *pins_fd(struct pins *pins, const struct map_shape *shape)
+{
+	return (int *)((char *)pins + shape->at);
+}
 
 static size_t pins_mapped_size(const struct map_shape *shape)
 {
@@ -200,7 +206,7 @@ static int pins_check_shape(const struct pins *pins, const struct map_shape *sha
 		return pins_damaged(pins, shape->pin, "is not of the right type", err);
 	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
 		return pins_damaged(pins, shape->pin, "has another size", err);
-	if (shape->type == BPF_MAP_TYPE_ARRAY && !(info.map_flags & BPF_F_MMAPABLE))
+	if (pins_is_mapped(shape) && !(info.map_flags & BPF_F_MMAPABLE))
 		return pins_damaged(pins, shape->pin, "cannot be mapped into memory", err);
 	return 0;
 }
@@ -247,27 +253,37 @@ static int pins_check_abi(const struct pins *pins, int fd, struct err *err)
 		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
-static int pins_map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory,
-			bool *ret_writable, struct err *err)
+static int pins_map(struct pins *pins, const struct map_shape *shape, int fd, bool writable,
+		    struct err *err)
 {
-	void *memory;
-	int fd, r;
+	void *memory = mmap(NULL, pins_mapped_size(shape), PROT_READ | (writable ? PROT_WRITE : 0),
+			    MAP_SHARED, fd, 0);
 
-	fd = pins_open_pin(pins, shape->pin, ret_writable, err);
+	if (memory == MAP_FAILED)
+		return err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir,
+			       shape->pin);
+	*pins_memory(pins, shape) = memory;
+	return 0;
+}
+
+static int pins_open_map(struct pins *pins, const struct map_shape *shape, struct err *err)
+{
+	bool writable;
+	int fd = pins_open_pin(pins, shape->pin, &writable, err), r;
+
 	if (fd < 0)
 		return fd;
-	r = shape == &bond_shape ? pins_check_abi(pins, fd, err) : 0;
+	r = shape == shapes ? pins_check_abi(pins, fd, err) : 0;
 	if (!r)
 		r = pins_check_shape(pins, shape, fd, err);
-	if (!r) {
-		memory = mmap(NULL, pins_mapped_size(shape),
-			      PROT_READ | (*ret_writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
-		if (memory == MAP_FAILED)
-			r = err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir,
-				    shape->pin);
-		else
-			*ret_memory = memory;
+	if (!r && !pins_is_mapped(shape)) {
+		*pins_fd(pins, shape) = fd;
+		return 0;
 	}
+	if (!r)
+		r = pins_map(pins, shape, fd, writable, err);
+	if (shape->at == offsetof(struct pins, settings))
+		pins->writable = writable;
 	close(fd);
 	return r;
 }
@@ -282,87 +298,43 @@ static int pins_have(const struct pins *pins, const char *pin, struct err *err)
 	return errno == ENOENT ? 0 : pins_open_failed(pins, pin, errno, err);
 }
 
-static int pins_map_added(struct pins *pins, const struct map_shape *shape, void **memory,
-			  struct err *err)
+static int pins_open_map_added(struct pins *pins, const struct map_shape *shape, struct err *err)
 {
-	int r = *memory ? 0 : pins_have(pins, shape->pin, err);
-	bool writable;
+	bool is_open = pins_is_mapped(shape) ? *pins_memory(pins, shape) != NULL
+					     : *pins_fd(pins, shape) >= 0;
+	int r = is_open ? 0 : pins_have(pins, shape->pin, err);
 
-	return r == 1 ? pins_map_pin(pins, shape, memory, &writable, err) : r;
-}
-
-static int pins_open_per_cpu(struct pins *pins, const struct map_shape *shape, int *ret_fd,
-			     struct err *err)
-{
-	bool writable;
-
-	*ret_fd = pins_open_pin(pins, shape->pin, &writable, err);
-	return *ret_fd < 0 ? *ret_fd : pins_check_shape(pins, shape, *ret_fd, err);
-}
-
-static int pins_open_per_cpu_added(struct pins *pins, const struct map_shape *shape, int *fd,
-				   struct err *err)
-{
-	int r = *fd >= 0 ? 0 : pins_have(pins, shape->pin, err);
-
-	return r == 1 ? pins_open_per_cpu(pins, shape, fd, err) : r;
+	return r == 1 ? pins_open_map(pins, shape, err) : r;
 }
 
 /* Not shown if it has another shape: everything else works without it. */
-static int pins_open_clients(struct pins *pins)
+static void pins_open_clients(struct pins *pins)
 {
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
+	struct bpf_map_info info;
 	int fd = pins->clients_fd < 0 ? pin_open(pins->dir, XBOND_PIN_CLIENTS) : -1;
 
 	if (fd < 0)
-		return 0;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_MAP_TYPE_HASH &&
-	    info.key_size == sizeof(struct xbond_client_key) &&
+		return;
+	if (!pins_describe(pins, XBOND_PIN_CLIENTS, fd, &info, NULL) &&
+	    info.type == BPF_MAP_TYPE_HASH && info.key_size == sizeof(struct xbond_client_key) &&
 	    info.value_size == sizeof(struct xbond_client))
 		pins->clients_fd = fd;
 	else
 		close(fd);
-	return 0;
 }
 
 int pins_open_added(struct pins *pins, struct err *err)
 {
-	int r = pins_map_added(pins, &attached_shape, (void **)&pins->attached, err);
+	int r = 0;
 
-	if (!r)
-		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
-	if (!r)
-		r = pins_map_added(pins, &bfd_shape, (void **)&pins->bfd, err);
-	if (!r)
-		r = pins_map_added(pins, &failover_shape, (void **)&pins->failover, err);
-	if (!r)
-		r = pins_map_added(pins, &wake_shape, (void **)&pins->wake, err);
-	if (!r)
-		r = pins_map_added(pins, &probes_shape, (void **)&pins->probes, err);
-	if (!r)
-		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
-	if (!r)
-		r = pins_map_added(pins, &alb_shape, (void **)&pins->alb, err);
-	if (!r)
-		r = pins_map_added(pins, &vlans_shape, (void **)&pins->vlans, err);
-	if (!r)
-		r = pins_map_added(pins, &own_vlans_shape, (void **)&pins->own_vlans, err);
-	if (!r)
-		r = pins_map_added(pins, &receivers_shape, (void **)&pins->receivers, err);
-	if (!r)
-		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
-	if (!r)
-		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
-	if (!r)
-		r = pins_map_added(pins, &afxdp_shape, (void **)&pins->afxdp, err);
-	if (!r)
-		r = pins_open_per_cpu_added(pins, &loads_shape, &pins->loads_fd, err);
-	if (!r)
-		r = pins_open_per_cpu_added(pins, &drops_shape, &pins->drops_fd, err);
-	if (!r)
-		r = pins_open_clients(pins);
-	return r;
+	for (const struct map_shape *shape = shapes; shape < SHAPES_END; shape++) {
+		if (shape->is_added)
+			r = pins_open_map_added(pins, shape, err);
+		if (r)
+			return r;
+	}
+	pins_open_clients(pins);
+	return 0;
 }
 
 int pins_check(const struct pins *pins, const char *name, struct err *err)
@@ -381,31 +353,16 @@ int pins_check(const struct pins *pins, const char *name, struct err *err)
 	return 0;
 }
 
-static int pins_map_all(struct pins *pins, struct err *err)
+static int pins_open_all(struct pins *pins, struct err *err)
 {
-	bool other;
 	int r;
 
-	/* The bond map comes first, because it has the ABI version. */
-	r = pins_map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
-	if (!r)
-		r = pins_map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable,
-				 err);
-	if (!r)
-		r = pins_map_pin(pins, &table_shape, (void **)&pins->table, &other, err);
-	if (!r)
-		r = pins_map_pin(pins, &buckets_shape, (void **)&pins->buckets, &other, err);
-	if (!r)
-		r = pins_map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
-	if (!r)
-		r = pins_map_pin(pins, &hold_shape, (void **)&pins->hold, &other, err);
-	if (!r)
-		r = pins_map_pin(pins, &lacp_shape, (void **)&pins->lacp, &other, err);
-	if (!r)
-		r = pins_open_added(pins, err);
-	if (!r)
-		r = pins_open_per_cpu(pins, &counters_shape, &pins->counters_fd, err);
-	return r;
+	for (const struct map_shape *shape = shapes; shape < SHAPES_END; shape++) {
+		r = shape->is_added ? 0 : pins_open_map(pins, shape, err);
+		if (r)
+			return r;
+	}
+	return pins_open_added(pins, err);
 }
 
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
@@ -416,7 +373,7 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
 	r = pins_check_dir(&pins, bpf_dir, name, err);
 	if (!r)
-		r = pins_map_all(&pins, err);
+		r = pins_open_all(&pins, err);
 	if (!r)
 		r = pins_check(&pins, name, err);
 	if (r)
@@ -444,41 +401,20 @@ uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
 	return r ? 0 : abi;
 }
 
-static void pins_unmap(void *memory, const struct map_shape *shape)
+static void pins_close_map(struct pins *pins, const struct map_shape *shape)
 {
-	if (memory)
-		munmap(memory, pins_mapped_size(shape));
+	if (!pins_is_mapped(shape)) {
+		if (*pins_fd(pins, shape) >= 0)
+			close(*pins_fd(pins, shape));
+	} else if (*pins_memory(pins, shape)) {
+		munmap(*pins_memory(pins, shape), pins_mapped_size(shape));
+	}
 }
 
 void pins_close(struct pins *pins)
 {
-	pins_unmap(pins->settings, &settings_shape);
-	pins_unmap(pins->table, &table_shape);
-	pins_unmap(pins->buckets, &buckets_shape);
-	pins_unmap(pins->bond, &bond_shape);
-	pins_unmap(pins->slaves, &slaves_shape);
-	pins_unmap(pins->hold, &hold_shape);
-	pins_unmap(pins->lacp, &lacp_shape);
-	pins_unmap(pins->attached, &attached_shape);
-	pins_unmap(pins->monitors, &monitors_shape);
-	pins_unmap(pins->bfd, &bfd_shape);
-	pins_unmap(pins->failover, &failover_shape);
-	pins_unmap(pins->wake, &wake_shape);
-	pins_unmap(pins->probes, &probes_shape);
-	pins_unmap(pins->quality, &quality_shape);
-	pins_unmap(pins->alb, &alb_shape);
-	pins_unmap(pins->vlans, &vlans_shape);
-	pins_unmap(pins->own_vlans, &own_vlans_shape);
-	pins_unmap(pins->receivers, &receivers_shape);
-	pins_unmap(pins->moves, &moves_shape);
-	pins_unmap(pins->flowlets, &flowlets_shape);
-	pins_unmap(pins->afxdp, &afxdp_shape);
-	if (pins->counters_fd >= 0)
-		close(pins->counters_fd);
-	if (pins->loads_fd >= 0)
-		close(pins->loads_fd);
-	if (pins->drops_fd >= 0)
-		close(pins->drops_fd);
+	for (const struct map_shape *shape = shapes; shape < SHAPES_END; shape++)
+		pins_close_map(pins, shape);
 	if (pins->clients_fd >= 0)
 		close(pins->clients_fd);
 	*pins = (struct pins){ PINS_NO_FILES };
@@ -558,11 +494,4 @@ bool pins_bondd_alive(const struct pins *pins)
 
 	return beat_ns &&
 	       !xbond_heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
-}
-
-int pins_refuse_handed_over(const char *bond, struct err *err)
-{
-	return err_set(err, EBUSY,
-		       "a takeover or handback of %s has not ended yet; try again when it has",
-		       bond);
 }

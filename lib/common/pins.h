@@ -56,6 +56,9 @@ int pin_link_read(int link_fd, struct pin_link *ret_link);
 	"%s is not on a BPF file system here ('ip netns exec' hides the host's; " \
 	"'nsenter --net=/run/netns/NAME' does not)"
 
+/* -EBUSY; %s is the bond. */
+#define PINS_HANDED_OVER "a takeover or handback of %s has not ended yet; try again when it has"
+
 #define PINS_NO_FILES .counters_fd = -1, .loads_fd = -1, .drops_fd = -1, .clients_fd = -1
 
 struct pins {
@@ -161,8 +164,6 @@ int pins_slot_by_name(const struct pins *pins, const char *name);
 
 /* True while bondd's heartbeat is younger than 3 s. */
 bool pins_bondd_alive(const struct pins *pins);
-/* -EBUSY, with a line in err: a takeover or handback of the bond has not ended. */
-int pins_refuse_handed_over(const char *bond, struct err *err);
 
 /*
  * A bond's policy of the user, as the pinned maps have it (bpf/policy_ask.h). bondctl loads it;

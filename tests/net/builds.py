@@ -53,7 +53,9 @@ def newer_abi(tree):
     change(tree, steps, r"^static const struct migrate_step migrate_steps\[\] = \{\n", STEP)
     change(tree, steps, r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
-    change(tree, "lib/common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
+    change(tree, "lib/common/pins.c", r"ARRAY_OF\(attached, 1\)",
+           "BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_attached) + 16, 1, "
+           ".at = offsetof(struct pins, attached)")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
            "__type(value, struct { struct xbond_attached old; __u64 more[2]; })")
 
