@@ -402,7 +402,7 @@ report-nfs: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/nfs
 
-## fields: writes what is made from the tables of view/: the definitions of docs/json/show.schema.json, lists in manuals
+## fields: writes what is made from the tables of fields: definitions of schemas in docs/json, lists in manuals
 fields: $(B)/tools/fields
 	$(Q)XBOND_BUILD=$(B) $(PYTHON) tests/fields.py
 

@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is made from the tables of view/ and checked in: the definitions of a schema, and lists in
+"""What is made from the tables of fields and checked in: the definitions of schemas, and lists in
 manuals. Each stands between two marks. `make fields` writes them; tests/manual compares.
 """
 import re
 import subprocess
-import sys
 
 from built import BUILD, ROOT
 
 # In a manual the marks are comments; in JSON they are what stands around the definitions.
 LIST = r"(?s)(; fields (\w+): made by `make fields`\n)(.*?)(; end of fields\n)"
 SCHEMA = r'(?s)(  "definitions": \{\n)()(.*)(  \}\n\}\n)'
-MADE = {"docs/json/show.schema.json": SCHEMA, "man/xbond-json.5.scd": LIST, "man/bondd.8.scd": LIST}
+MADE_SCHEMAS = ("show", "stats")
+MADE = {f"docs/json/{name}.schema.json" for name in MADE_SCHEMAS} | \
+    {f"man/{page.name}" for page in (ROOT / "man").glob("*.scd") if "; fields " in page.read_text()}
 
 
-def fields(part):
-    done = subprocess.run([BUILD / "tools/fields", part], capture_output=True, text=True,
+def fields(*words):
+    done = subprocess.run([BUILD / "tools/fields", *words], capture_output=True, text=True,
                           check=True, timeout=30)
     return done.stdout
 
 
 def made(path):
     """(the text of the file as it should be, how many parts of it are made)"""
-    return re.subn(MADE[path], lambda found: found[1] + fields(found[2] or "schema") + found[4],
-                   (ROOT / path).read_text())
+    is_schema = path.endswith(".json")
+
+    def part(found):
+        return fields("schema", path.split("/")[-1].split(".")[0]) if is_schema else \
+            fields("list", found[2])
+    return re.subn(SCHEMA if is_schema else LIST,
+                   lambda found: found[1] + part(found) + found[4], (ROOT / path).read_text())
 
 
 if __name__ == "__main__":
     for name in MADE:
-        text, count = made(name)
-        if not count:
-            sys.exit(f"{name} has no marks")
-        (ROOT / name).write_text(text)
+        (ROOT / name).write_text(made(name)[0])

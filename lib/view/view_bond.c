@@ -54,6 +54,16 @@ static json_t *view_word(const struct view_field *field, uint64_t number)
 	return word ? json_string(word) : json_null();
 }
 
+static json_t *view_string(const char *text)
+{
+	return text ? json_value_text(text) : json_null();
+}
+
+static json_t *view_real(const struct view_field *field, double number)
+{
+	return field->null && number < 0 ? json_null() : json_real(number);
+}
+
 json_t *view_member(const struct view_field *field, const void *at)
 {
 	const char *member = (const char *)at + field->offset;
@@ -64,8 +74,10 @@ json_t *view_member(const struct view_field *field, const void *at)
 		return view_word(field, view_integer(member, field->size));
 	if (field->type == VIEW_TEXT)
 		return json_value_text(member);
+	if (field->type == VIEW_STRING)
+		return view_string(*(const char *const *)(const void *)member);
 	if (field->type == VIEW_REAL)
-		return json_real(*(const double *)(const void *)member);
+		return view_real(field, *(const double *)(const void *)member);
 	if (field->type == VIEW_TRUTH)
 		return json_boolean(view_integer(member, field->size));
 	if (field->null)
@@ -78,18 +90,23 @@ bool view_has(const struct view_field *field, const struct view_source *source)
 	return !field->needs || (source->pins && mode_has(source->pins->bond->mode, field->needs));
 }
 
+static const void *view_base(const struct view_field *field, const struct view_place *place)
+{
+	return field->base ? field->base(place) : (const char *)place->at + field->offset;
+}
+
 json_t *view_value(const struct view_field *field, const struct view_place *place)
 {
 	struct view_place inner = *place;
 
-	if (!place->source->pins && !field->foreign)
+	if (place->source && !place->source->pins && !field->foreign)
 		return json_null();
 	inner.field = field;
 	if (field->read)
 		return field->read(&inner);
-	if (!field->base)
+	if (!field->table)
 		return view_member(field, place->at);
-	inner.at = field->base(place);
+	inner.at = view_base(field, place);
 	return view_object(field->table, &inner);
 }
 
@@ -103,7 +120,7 @@ static void view_add_fields(json_t *json, const struct view_table *table,
 		if (!view_has(field, place->source))
 			continue;
 		if (field->type == VIEW_FIELDS) {
-			inner.at = field->base(place);
+			inner.at = view_base(field, place);
 			if (inner.at)
 				view_add_fields(json, field->table, &inner);
 		} else if (field->name) {
@@ -121,6 +138,11 @@ json_t *view_object(const struct view_table *table, const struct view_place *pla
 	json = json_object();
 	view_add_fields(json, table, place);
 	return json;
+}
+
+json_t *view_struct(const struct view_table *table, const void *at)
+{
+	return view_object(table, &(const struct view_place){ .at = at });
 }
 
 /* Packets */
@@ -388,24 +410,27 @@ static json_t *view_read_name(const struct view_place *place)
 }
 
 static const struct view_field view_stats_of_slave[] = {
-	{ "name", VIEW_TEXT, .read = view_read_name },
-	{ "counters", VIEW_OBJECT, .table = &view_table_packets_of_slave,
-	  .base = view_base_packets },
-	{ "drops", VIEW_OBJECT, .read = view_read_drops },
+	{ "name", VIEW_TEXT, "The name of the device.", .read = view_read_name },
+	{ "counters", VIEW_OBJECT, "Its packets, as in SHOW.",
+	  .table = &view_table_packets_of_slave, .base = view_base_packets },
+	{ "drops", VIEW_DROPS, "Packets that were dropped, by reason.", .read = view_read_drops },
 };
 
 static const struct view_table view_table_slave_stats = VIEW_TABLE("slave", view_stats_of_slave);
 
 static const struct view_field view_stats_of_bond[] = {
-	{ "name", VIEW_TEXT, .read = view_read_name },
-	{ "counters", VIEW_OBJECT, .table = &view_table_packets_of_slave,
+	{ "name", VIEW_TEXT, "The name of its device.", .read = view_read_name },
+	{ "counters", VIEW_OBJECT, "Its packets, as in SHOW.", .table = &view_table_packets_of_bond,
 	  .base = view_base_packets },
-	{ "drops", VIEW_OBJECT, .read = view_read_drops },
-	{ "slaves", VIEW_ARRAY, .read = view_read_slaves, .table = &view_table_slave_stats },
-	{ "loop", VIEW_OBJECT, .table = &view_table_loop, .base = view_base_loop, .null = true },
+	{ "drops", VIEW_DROPS, "Packets that were dropped and belong to no slave, by reason.",
+	  .read = view_read_drops, .index = XBOND_DROPS_OF_BOND },
+	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = view_read_slaves,
+	  .table = &view_table_slave_stats },
+	{ "loop", VIEW_OBJECT, "The main loop of bondd (see THE MAIN LOOP).",
+	  .table = &view_table_loop, .base = view_base_loop, .null = true },
 };
 
-static const struct view_table view_table_stats = VIEW_TABLE("stats", view_stats_of_bond);
+const struct view_table view_table_stats = VIEW_TABLE("stats", view_stats_of_bond);
 
 /* Objects of whole bonds */
 

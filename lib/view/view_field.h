@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is shown of a bond, its slaves and their LACP ports: tables with a row for each field. From
- * a row follow its JSON, its metric, and its entries in the schema and in the manuals, which
- * tests/tools/fields.c makes. For view/, for the metrics and for that program.
+ * What is shown: tables with a row for each field. From a row follow its JSON, its metric, and its
+ * entries in a schema and in a manual, which tests/tools/fields.c makes. The tables of bonds, their
+ * slaves and LACP ports are in view/, those of other verbs with what else the verb does.
  */
 #ifndef XBOND_VIEW_VIEW_FIELD_H
 #define XBOND_VIEW_VIEW_FIELD_H
@@ -35,25 +35,26 @@ struct view_source {
 
 /* Where a row is read. */
 struct view_place {
-	const struct view_source *source;
-	unsigned int slot;		/* XBOND_DROPS_OF_BOND: of the bond as a whole */
-	const void *at;			/* the struct that the offsets of the table are in */
-	const struct view_field *field; /* for `read` */
+	const struct view_source *source; /* NULL: no row needs it, nor the slot */
+	unsigned int slot;		  /* XBOND_DROPS_OF_BOND: of the bond as a whole */
+	const void *at;			  /* the struct that the offsets of the table are in */
+	const struct view_field *field;	  /* for `read` */
 };
 
 enum view_type {
 	VIEW_COUNT,
-	VIEW_NUMBER16,
-	VIEW_REAL,
+	VIEW_REAL, /* below 0 means unknown if null is set */
 	VIEW_TRUTH,
 	VIEW_TEXT,
+	VIEW_STRING, /* text that the member points to; NULL: unknown */
 	VIEW_MAC,    /* null: unknown */
 	VIEW_WORD,   /* one of those that `word` has */
-	VIEW_WORDS,  /* an array of them */
+	VIEW_WORDS,  /* an array of them; without `word`, of any text */
 	VIEW_OBJECT, /* with the fields of `table` */
 	VIEW_ARRAY,  /* of such objects */
 	VIEW_FIELDS, /* the fields of `table` stand here, in the same object */
 	VIEW_OPTIONS,
+	VIEW_DROPS, /* of what `index` says: a slot, or XBOND_DROPS_OF_BOND */
 };
 
 enum view_metric_type { METRICS_GAUGE, METRICS_COUNTER, METRICS_INFO, METRICS_HISTOGRAM };
@@ -84,12 +85,14 @@ struct view_field {
 	json_t *(*read)(const struct view_place *place);
 	const char *(*word)(unsigned int number); /* NULL: no such word */
 	const struct view_table *table;
-	const void *(*base)(const struct view_place *place); /* of the table; NULL: unknown */
-	size_t index;					     /* for read */
-	uint32_t needs;					     /* only in modes with this trait */
-	bool null;					     /* the value may be unknown */
-	bool optional;					     /* it need not be there */
-	bool foreign; /* known of a bond whose maps cannot be read */
+	/* Of the table. NULL: the member itself. It returns NULL if it is unknown. */
+	const void *(*base)(const struct view_place *place);
+	size_t index;	/* for read */
+	json_int_t max; /* of the number, for the schema; 0: any */
+	uint32_t needs; /* only in modes with this trait */
+	bool null;	/* the value may be unknown */
+	bool optional;	/* it need not be there */
+	bool foreign;	/* known of a bond whose maps cannot be read */
 	struct view_metric metric;
 };
 
@@ -110,7 +113,7 @@ struct view_table {
 
 extern const struct view_table view_table_bondd, view_table_bond, view_table_slave;
 extern const struct view_table view_table_packets_of_bond, view_table_packets_of_slave;
-extern const struct view_table view_table_loop, view_table_failovers;
+extern const struct view_table view_table_loop, view_table_failovers, view_table_stats;
 extern const struct view_table view_table_monitors, view_table_lacp_bond, view_table_lacp_slave;
 
 /* The value as JSON, a new reference; NULL if the field is not there. */
@@ -119,6 +122,8 @@ json_t *view_value(const struct view_field *field, const struct view_place *plac
 json_t *view_member(const struct view_field *field, const void *at);
 /* An object of the table's fields, a new reference. NULL in place->at: null. */
 json_t *view_object(const struct view_table *table, const struct view_place *place);
+/* The same of a struct alone. */
+json_t *view_struct(const struct view_table *table, const void *at);
 
 /* The counters of the slave, or of the bond, for `base`. */
 const void *view_base_packets(const struct view_place *place);

@@ -125,10 +125,10 @@ static json_t *view_read_ends(const struct view_place *place)
 			 (int)port->partner.key);
 }
 
-#define PARTNER(name, reader, member, sentence)                                                   \
-	{                                                                                         \
-		name, VIEW_NUMBER16, sentence, VIEW_IN(struct lacp_info, member), .read = reader, \
-										  .null = true    \
+#define PARTNER(name, reader, member, sentence)                                \
+	{                                                                      \
+		name, VIEW_COUNT, sentence, VIEW_IN(struct lacp_info, member), \
+			.read = reader, .max = UINT16_MAX, .null = true        \
 	}
 
 static const struct view_field view_fields_of_bond[] = {
@@ -141,10 +141,10 @@ static const struct view_field view_fields_of_bond[] = {
 	  VIEW_IN(struct lacp_system, state.active_aggregator), .null = true },
 	{ "actor_system", VIEW_MAC, "The address of this system.",
 	  VIEW_IN(struct lacp_system, state.config.system), .null = true },
-	{ "actor_sys_prio", VIEW_NUMBER16, "Its priority.",
-	  VIEW_IN(struct lacp_system, state.config.system_priority) },
-	{ "actor_key", VIEW_NUMBER16, "The key of the aggregator.", .read = view_read_bond_key,
-	  .null = true },
+	{ "actor_sys_prio", VIEW_COUNT, "Its priority.",
+	  VIEW_IN(struct lacp_system, state.config.system_priority), .max = UINT16_MAX },
+	{ "actor_key", VIEW_COUNT, "The key of the aggregator.", .read = view_read_bond_key,
+	  .null = true, .max = UINT16_MAX },
 	{ "partner_system", VIEW_MAC, "The address of the partner.",
 	  VIEW_IN(struct lacp_info, system), .read = view_read_bond_partner, .null = true },
 	PARTNER("partner_sys_prio", view_read_bond_partner, system_priority, "Its priority."),
@@ -231,8 +231,8 @@ static const struct view_field view_fields_of_port[] = {
 	{ "aggregator_id", VIEW_COUNT, "The number of its aggregator.", PORT(aggregator),
 	  .null = true },
 	{ "port_number", VIEW_COUNT, "Its number.", PORT(config.port), .null = true },
-	{ "port_prio", VIEW_NUMBER16, "Its priority.", .read = view_read_prio },
-	{ "actor_key", VIEW_NUMBER16, "Its key.", PORT(actor.key) },
+	{ "port_prio", VIEW_COUNT, "Its priority.", .read = view_read_prio, .max = UINT16_MAX },
+	{ "actor_key", VIEW_COUNT, "Its key.", PORT(actor.key), .max = UINT16_MAX },
 	{ "actor_state", VIEW_WORDS, "Its state flags.", PORT(actor.state), .read = view_read_flags,
 	  .word = lacp_flag_name },
 	{ "partner_state", VIEW_WORDS, "Those of the partner's port, as last received.",

@@ -131,11 +131,6 @@ static json_t *view_read_monitor(const struct view_place *place)
 	return view_object(place->field->table, &inner);
 }
 
-static const void *view_base_monitor(const struct view_place *place)
-{
-	return place->at;
-}
-
 static const void *view_base_session(const struct view_place *place)
 {
 	const struct view_monitor *monitor = place->at;
@@ -286,9 +281,9 @@ static const struct view_table view_table_verdict = VIEW_TABLE("verdict", view_f
 static const struct view_table view_table_session = VIEW_TABLE("session", view_fields_of_session);
 static const struct view_table view_table_target = VIEW_TABLE("target", view_fields_of_target);
 
-#define VERDICT                                                                              \
-	{                                                                                    \
-		.type = VIEW_FIELDS, .table = &view_table_verdict, .base = view_base_monitor \
+#define VERDICT                                                   \
+	{                                                         \
+		.type = VIEW_FIELDS, .table = &view_table_verdict \
 	}
 
 static const struct view_field view_fields_of_carrier[] = { VERDICT };

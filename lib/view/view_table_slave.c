@@ -171,14 +171,13 @@ static const void *view_base_port(const struct view_place *place)
 /* AF_XDP sockets, which bondctl adds */
 
 static const struct view_field view_fields_of_socket[] = {
-	{ "queue", VIEW_COUNT, "Of the slave.", VIEW_IN(struct view_socket, queue),
-	  .foreign = true },
+	{ "queue", VIEW_COUNT, "Of the slave.", VIEW_IN(struct view_socket, queue) },
 	{ "program", VIEW_TEXT, "The name of a process that has it.",
-	  VIEW_IN(struct view_socket, program), .null = true, .foreign = true },
+	  VIEW_IN(struct view_socket, program), .null = true },
 	{ "pid", VIEW_COUNT, "The number of that process.", VIEW_IN(struct view_socket, pid),
-	  .null = true, .foreign = true },
+	  .null = true },
 	{ "zero_copy", VIEW_TRUTH, "Does the NIC write into its memory?",
-	  VIEW_IN(struct view_socket, zero_copy), .foreign = true },
+	  VIEW_IN(struct view_socket, zero_copy) },
 };
 
 static const struct view_table view_table_socket = VIEW_TABLE("socket", view_fields_of_socket);
@@ -191,15 +190,11 @@ static json_t *view_read_nothing(const struct view_place *place)
 
 static json_t *view_sockets_of(const char *slave, const struct view_socket *sockets, size_t count)
 {
-	const struct view_source source = { 0 };
-	struct view_place place = { .source = &source };
 	json_t *json = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		place.at = &sockets[i];
+	for (size_t i = 0; i < count; i++)
 		if (!strcmp(sockets[i].slave, slave))
-			json_array_append_new(json, view_object(&view_table_socket, &place));
-	}
+			json_array_append_new(json, view_struct(&view_table_socket, &sockets[i]));
 	return json;
 }
 

@@ -540,12 +540,6 @@ def test_drops_of_a_bond_of_before(pins, stats):
     assert {slave["drops"]["lacp_flood"] for slave in shown["slaves"]} == {0}
 
 
-def test_the_manual_has_every_reason(pins, stats):
-    reasons = set(stats()["drops"]) | set(stats()["slaves"][0]["drops"])
-    man = (ROOT / "man/bondctl-stats.8.scd").read_text()
-    assert len(reasons) == X.DROPS and all(f"*{reason}*" in man for reason in reasons)
-
-
 def test_stats_take_80_columns(pins, bondctl):
     for name, value in (("packets", 99 * 10**9), ("bytes", 99 * 10**12)):
         setattr(pins.bond.retired, f"tx_{name}", value)

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fields PART: prints what is made from the tables of view/: the
- * definitions of docs/json/show.schema.json, the lists of xbond-json(5), and that of METRICS in
- * bondd(8). tests/fields.py puts it there.
+ * fields schema|list NAME: prints what is made from the tables of fields: the definitions of
+ * docs/json/NAME.schema.json, or a list of a manual. tests/fields.py puts it there.
  */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/mode.h"
+#include "common/readings.h"
 #include "options/options.h"
 #include "view/view_field.h"
 
 #define WIDTH 100 /* of a line of a manual */
 #define WORDS 32  /* no list of words has as many */
+
+/* What has a list of its own in a manual, or a schema. */
+static const struct {
+	const char *name;
+	const struct view_table *table;
+} fields_parts[] = {
+	{ "show", &view_table_bond },		{ "slave", &view_table_slave },
+	{ "lacp_bond", &view_table_lacp_bond }, { "lacp_slave", &view_table_lacp_slave },
+	{ "loop", &view_table_loop },		{ "stats", &view_table_stats },
+};
+
+#define PARTS (sizeof(fields_parts) / sizeof(fields_parts[0]))
 
 static bool fields_is_word(const char *word)
 {
@@ -25,6 +37,12 @@ static bool fields_is_word(const char *word)
 static json_t *schema_ref(const char *name)
 {
 	return json_pack("{s:o}", "$ref", json_sprintf("#/definitions/%s", name));
+}
+
+static json_t *schema_object(json_t *required, json_t *properties)
+{
+	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
+			 "required", required, "properties", properties);
 }
 
 /* null: it may be null, too. */
@@ -52,7 +70,17 @@ static json_t *schema_number(json_int_t min, json_int_t max, bool null)
 	return schema;
 }
 
-static json_t *schema_words(const struct view_field *field)
+static json_t *schema_real(const struct view_field *field)
+{
+	json_t *schema = schema_typed("number", field->null);
+
+	json_object_set_new(schema, "minimum", json_integer(0));
+	if (field->max)
+		json_object_set_new(schema, "maximum", json_integer(field->max));
+	return schema;
+}
+
+static json_t *schema_word(const struct view_field *field)
 {
 	json_t *words = json_array();
 
@@ -64,30 +92,51 @@ static json_t *schema_words(const struct view_field *field)
 	return json_pack("{s:o}", "enum", words);
 }
 
-static json_t *schema_object(const struct view_field *field)
+static json_t *schema_words(const struct view_field *field)
+{
+	if (!field->word)
+		return json_pack("{s:s, s:o}", "type", "array", "items", schema_text(field->null));
+	return json_pack("{s:s, s:b, s:o}", "type", "array", "uniqueItems", 1, "items",
+			 schema_word(field));
+}
+
+static json_t *schema_table_or_null(const struct view_field *field)
 {
 	json_t *schema = schema_ref(field->table->name);
 
 	return field->null ? json_pack("{s:[{s:s}, o]}", "oneOf", "type", "null", schema) : schema;
 }
 
+/* Of the bond, or of a slave. A count is null if an earlier build made the bond. */
+static json_t *schema_drops(bool of_bond)
+{
+	json_t *required = json_array(), *properties = json_object();
+
+	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
+		if (drops_is_of_bond(i) != of_bond)
+			continue;
+		json_array_append_new(required, json_string(drops_name(i)));
+		json_object_set_new(properties, drops_name(i), schema_number(0, 0, true));
+	}
+	return schema_object(required, properties);
+}
+
 static json_t *schema_value(const struct view_field *field)
 {
 	switch (field->type) {
-	case VIEW_COUNT: return schema_number(0, 0, field->null);
-	case VIEW_NUMBER16: return schema_number(0, 65535, field->null);
-	case VIEW_REAL: return json_pack("{s:s, s:i}", "type", "number", "minimum", 0);
+	case VIEW_COUNT: return schema_number(0, field->max, field->null);
+	case VIEW_REAL: return schema_real(field);
 	case VIEW_TRUTH: return schema_typed("boolean", field->null);
 	case VIEW_MAC: return schema_ref("mac");
-	case VIEW_WORD: return schema_words(field);
-	case VIEW_WORDS:
-		return json_pack("{s:s, s:b, s:o}", "type", "array", "uniqueItems", 1, "items",
-				 schema_words(field));
-	case VIEW_OBJECT: return schema_object(field);
+	case VIEW_WORD: return schema_word(field);
+	case VIEW_WORDS: return schema_words(field);
+	case VIEW_OBJECT: return schema_table_or_null(field);
 	case VIEW_ARRAY:
 		return json_pack("{s:s, s:o}", "type", "array", "items",
 				 schema_ref(field->table->name));
-	case VIEW_TEXT: return schema_text(field->null);
+	case VIEW_TEXT:
+	case VIEW_STRING: return schema_text(field->null);
+	case VIEW_DROPS: return schema_drops(field->index == XBOND_DROPS_OF_BOND);
 	case VIEW_OPTIONS:
 	case VIEW_FIELDS: break;
 	}
@@ -136,8 +185,7 @@ static json_t *schema_table(const struct view_table *table, bool foreign)
 	json_t *required = json_array(), *properties = json_object();
 
 	schema_add_fields(table, foreign, false, required, properties);
-	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
-			 "required", required, "properties", properties);
+	return schema_object(required, properties);
 }
 
 /* The names of the fields that are there in modes with these traits only: an array. */
@@ -227,8 +275,7 @@ static json_t *schema_options(enum option_scope scope)
 		json_array_append_new(required, json_string(option->name));
 		json_object_set_new(properties, option->name, schema_option(option));
 	}
-	return json_pack("{s:s, s:b, s:o, s:o}", "type", "object", "additionalProperties", 0,
-			 "required", required, "properties", properties);
+	return schema_object(required, properties);
 }
 
 /* The table's definition, and those that it refers to. */
@@ -275,7 +322,8 @@ static void schema_print(const json_t *definitions)
 	printf("\n");
 }
 
-static void fields_print_schema(void)
+/* Beside the tables, `show` has those of bonds of another version, and options. */
+static json_t *schema_of_show(void)
 {
 	json_t *definitions = json_pack("{s:{s:{s:{s:{s:s}}}, s:o, s:o}}", "known_or_foreign_bond",
 					"if", "properties", "options", "type", "null", "then",
@@ -291,6 +339,14 @@ static void fields_print_schema(void)
 	json_object_set_new(definitions, "mac",
 			    json_pack("{s:[s, s], s:s}", "type", "string", "null", "pattern",
 				      "^([0-9a-f]{2}:){5}[0-9a-f]{2}$"));
+	return definitions;
+}
+
+static void schema_print_table(const struct view_table *table)
+{
+	json_t *definitions = table == &view_table_bond ? schema_of_show() : json_object();
+
+	schema_define(definitions, table);
 	schema_print(definitions);
 	json_decref(definitions);
 }
@@ -322,15 +378,16 @@ static const char *manual_type(enum view_type type)
 {
 	switch (type) {
 	case VIEW_COUNT:
-	case VIEW_NUMBER16:
 	case VIEW_REAL: return "number";
 	case VIEW_TRUTH: return "boolean";
 	case VIEW_TEXT:
+	case VIEW_STRING:
 	case VIEW_MAC:
 	case VIEW_WORD: return "string";
 	case VIEW_WORDS: return "array of strings";
 	case VIEW_ARRAY: return "array of objects";
 	case VIEW_OBJECT:
+	case VIEW_DROPS:
 	case VIEW_OPTIONS: return "object";
 	case VIEW_FIELDS: break;
 	}
@@ -357,17 +414,22 @@ static void manual_describe(const struct view_field *field, char *ret_text, size
 				 " Only in mode %s.", mode_at(i)->name);
 }
 
-/* Is it listed in a place of its own? */
-static bool manual_has_own_list(const struct view_table *table)
+/* An object of packets has what a bond or a slave itself has. */
+static bool manual_has_own_list(const struct view_field *field)
 {
-	return table == &view_table_loop || table == &view_table_slave ||
-	       table == &view_table_lacp_bond || table == &view_table_lacp_slave;
+	const struct view_table *table = field->table;
+
+	for (size_t i = 0; i < PARTS; i++)
+		if (fields_parts[i].table == table)
+			return true;
+	return field->type == VIEW_OBJECT &&
+	       (table == &view_table_packets_of_bond || table == &view_table_packets_of_slave);
 }
 
 /* Several objects may have the same fields, which are listed once. */
 static bool manual_is_listed(const struct view_table *table)
 {
-	static const struct view_table *listed[8];
+	static const struct view_table *listed[32];
 	size_t i = 0;
 
 	while (listed[i] && listed[i] != table)
@@ -394,9 +456,7 @@ static void manual_print_table(const struct view_table *table, const char *prefi
 			snprintf(inner, sizeof(inner), "%s%s%s.", prefix, field->name,
 				 field->type == VIEW_ARRAY ? "[]" : "");
 		}
-		if (!field->table || manual_has_own_list(field->table))
-			continue;
-		if (field->type != VIEW_FIELDS || !manual_is_listed(field->table))
+		if (field->table && !manual_has_own_list(field) && !manual_is_listed(field->table))
 			manual_print_table(field->table, inner);
 	}
 }
@@ -429,56 +489,43 @@ static void fields_print_metrics(const struct view_table *table, const char *bon
 	}
 }
 
-static void print_bond(void)
-{
-	manual_print_table(&view_table_bond, "");
-}
-
-static void print_slave(void)
-{
-	manual_print_table(&view_table_slave, "");
-}
-
-static void print_lacp_bond(void)
-{
-	manual_print_table(&view_table_lacp_bond, "");
-}
-
-static void print_lacp_slave(void)
-{
-	manual_print_table(&view_table_lacp_slave, "");
-}
-
-static void print_loop(void)
-{
-	manual_print_table(&view_table_loop, "");
-}
-
-static void print_metrics(void)
+static void fields_print_all_metrics(void)
 {
 	fields_print_metrics(&view_table_bondd, "");
 	fields_print_metrics(&view_table_bond, "bond");
 	fields_print_metrics(&view_table_slave, "bond,slave");
 }
 
+static void fields_print_drops(void)
+{
+	char head[64];
+
+	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
+		snprintf(head, sizeof(head), "*%s*%s", drops_name(i),
+			 drops_is_of_bond(i) ? " (of the bond)" : "");
+		manual_print_item(head, drops_words(i));
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*print)(void);
-	} parts[] = {
-		{ "schema", fields_print_schema },  { "bond", print_bond },
-		{ "slave", print_slave },	    { "lacp_bond", print_lacp_bond },
-		{ "lacp_slave", print_lacp_slave }, { "loop", print_loop },
-		{ "metrics", print_metrics },
-	};
+	bool is_schema = argc == 3 && !strcmp(argv[1], "schema");
+	bool is_list = argc == 3 && !strcmp(argv[1], "list");
 
-	for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].name, argv[1]))
+	for (size_t i = 0; (is_schema || is_list) && i < PARTS; i++) {
+		if (strcmp(fields_parts[i].name, argv[2]))
 			continue;
-		parts[i].print();
+		if (is_schema)
+			schema_print_table(fields_parts[i].table);
+		else
+			manual_print_table(fields_parts[i].table, "");
 		return 0;
 	}
-	fprintf(stderr, "usage: fields schema|bond|slave|lacp_bond|lacp_slave|loop|metrics\n");
-	return 2;
+	if (is_list && !strcmp(argv[2], "metrics"))
+		fields_print_all_metrics();
+	else if (is_list && !strcmp(argv[2], "drops"))
+		fields_print_drops();
+	else
+		fprintf(stderr, "usage: fields schema|list NAME\n");
+	return !is_list;
 }
