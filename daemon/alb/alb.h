@@ -65,6 +65,7 @@ struct client_plan {
 	struct client_slaves slaves;
 	struct client_entry *entries; /* what is written is in them */
 	int count;
+	bool tells_again; /* those who have been told, but not often enough */
 	uint8_t slot[XBOND_MAX_CLIENTS], what[XBOND_MAX_CLIENTS];
 };
 
@@ -74,7 +75,7 @@ struct client_plan {
 bool client_plan_receives(struct bond *bond);
 void client_plan_read_slaves(struct bond *bond, struct client_slaves *ret_slaves);
 /*
- * From slaves, entries and count. retell_ns: broadcasts up to then are made good now; 0: none;
+ * From slaves, entries, count and tells_again. retell_ns: broadcasts up to then are made good now; 0: none;
  * CLIENT_RETELL_DUE: only answers are.
  */
 void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,

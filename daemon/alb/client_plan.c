@@ -299,7 +299,8 @@ static enum client_what client_plan_decide(const struct client_plan *plan, int i
 			return CLIENT_KEEP;
 		client->due = 0; /* what it has learnt is right */
 		return CLIENT_WRITE;
-	} else if (!client->tells && !client_plan_is_misled(client, retell_ns)) {
+	} else if (!(client->tells && plan->tells_again) &&
+		   !client_plan_is_misled(client, retell_ns)) {
 		return CLIENT_KEEP;
 	}
 	client->due = 0;
@@ -316,7 +317,8 @@ static void client_plan_decide_all(struct bond *bond, struct client_plan *plan, 
 			continue;
 		if (!client_table_is_own(&plan->entries[i]) && plan->slot[i] < XBOND_MAX_SLAVES)
 			plan->what[i] = client_plan_decide(plan, i, retell_ns);
-		if (plan->slaves.working && plan->what[i] == CLIENT_KEEP)
+		if (plan->slaves.working && plan->what[i] == CLIENT_KEEP &&
+		    !plan->entries[i].client.tells)
 			plan->what[i] = otherwise;
 	}
 }

@@ -227,7 +227,9 @@ static bool rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64
 		return false;
 	rounds->at = 0;
 	rounds->step_ns = 0;
-	rounds->tell_ns = 0;
+	rounds->plan.tells_again = now_ns >= rounds->tell_ns;
+	if (rounds->plan.tells_again)
+		rounds->tell_ns = 0;
 	rounds->retold_ns = asked_ns;
 	rounds->retells = rounds_must_retell(rounds, now_ns);
 	if (rounds->retells)
@@ -249,7 +251,7 @@ static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
 		entry->client.tells = 0;
 	else if (entry->client.tells)
 		entry->client.tells--;
-	if (entry->client.tells)
+	if (entry->client.tells && (rounds->plan.tells_again || !rounds->tell_ns))
 		rounds->tell_ns = clock_now_ns() + TELL_AGAIN_NS;
 	bpf_map_update_elem(fd, &entry->key, &entry->client, BPF_EXIST);
 	if (rounds->plan.what[i] == CLIENT_TELL)

@@ -153,6 +153,27 @@ def test_neighbours_share_the_slaves(shared):
     wait_for(lambda: not waiting(made), "the next bondd to have told them all", deadline=15)
 
 
+def test_what_follows_fast_is_told_again_later(shared):
+    """A neighbour heeds no second reply for a while, whatever happens to bond0 meanwhile."""
+    made = shared()
+    made.does_not_probe()
+    for peer in made.peers.values():
+        peer.run("sysctl", "-qw", "net.ipv4.neigh.eth0.locktime=190")
+    made.ask()
+    wait_for(lambda: len(set(made.all_know())) == len(made.links), made.all_know)
+    for link in ("l2", "l1"):
+        gone = made.macs()[link]
+        made.far.ip("link", "set", link, "down")
+        wait_for(lambda: made.near.slave(link)["clients"] == 0, "its clients to get others")
+
+    def are_told():
+        made.near.ip("link", "set", "bond0", "alias", str(time.monotonic()))
+        return not waiting(made)
+
+    wait_for(are_told, "all to be told, in more rounds than usual", deadline=12)
+    wait_for(lambda: gone not in made.all_know(), made.all_know)
+
+
 def test_the_address_of_a_slave_without_a_link(shared):
     """The active slave teaches it to the switches, and is promiscuous for a while, so what clients
     still send there arrives. The slave has it again at once when its link is back.
