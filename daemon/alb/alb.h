@@ -75,8 +75,8 @@ struct client_plan {
 bool client_plan_receives(struct bond *bond);
 void client_plan_read_slaves(struct bond *bond, struct client_slaves *ret_slaves);
 /*
- * From slaves, entries, count and tells_again. retell_ns: broadcasts up to then are made good now; 0: none;
- * CLIENT_RETELL_DUE: only answers are.
+ * From slaves, entries, count and tells_again. retell_ns: broadcasts up to then are made good now;
+ * 0: none; CLIENT_RETELL_DUE: only answers are.
  */
 void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,
 		      uint64_t retell_ns);

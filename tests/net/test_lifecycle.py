@@ -82,6 +82,12 @@ def kernel_objects(host):
     return found
 
 
+def holders(kind, number):
+    """Files of processes, if any has this object open."""
+    found = run("sh", "-c", f"grep -lx '{kind}_id:\t{number}' /proc/[0-9]*/fdinfo/*", check=False)
+    return found.stdout.split()
+
+
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_bpf_objects_are_freed(lone, hook):
     host = lone(links=2)
@@ -92,8 +98,9 @@ def test_bpf_objects_are_freed(lone, hook):
     assert sum(kind == "prog" for kind, _ in objects) == len(programs) and len(objects) >= 11
     host.ctl("delete", "bond0")
     for kind, number in objects:
+        # The kernel takes its time: one queue frees the filters of all namespaces.
         wait_for(lambda: run("bpftool", kind, "show", "id", number, check=False).returncode,
-                 f"{kind} {number} to be freed", deadline=60)  # the kernel takes its time
+                 lambda: f"{kind} {number} to be freed, open in {holders(kind, number)}", 180)
 
 
 SLAVE_SHAPES = {"as it was made": [],
