@@ -22,6 +22,7 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/memory.h"
+#include "view/view_field.h"
 
 /* The headers of a packet. */
 
@@ -274,22 +275,44 @@ const char *tuple_format(const struct tuple *tuple, char ret_text[TUPLE_TEXT])
 	return ret_text;
 }
 
-static json_t *tuple_number(bool there, unsigned int number)
+static json_t *tuple_read_address(const struct view_place *place)
 {
-	return there ? json_integer(number) : json_null();
+	const uint8_t *address = (const uint8_t *)place->at + place->field->offset;
+	char text[INET6_ADDRSTRLEN];
+
+	return json_string(tuple_address(place->at, address, text));
 }
 
-json_t *tuple_json(const struct tuple *tuple)
+static json_t *tuple_read_proto(const struct view_place *place)
 {
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], proto[16];
+	char text[16];
 
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "src",
-			 tuple_address(tuple, tuple->src, src), "dst",
-			 tuple_address(tuple, tuple->dst, dst), "proto", tuple_proto(tuple, proto),
-			 "sport", tuple_number(tuple->has_ports, tuple->sport), "dport",
-			 tuple_number(tuple->has_ports, tuple->dport), "vlan",
-			 tuple_number(tuple->vlan, tuple->vlan));
+	return json_string(tuple_proto(place->at, text));
 }
+
+static json_t *tuple_read_port(const struct view_place *place)
+{
+	const struct tuple *tuple = place->at;
+
+	return tuple->has_ports ? view_known(place->field, tuple) : json_null();
+}
+
+static const struct view_field tuple_fields[] = {
+	{ "src", VIEW_TEXT, "The source of the outermost IP packet, or of the frame.",
+	  VIEW_IN(struct tuple, src), .read = tuple_read_address },
+	{ "dst", VIEW_TEXT, "The destination.", VIEW_IN(struct tuple, dst),
+	  .read = tuple_read_address },
+	{ "proto", VIEW_TEXT, "The protocol: a name, or a number as text.",
+	  .read = tuple_read_proto },
+	{ "sport", VIEW_COUNT, "The source port.", VIEW_IN(struct tuple, sport),
+	  .read = tuple_read_port, .null = true, .max = UINT16_MAX },
+	{ "dport", VIEW_COUNT, "The destination port.", VIEW_IN(struct tuple, dport),
+	  .read = tuple_read_port, .null = true, .max = UINT16_MAX },
+	{ "vlan", VIEW_COUNT, "The outermost VLAN.", VIEW_IN(struct tuple, vlan), .null = true,
+	  .max = 4095 },
+};
+
+const struct view_table tuple_table = VIEW_TABLE("tuple", tuple_fields);
 
 /* The table of flows. */
 

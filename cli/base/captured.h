@@ -3,7 +3,6 @@
 #ifndef XBOND_CLI_BASE_CAPTURED_H
 #define XBOND_CLI_BASE_CAPTURED_H
 
-#include <jansson.h>
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +10,8 @@
 #include <time.h>
 
 #include "common/err.h"
+
+struct view_table;
 
 /*
  * The headers of a captured packet in the form that the programs see: an Ethernet header, and the
@@ -74,8 +75,8 @@ _Static_assert(sizeof(struct tuple) == 44, "no holes");
 void tuple_of(const struct captured *captured, struct tuple *ret_tuple);
 /* "10.0.0.1.40000 > 10.0.0.2.443 tcp vlan 5". Returns ret_text. */
 const char *tuple_format(const struct tuple *tuple, char ret_text[TUPLE_TEXT]);
-/* src, dst, proto (a name or a number as text), sport, dport, vlan; null where there is none. */
-json_t *tuple_json(const struct tuple *tuple);
+/* Its JSON. */
+extern const struct view_table tuple_table;
 
 /*
  * Counts packets and bytes by flow and slot, in memory that does not grow beyond a limit. When it

@@ -29,6 +29,7 @@ enum cli_exit {
 #define CLI_FLAGS_MAX 8
 
 struct verb;
+struct view_table;
 
 struct cli {
 	struct paths paths;
@@ -166,6 +167,9 @@ enum cli_exit habits_refuse_few(const struct cli *cli, const struct verb *verb, 
  */
 enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, const char *bond,
 				int count, char **words);
+
+/* What verbs print with -j, for tests/tools/fields.c, which makes schemas and lists of it. */
+extern const struct view_table flows_table;
 
 /* What the rows of cli_verbs run. */
 enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);

@@ -12,6 +12,7 @@
 #include "cli/explain/explain.h"
 #include "common/mode.h"
 #include "options/options.h"
+#include "view/view_field.h"
 #include "view/view_json.h"
 
 /* What is printed. */
@@ -133,7 +134,9 @@ static void explain_pcap_print_json(const struct explain_pcap *explain,
 			"{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
 			(json_int_t)explain->packets, "time", clock_text_unix(&packet->time, time),
 			"length", (json_int_t)packet->captured.length, "flow",
-			packet->understood ? tuple_json(&packet->tuple) : json_null(), "bucket",
+			packet->understood ? view_struct(&tuple_table, &packet->tuple)
+					   : json_null(),
+			"bucket",
 			prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
 			"slave", explain_pcap_text_or_null(explain_pcap_slave(explain, prediction)),
 			"why", explain_pcap_text_or_null(prediction_why[prediction->kind])),

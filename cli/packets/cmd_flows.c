@@ -14,11 +14,13 @@
 #include "cli/base/cli.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "view/view_json.h"
+#include "view/view_field.h"
 
 /* What was seen, as text and as JSON: estimates, and how far they can be trusted. */
 
 struct flows_slave {
+	const struct flows *flows;
+	unsigned int slot;
 	bool open;
 	bool has_left;		    /* while it was measured; its numbers mean nothing then */
 	char name[XBOND_NAME_SIZE]; /* when it began; another slave may get the slot */
@@ -30,14 +32,19 @@ struct flows_slave {
 	const struct flow_count *flow; /* by flows_sort(), the largest first */
 	size_t flow_count;
 	double flow_bytes; /* of all of them, in samples that stand for others */
+	/* At the end: */
+	double packets_per_s, bits_per_s; /* -1: it has left */
+	const char *unseen; /* why the samples do not show everything; NULL: they do */
 };
 
 struct flows {
 	const struct pins *pins;
 	const char *bond;
+	uint32_t mode;
 	enum tap_direction direction;
 	uint32_t one_of; /* one packet of so many was looked at */
 	double seconds;
+	bool all_counted;
 	size_t top;
 	struct flows_slave slave[XBOND_MAX_SLAVES];
 	struct flow_counts counts;
@@ -83,9 +90,9 @@ static double flows_scale(const struct flows_slave *slave)
 	return taken ? (double)slave->tap.seen / (double)taken : 1;
 }
 
-static double flows_estimate(const struct flows *flows, const struct flows_slave *slave)
+static double flows_estimate(const struct flows_slave *slave)
 {
-	return (double)slave->samples * flows->one_of * flows_scale(slave);
+	return (double)slave->samples * slave->flows->one_of * flows_scale(slave);
 }
 
 /* An estimate of the whole slave is at most what was counted. */
@@ -96,20 +103,24 @@ static double flows_at_most(double estimate, uint64_t counted)
 
 /* What a flow sent, from its samples. */
 struct flows_rate {
+	struct tuple tuple;
+	uint64_t samples;
 	double packets_per_s, bits_per_s;
 	double share;	    /* of the slave's bytes */
 	double uncertainty; /* half the width of the range of the true rate, with 95 % probability
 			     */
 };
 
-static struct flows_rate flows_rate(const struct flows *flows, const struct flows_slave *slave,
-				    const struct flow_count *flow)
+static struct flows_rate flows_rate(const struct flows_slave *slave, const struct flow_count *flow)
 {
+	const struct flows *flows = slave->flows;
 	double scale = flows_scale(slave), sampled = 1 / (flows->one_of * scale);
-	double packets = scale * flows_at_most(flows_estimate(flows, slave), slave->packets);
+	double packets = scale * flows_at_most(flows_estimate(slave), slave->packets);
 	double bytes = scale * flows_at_most((double)slave->sampled_bytes / sampled, slave->bytes);
 
 	return (struct flows_rate){
+		.tuple = flow->tuple,
+		.samples = flow->samples,
 		.packets_per_s = flow->packets * packets / flows->seconds,
 		.bits_per_s = 8 * flow->bytes * bytes / flows->seconds,
 		.share = flow->bytes / slave->flow_bytes,
@@ -118,65 +129,31 @@ static struct flows_rate flows_rate(const struct flows *flows, const struct flow
 }
 
 /* Why the samples do not show everything; NULL if they do, as far as can be told. */
-static const char *flows_unseen(const struct flows *flows, unsigned int slot)
+static const char *flows_unseen(const struct flows_slave *slave)
 {
-	const struct flows_slave *slave = &flows->slave[slot];
+	const struct flows *flows = slave->flows;
 	double counted = (double)slave->packets;
 
 	if (slave->has_left)
 		return "left during the measurement";
-	if (flows->direction == TAP_IN && flows->pins->slaves[slot].rx_hook == XBOND_RX_XDP)
+	if (flows->direction == TAP_IN && flows->pins->slaves[slave->slot].rx_hook == XBOND_RX_XDP)
 		return "it receives through XDP, which bypasses the sampling: most "
 		       "flows are missing";
 	if (flows->direction == TAP_OUT && flows->pins->table->flags & XBOND_F_XDP_TX)
 		return "frames that XDP programs send through the bond are not sampled";
-	if (counted > UNSEEN_LEAST && flows_estimate(flows, slave) < UNSEEN_PART * counted)
+	if (counted > UNSEEN_LEAST && flows_estimate(slave) < UNSEEN_PART * counted)
 		return "fewer packets were sampled than counted: some bypass the "
 		       "sampling";
 	return NULL;
 }
 
-static json_t *flows_flow_json(const struct flows *flows, const struct flows_slave *slave,
-			       const struct flow_count *flow)
+static void flows_print_flows(const struct flows_slave *slave)
 {
-	struct flows_rate rate = flows_rate(flows, slave, flow);
-
-	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:I}", "flow", tuple_json(&flow->tuple),
-			 "bits_per_s", rate.bits_per_s, "packets_per_s", rate.packets_per_s,
-			 "share", rate.share, "uncertainty", rate.uncertainty, "samples",
-			 (json_int_t)flow->samples);
-}
-
-/* A rate of a slave that was there all the time. */
-static json_t *flows_rate_json(const struct flows *flows, const struct flows_slave *slave,
-			       double count)
-{
-	return slave->has_left ? json_null() : json_real(count / flows->seconds);
-}
-
-static json_t *flows_slave_json(const struct flows *flows, unsigned int slot)
-{
-	const struct flows_slave *slave = &flows->slave[slot];
-	const char *unseen = flows_unseen(flows, slot);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < slave->flow_count && i < flows->top && !slave->has_left; i++)
-		json_array_append_new(list, flows_flow_json(flows, slave, &slave->flow[i]));
-	return json_pack(
-		"{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "name", json_value_text(slave->name),
-		"bits_per_s", flows_rate_json(flows, slave, 8 * (double)slave->bytes),
-		"packets_per_s", flows_rate_json(flows, slave, (double)slave->packets), "samples",
-		(json_int_t)slave->samples, "samples_dropped", (json_int_t)slave->tap.dropped,
-		"flows_seen", (json_int_t)slave->flow_count, "unseen",
-		unseen ? json_string(unseen) : json_null(), "flows", list);
-}
-
-static void flows_print_flows(const struct flows *flows, const struct flows_slave *slave)
-{
+	const struct flows *flows = slave->flows;
 	char text[TUPLE_TEXT];
 
 	for (size_t i = 0; i < slave->flow_count && i < flows->top; i++) {
-		struct flows_rate rate = flows_rate(flows, slave, &slave->flow[i]);
+		struct flows_rate rate = flows_rate(slave, &slave->flow[i]);
 
 		printf("%12.3f %10.0f %6.1f%%", 1e-6 * rate.bits_per_s, rate.packets_per_s,
 		       100 * rate.share);
@@ -188,54 +165,123 @@ static void flows_print_flows(const struct flows *flows, const struct flows_slav
 	}
 }
 
-static void flows_print_slave(const struct flows *flows, unsigned int slot)
+static void flows_print_slave(const struct flows_slave *slave)
 {
-	const struct flows_slave *slave = &flows->slave[slot];
-	const char *unseen = flows_unseen(flows, slot);
 	char name[XBOND_NAME_SIZE];
 
 	cli_name(slave->name, name);
 	if (slave->has_left) {
-		printf("\n%s: %s\n", name, unseen);
+		printf("\n%s: %s\n", name, slave->unseen);
 		return;
 	}
-	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", name,
-	       8e-6 * (double)slave->bytes / flows->seconds,
-	       (double)slave->packets / flows->seconds, slave->flow_count,
-	       slave->flow_count == 1 ? "" : "s");
-	if (unseen)
-		printf("  %s\n", unseen);
-	flows_print_flows(flows, slave);
+	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", name, 1e-6 * slave->bits_per_s,
+	       slave->packets_per_s, slave->flow_count, slave->flow_count == 1 ? "" : "s");
+	if (slave->unseen)
+		printf("  %s\n", slave->unseen);
+	flows_print_flows(slave);
 }
 
 static void flows_print(const struct flows *flows)
 {
-	printf("%s, %s: %s in %.1f s", flows->bond, mode_name(flows->pins->bond->mode),
+	printf("%s, %s: %s in %.1f s", flows->bond, mode_name(flows->mode),
 	       flows->direction == TAP_OUT ? "sent" : "received", flows->seconds);
 	if (flows->one_of > 1)
 		printf(", 1 packet of %u sampled", flows->one_of);
 	putchar('\n');
-	if (flows->counts.unnoted)
+	if (!flows->all_counted)
 		puts("There are too many flows: the newest are missing.");
 	printf("\n%12s %10s %7s %5s  %s\n", "Mbit/s", "packets/s", "share", "+-", "flow");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (flows->slave[slot].open)
-			flows_print_slave(flows, slot);
+			flows_print_slave(&flows->slave[slot]);
 }
 
-static json_t *flows_json(const struct flows *flows)
+/* The same as JSON. */
+
+static json_t *flows_read_flows(const struct view_place *place)
 {
-	json_t *slaves = json_array();
+	const struct flows_slave *slave = place->at;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < slave->flow_count && i < slave->flows->top && !slave->has_left;
+	     i++) {
+		struct flows_rate rate = flows_rate(slave, &slave->flow[i]);
+
+		json_array_append_new(list, view_struct(place->field->table, &rate));
+	}
+	return list;
+}
+
+static json_t *flows_read_slaves(const struct view_place *place)
+{
+	const struct flows *flows = place->at;
+	json_t *list = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (flows->slave[slot].open)
-			json_array_append_new(slaves, flows_slave_json(flows, slot));
-	return json_pack("{s:s, s:s, s:s, s:f, s:I, s:b, s:o}", "name", flows->bond, "mode",
-			 mode_name(flows->pins->bond->mode), "direction",
-			 flows->direction == TAP_OUT ? "out" : "in", "seconds", flows->seconds,
-			 "one_of", (json_int_t)flows->one_of, "all_flows_counted",
-			 !flows->counts.unnoted, "slaves", slaves);
+			json_array_append_new(
+				list, view_struct(place->field->table, &flows->slave[slot]));
+	return list;
 }
+
+static const char *flows_direction_word(unsigned int direction)
+{
+	return direction == TAP_OUT ? "out" : direction == TAP_IN ? "in" : NULL;
+}
+
+static const struct view_field flows_fields_of_flow[] = {
+	{ "flow", VIEW_OBJECT, "What its packets have in common.",
+	  VIEW_IN(struct flows_rate, tuple), .table = &tuple_table },
+	{ "bits_per_s", VIEW_REAL, "Its rate.", VIEW_IN(struct flows_rate, bits_per_s) },
+	{ "packets_per_s", VIEW_REAL, "Likewise.", VIEW_IN(struct flows_rate, packets_per_s) },
+	{ "share", VIEW_REAL, "Its part of the bytes of its slave, 0 to 1.",
+	  VIEW_IN(struct flows_rate, share) },
+	{ "uncertainty", VIEW_REAL,
+	  "With a probability of 95 %, the true packet rate differs by no more than this part of "
+	  "it.",
+	  VIEW_IN(struct flows_rate, uncertainty) },
+	{ "samples", VIEW_COUNT, "Its packets that were sampled.",
+	  VIEW_IN(struct flows_rate, samples) },
+};
+
+static const struct view_table flows_table_of_flow = VIEW_TABLE("flow", flows_fields_of_flow);
+
+static const struct view_field flows_fields_of_slave[] = {
+	{ "name", VIEW_TEXT, "The name of the device.", VIEW_IN(struct flows_slave, name) },
+	{ "bits_per_s", VIEW_REAL, "Counted, not estimated; null if it left while it was measured.",
+	  VIEW_IN(struct flows_slave, bits_per_s), .null = true },
+	{ "packets_per_s", VIEW_REAL, "Likewise.", VIEW_IN(struct flows_slave, packets_per_s),
+	  .null = true },
+	{ "samples", VIEW_COUNT, "Its packets that were sampled.",
+	  VIEW_IN(struct flows_slave, samples) },
+	{ "samples_dropped", VIEW_COUNT,
+	  "Those that the kernel dropped because bondctl was too slow.",
+	  VIEW_IN(struct flows_slave, tap.dropped) },
+	{ "flows_seen", VIEW_COUNT, "How many flows were seen.",
+	  VIEW_IN(struct flows_slave, flow_count) },
+	{ "unseen", VIEW_STRING, "Why the samples do not show everything; null if they do.",
+	  VIEW_IN(struct flows_slave, unseen), .null = true },
+	{ "flows", VIEW_ARRAY, "Its flows, the largest first.", .read = flows_read_flows,
+	  .table = &flows_table_of_flow },
+};
+
+static const struct view_table flows_table_of_slave = VIEW_TABLE("slave", flows_fields_of_slave);
+
+static const struct view_field flows_fields[] = {
+	{ "name", VIEW_STRING, "The name of the bond.", VIEW_IN(struct flows, bond) },
+	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct flows, mode), .word = view_mode_word },
+	{ "direction", VIEW_WORD, "Out: packets that it sent.", VIEW_IN(struct flows, direction),
+	  .word = flows_direction_word },
+	{ "seconds", VIEW_REAL, "How long was measured.", VIEW_IN(struct flows, seconds) },
+	{ "one_of", VIEW_COUNT, "One packet of so many was sampled.",
+	  VIEW_IN(struct flows, one_of) },
+	{ "all_flows_counted", VIEW_TRUTH, "False if there were too many flows to know them all.",
+	  VIEW_IN(struct flows, all_counted) },
+	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = flows_read_slaves,
+	  .table = &flows_table_of_slave },
+};
+
+const struct view_table flows_table = VIEW_TABLE("flows", flows_fields);
 
 /* The sampling. */
 
@@ -338,6 +384,8 @@ static int flows_open_slave(struct flows *flows, unsigned int slot, struct err *
 	struct tap_options options;
 	int r;
 
+	slave->flows = flows;
+	slave->slot = slot;
 	slave->ifindex = flows->pins->slaves[slot].ifindex;
 	snprintf(slave->name, sizeof(slave->name), "%.*s", XBOND_NAME_SIZE - 1,
 		 flows->pins->slaves[slot].name);
@@ -425,6 +473,15 @@ static void flows_settle_slave(struct flows *flows, unsigned int slot)
 		slave->bytes = slave->sampled_bytes;
 }
 
+static void flows_judge_slave(struct flows *flows, unsigned int slot)
+{
+	struct flows_slave *slave = &flows->slave[slot];
+
+	slave->packets_per_s = slave->has_left ? -1 : (double)slave->packets / flows->seconds;
+	slave->bits_per_s = slave->has_left ? -1 : 8 * (double)slave->bytes / flows->seconds;
+	slave->unseen = flows_unseen(slave);
+}
+
 /* An interrupt ends the looking, and what was seen is shown. */
 static void flows_look(struct flows *flows, double seconds)
 {
@@ -444,6 +501,7 @@ static void flows_look(struct flows *flows, double seconds)
 	flows_each(flows, flows_read_slave);
 	flows_each(flows, flows_settle_slave);
 	flows_sort(flows);
+	flows->all_counted = !flows->counts.unnoted;
 }
 
 static int flows_measure(struct flows *flows, double seconds, struct err *err)
@@ -456,6 +514,8 @@ static int flows_measure(struct flows *flows, double seconds, struct err *err)
 	if (!r)
 		flows_look(flows, seconds);
 	flows_each(flows, flows_close_slave);
+	if (!r)
+		flows_each(flows, flows_judge_slave);
 	if (flows_is_deleted(flows))
 		return err_set(err, ENOENT, "%s was deleted during the measurement", flows->bond);
 	return r;
@@ -469,7 +529,7 @@ static enum cli_exit flows_run(const struct cli *cli, struct flows *flows, doubl
 	if (flows_measure(flows, seconds, &err))
 		status = cli_refuse(&err);
 	else if (cli->json)
-		status = cli_print_json(flows_json(flows));
+		status = cli_print_json(view_struct(&flows_table, flows));
 	else
 		flows_print(flows);
 	flow_counts_done(&flows->counts);
@@ -491,6 +551,7 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 	if (cli_open(cli, argv[0], &pins))
 		return CLI_REFUSED;
 	flows.pins = &pins;
+	flows.mode = pins.bond->mode;
 	flows.top = top;
 	status = flows_run(cli, &flows, (double)seconds);
 	pins_close(&pins);

@@ -85,6 +85,14 @@ json_t *view_member(const struct view_field *field, const void *at)
 	return json_integer((json_int_t)view_integer(member, field->size));
 }
 
+json_t *view_known(const struct view_field *field, const void *at)
+{
+	struct view_field known = *field;
+
+	known.null = false;
+	return view_member(&known, at);
+}
+
 bool view_has(const struct view_field *field, const struct view_source *source)
 {
 	return !field->needs || (source->pins && mode_has(source->pins->bond->mode, field->needs));

@@ -120,6 +120,8 @@ extern const struct view_table view_table_monitors, view_table_lacp_bond, view_t
 json_t *view_value(const struct view_field *field, const struct view_place *place);
 /* The value of the member, whatever `read` says. */
 json_t *view_member(const struct view_field *field, const void *at);
+/* The same, if it is known also if it is 0. */
+json_t *view_known(const struct view_field *field, const void *at);
 /* An object of the table's fields, a new reference. NULL in place->at: null. */
 json_t *view_object(const struct view_table *table, const struct view_place *place);
 /* The same of a struct alone. */
@@ -129,6 +131,9 @@ json_t *view_struct(const struct view_table *table, const void *at);
 const void *view_base_packets(const struct view_place *place);
 /* The figures of the main loop, for `base`. */
 const void *view_base_loop(const struct view_place *place);
+
+/* For `word`, of enum xbond_mode. */
+const char *view_mode_word(unsigned int mode);
 
 /* These are for `read`. An object of field->table for each slave: */
 json_t *view_read_slaves(const struct view_place *place);

@@ -78,7 +78,7 @@ static json_t *view_read_name(const struct view_place *place)
 	return json_value_text(place->source->name);
 }
 
-static const char *view_mode_word(unsigned int mode)
+const char *view_mode_word(unsigned int mode)
 {
 	return mode_find(mode) ? mode_name(mode) : NULL;
 }

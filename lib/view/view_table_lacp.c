@@ -57,18 +57,10 @@ static const char *view_rate_word(unsigned int fast)
 	return fast > 1 ? NULL : fast ? "fast" : "slow";
 }
 
-static bool view_is_partner_known(const struct lacp_info *partner)
-{
-	return !mac_is_zero(partner->system);
-}
-
 /* A partner's numbers may be 0, as teamd's key is. */
 static json_t *view_of_partner(const struct view_field *field, const struct lacp_info *partner)
 {
-	struct view_field known = *field;
-
-	known.null = false;
-	return view_is_partner_known(partner) ? view_member(&known, partner) : json_null();
+	return mac_is_zero(partner->system) ? json_null() : view_known(field, partner);
 }
 
 /* Of a bond */

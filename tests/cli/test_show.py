@@ -11,7 +11,7 @@ import time
 import pytest
 
 import schema
-from pins import L, ROOT, X, Pins, fill, mac_bytes
+from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL, OK, FakeBondd
 
 import abi  # of tests/bpf

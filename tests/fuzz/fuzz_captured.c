@@ -8,6 +8,7 @@
 #include "cli/base/captured.h"
 #include "cli/base/foretell.h"
 #include "tests/fuzz/input.h"
+#include "view/view_field.h"
 
 #define MOST 700 /* more than CAPTURED_HEAD */
 
@@ -20,7 +21,7 @@ static void captured_check_text(const struct captured *captured)
 	tuple_of(captured, &tuple);
 	tuple_format(&tuple, text);
 	input_check(strlen(text) + 1 < TUPLE_TEXT, "the text has room");
-	json = tuple_json(&tuple);
+	json = view_struct(&tuple_table, &tuple);
 	input_check(json != NULL, "the flow is text that JSON takes");
 	json_decref(json);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "common/mode.h"
 #include "common/readings.h"
 #include "options/options.h"
@@ -20,9 +21,13 @@ static const struct {
 	const char *name;
 	const struct view_table *table;
 } fields_parts[] = {
-	{ "show", &view_table_bond },		{ "slave", &view_table_slave },
-	{ "lacp_bond", &view_table_lacp_bond }, { "lacp_slave", &view_table_lacp_slave },
-	{ "loop", &view_table_loop },		{ "stats", &view_table_stats },
+	{ "show", &view_table_bond },
+	{ "slave", &view_table_slave },
+	{ "lacp_bond", &view_table_lacp_bond },
+	{ "lacp_slave", &view_table_lacp_slave },
+	{ "loop", &view_table_loop },
+	{ "stats", &view_table_stats },
+	{ "flows", &flows_table },
 };
 
 #define PARTS (sizeof(fields_parts) / sizeof(fields_parts[0]))
