@@ -8,7 +8,6 @@
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
-#include "network/filters.h"
 
 /* What others have at a slave's ingress, as last seen. */
 struct hooks {
@@ -16,9 +15,7 @@ struct hooks {
 	bool in_tcx;	      /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
-	uint32_t nft;		 /* NFT_AT_*: where it has chains */
-	uint32_t nft_generation; /* of the rules in which chains were last searched */
-	bool known;		 /* the other fields have been filled in */
+	bool known; /* the other fields have been filled in */
 	bool changed;
 	bool moved, refused;
 	bool had_others;
@@ -40,9 +37,10 @@ static bool rx_place_is_tcx(struct bond *bond)
 	return bond_pin(bond)->hook == XBOND_HOOK_TCX;
 }
 
-static bool rx_place_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
+/* Our program comes first, because one of the others ends the way of frames. */
+static bool rx_place_is_first(struct bond *bond, unsigned int slot)
 {
-	return bond_slave(bond, slot)->trouble & trouble;
+	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
 }
 
 static struct attach_point rx_place_point(struct bond *bond, unsigned int slot,
@@ -85,7 +83,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool own_clsact = slave->clsact && !(slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 
-	if (rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING) || bond_is_team(bond_pin(bond)))
+	if (rx_place_is_first(bond, slot) || bond_is_team(bond_pin(bond)))
 		return rx_place_is_tcx(bond) ? PLACE_TCX_FIRST : PLACE_CLSACT_FIRST;
 	if (!rx_place_is_tcx(bond) || (hooks->filters && !hooks->shared))
 		return PLACE_CLSACT_LAST;
@@ -267,12 +265,6 @@ int rx_place_remove(struct bond *bond, unsigned int slot)
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)
 #define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
-#define RULES_NS NS_PER_S /* less than between two rounds over all slaves */
-
-static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
-{
-	return bond_slave(bond, slot)->trouble & trouble;
-}
 
 /* When others have changed their filters, it may be that none ends the way of frames any more. */
 static void hooks_retry(struct bond *bond, unsigned int slot)
@@ -311,7 +303,7 @@ static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
 {
 	const struct hooks *hooks = hooks_of(bond, slot);
 
-	if (!rx_place_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+	if (!rx_place_has_others(bond, slot) || rx_place_is_first(bond, slot))
 		return NULL;
 	if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
 		return "it receives through XDP; 'rx_hook tc' or auto respects them";
@@ -338,77 +330,13 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			   "no filter on slave %s is bypassed now", slave->name);
 }
 
-/*
- * No message reports them, but the number of the last change does. One answer serves all slaves
- * that are settled together.
- */
-static uint32_t hooks_rules(void)
-{
-	static uint32_t generation;
-	static uint64_t asked_ns;
-	uint64_t now_ns = clock_now_ns();
-
-	if (!asked_ns || now_ns - asked_ns > RULES_NS) {
-		generation = nft_generation();
-		asked_ns = now_ns;
-	}
-	return generation;
-}
-
-static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
-{
-	struct hooks *hooks = hooks_of(bond, slot);
-	uint32_t before = hooks->nft_generation;
-
-	hooks->nft_generation = hooks_rules();
-	return hooks->nft_generation != before;
-}
-
-static void hooks_tell_chain(struct bond *bond, unsigned int slot, uint32_t trouble, bool bypassed)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool sends = trouble == XBOND_TROUBLE_NFT_EGRESS;
-
-	if (bypassed == hooks_has_trouble(bond, slot, trouble))
-		return;
-	slave->trouble ^= trouble;
-	if (bypassed)
-		event_warning(bond_pin(bond)->name, slave->name,
-			      "slave %s has an nft chain at its %s, which does not see what the "
-			      "bond %s; put it on %s, or filter by tc",
-			      slave->name, sends ? "egress" : "ingress",
-			      sends ? "sends" : "receives", bond_pin(bond)->name);
-	else
-		event_info(bond_pin(bond)->name, slave->name,
-			   "no nft chain at the %s of slave %s is bypassed now",
-			   sends ? "egress" : "ingress", slave->name);
-}
-
-/*
- * At the ingress the kernel runs them after TC, and at the egress not at all for what TC has
- * redirected. A team sends without that, unless the path is direct.
- */
-static void hooks_settle_chains(struct bond *bond, unsigned int slot, bool look)
-{
-	struct hooks *hooks = hooks_of(bond, slot);
-	bool is_team = bond_is_team(bond_pin(bond)),
-	     is_direct = bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
-
-	if (hooks_has_new_rules(bond, slot) || look)
-		hooks->nft = nft_chains_on(bond_slave(bond, slot)->name);
-	hooks_tell_chain(bond, slot, XBOND_TROUBLE_NFT, hooks->nft & NFT_AT_INGRESS && !is_team);
-	hooks_tell_chain(bond, slot, XBOND_TROUBLE_NFT_EGRESS,
-			 hooks->nft & NFT_AT_EGRESS && (!is_team || is_direct));
-}
-
 static void slave_hooks_end(struct bond *bond, unsigned int slot);
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
 static void hooks_settle_strays(struct bond *bond, unsigned int slot)
 {
 	struct stray_frames **strays = &hooks_of(bond, slot)->strays;
-	bool wanted = rx_place_has_others(bond, slot) &&
-		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+	bool wanted = rx_place_has_others(bond, slot) && !rx_place_is_first(bond, slot);
 
 	if (wanted && !*strays)
 		*strays =
@@ -438,7 +366,6 @@ void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 	hooks_retry(bond, slot);
 	hooks->moved = false;
 	hooks_move(bond, slot);
-	hooks_settle_chains(bond, slot, all || !hooks->known);
 	if (bond_is_team(bond_pin(bond))) { /* there they see what the bond receives */
 		hooks->known = true;
 		hooks->changed = false;
@@ -448,7 +375,7 @@ void slave_hooks_settle(struct bond *bond, unsigned int slot, bool all)
 	hooks_tell_unmet(bond, slot);
 	hooks_settle_strays(bond, slot);
 	hooks->known = true;
-	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+	if (!rx_place_is_first(bond, slot))
 		hooks->changed = false;
 }
 

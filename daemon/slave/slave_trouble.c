@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Watches for things that others do to a member and that add-slave would have refused: a master, IP
- * addresses, devices on it. bondd does not undo them, because the bond works on and they belong to
- * somebody else. It reports each once, and keeps it in the pinned slave for `show` until it has
- * gone.
+ * addresses, devices on it; and for nft chains, which the bond passes by. bondd does not undo them,
+ * because the bond works on and they belong to somebody else. It reports each once, and keeps it in
+ * the pinned slave for `show` until it has gone.
  */
 
+#include "common/clock.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
+#include "network/filters.h"
 #include "network/ip.h"
 #include "network/link.h"
+
+#define RULES_NS NS_PER_S /* less than between two rounds over all slaves */
+
+/* nft chains on a slave. */
+struct trouble_chains {
+	uint32_t at;	     /* NFT_AT_* */
+	uint32_t generation; /* of the rules in which they were last searched */
+};
+
+static struct trouble_chains *trouble_chains_of(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &trouble_part, slot);
+}
 
 static bool trouble_has(struct bond *bond, unsigned int slot, uint32_t trouble)
 {
@@ -131,6 +146,70 @@ static void trouble_look_at_uppers(struct bond *bond, unsigned int slot)
 	link_list_free(&links);
 }
 
+/*
+ * No message reports them, but the number of the last change does. One answer serves all slaves
+ * that are settled together.
+ */
+static uint32_t trouble_rules(void)
+{
+	static uint32_t generation;
+	static uint64_t asked_ns;
+	uint64_t now_ns = clock_now_ns();
+
+	if (!asked_ns || now_ns - asked_ns > RULES_NS) {
+		generation = nft_generation();
+		asked_ns = now_ns;
+	}
+	return generation;
+}
+
+static bool trouble_has_new_rules(struct bond *bond, unsigned int slot)
+{
+	struct trouble_chains *chains = trouble_chains_of(bond, slot);
+	uint32_t before = chains->generation;
+
+	chains->generation = trouble_rules();
+	return chains->generation != before;
+}
+
+static void trouble_tell_chain(struct bond *bond, unsigned int slot, uint32_t trouble,
+			       bool bypassed)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool sends = trouble == XBOND_TROUBLE_NFT_EGRESS;
+
+	if (bypassed == trouble_has(bond, slot, trouble))
+		return;
+	slave->trouble ^= trouble;
+	if (bypassed)
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "slave %s has an nft chain at its %s, which does not see what the "
+			      "bond %s; put it on %s, or filter by tc",
+			      slave->name, sends ? "egress" : "ingress",
+			      sends ? "sends" : "receives", bond_pin(bond)->name);
+	else
+		event_info(bond_pin(bond)->name, slave->name,
+			   "no nft chain at the %s of slave %s is bypassed now",
+			   sends ? "egress" : "ingress", slave->name);
+}
+
+/*
+ * At the ingress the kernel runs them after TC, and at the egress not at all for what TC has
+ * redirected. A team sends without that, unless the path is direct.
+ */
+static void trouble_look_for_chains(struct bond *bond, unsigned int slot, bool look)
+{
+	struct trouble_chains *chains = trouble_chains_of(bond, slot);
+	bool is_team = bond_is_team(bond_pin(bond)),
+	     is_direct = bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
+
+	if (trouble_has_new_rules(bond, slot) || look)
+		chains->at = nft_chains_on(bond_slave(bond, slot)->name);
+	trouble_tell_chain(bond, slot, XBOND_TROUBLE_NFT, chains->at & NFT_AT_INGRESS && !is_team);
+	trouble_tell_chain(bond, slot, XBOND_TROUBLE_NFT_EGRESS,
+			   chains->at & NFT_AT_EGRESS && (!is_team || is_direct));
+}
+
 /* What news of a device says already need not be looked for. */
 static bool trouble_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			 const struct link_info *link, bool gone)
@@ -160,11 +239,23 @@ static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	}
 	if (news & (NEWS_ADDRESS | NEWS_LOST))
 		trouble_look_for_addresses(bond, slot);
+	if (news & (NEWS_TIME | NEWS_FILTER | NEWS_LOST))
+		trouble_look_for_chains(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
 	return false;
 }
 
+/* Only chains: the rest would have refused it. */
+static int trouble_enslave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	(void)err;
+	trouble_look_for_chains(bond, slot, true);
+	return 0;
+}
+
 struct part trouble_part = {
-	.hears = NEWS_SLAVE | NEWS_ADDRESS | NEWS_ON_SLAVE | NEWS_LOST,
+	.member_size = sizeof(struct trouble_chains),
+	.enslave = trouble_enslave,
+	.hears = NEWS_SLAVE | NEWS_ADDRESS | NEWS_ON_SLAVE | NEWS_FILTER | NEWS_TIME | NEWS_LOST,
 	.hear = trouble_hear,
 	.settle = trouble_settle,
 };
