@@ -372,19 +372,6 @@ static int watch_on_groups(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static int watch_fd(struct daemon *daemon, int fd, sd_event_io_handler_t handler)
-{
-	sd_event_source *io = NULL;
-	int r = sd_event_add_io(daemon->event, &io, fd, EPOLLIN, handler, daemon);
-
-	if (r < 0)
-		return r;
-	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);
-	sd_event_source_set_floating(io, true);
-	sd_event_source_unref(io);
-	return 0;
-}
-
 int watch_init(struct daemon *daemon)
 {
 	sd_event_source *tick = NULL;
@@ -393,13 +380,25 @@ int watch_init(struct daemon *daemon)
 	r = rtnl_listener_init(&daemon->listener, &callbacks, daemon);
 	if (r)
 		return r;
-	r = watch_fd(daemon, rtnl_listener_fd(&daemon->listener), watch_on_monitor);
-	if (r >= 0)
-		r = watch_fd(daemon, lacp_thread_fd(daemon->lacp_thread), watch_on_lacp);
-	if (r >= 0)
-		r = watch_fd(daemon, bfd_thread_fd(daemon->bfd_thread), watch_on_bfd);
-	if (r < 0)
+	r = loop_watch_first(daemon->event, rtnl_listener_fd(&daemon->listener), watch_on_monitor,
+			     daemon);
+	if (!r)
+		r = loop_watch_first(daemon->event, lacp_thread_fd(daemon->lacp_thread),
+				     watch_on_lacp, daemon);
+	if (!r)
+		r = loop_watch_first(daemon->event, bfd_thread_fd(daemon->bfd_thread), watch_on_bfd,
+				     daemon);
+	if (!r)
+		r = loop_defer(daemon->event, watch_on_sync, daemon, &daemon->sync);
+	if (!r)
+		r = loop_defer(daemon->event, watch_on_settle, daemon, &daemon->settle);
+	if (!r)
+		r = loop_defer(daemon->event, watch_on_groups, daemon, &daemon->groups);
+	if (!r)
+		r = loop_defer(daemon->event, watch_on_kept, daemon, &daemon->kept);
+	if (r)
 		return r;
+	sd_event_source_set_priority(daemon->kept, SD_EVENT_PRIORITY_IMPORTANT);
 	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,
 				       watch_on_tick, daemon);
 	if (r < 0)
@@ -407,23 +406,7 @@ int watch_init(struct daemon *daemon)
 	sd_event_source_set_enabled(tick, SD_EVENT_ON);
 	sd_event_source_set_floating(tick, true);
 	sd_event_source_unref(tick);
-	r = sd_event_add_defer(daemon->event, &daemon->sync, watch_on_sync, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_enabled(daemon->sync, SD_EVENT_OFF);
-	r = sd_event_add_defer(daemon->event, &daemon->settle, watch_on_settle, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_enabled(daemon->settle, SD_EVENT_OFF);
-	r = sd_event_add_defer(daemon->event, &daemon->groups, watch_on_groups, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_enabled(daemon->groups, SD_EVENT_OFF);
-	r = sd_event_add_defer(daemon->event, &daemon->kept, watch_on_kept, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_priority(daemon->kept, SD_EVENT_PRIORITY_IMPORTANT);
-	return sd_event_source_set_enabled(daemon->kept, SD_EVENT_OFF);
+	return 0;
 }
 
 void watch_done(struct daemon *daemon)

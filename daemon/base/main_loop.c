@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -325,4 +326,50 @@ void idle_run(void (*work)(void *arg), void *arg)
 	pulse_remove(&pulse);
 	if (thread.fd >= 0)
 		close(thread.fd);
+}
+
+/* What it listens to. */
+
+static int loop_watch_at(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg,
+			 int64_t priority)
+{
+	sd_event_source *io = NULL;
+	int r = sd_event_add_io(event, &io, fd, EPOLLIN, handler, arg);
+
+	if (r < 0)
+		return r;
+	sd_event_source_set_priority(io, priority);
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	return 0;
+}
+
+int loop_watch(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg)
+{
+	return loop_watch_at(event, fd, handler, arg, SD_EVENT_PRIORITY_NORMAL);
+}
+
+int loop_watch_first(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg)
+{
+	return loop_watch_at(event, fd, handler, arg, SD_EVENT_PRIORITY_IMPORTANT);
+}
+
+int loop_timer(sd_event *event, uint64_t accuracy_us, sd_event_time_handler_t handler, void *arg,
+	       sd_event_source **ret_timer)
+{
+	int r = sd_event_add_time(event, ret_timer, CLOCK_MONOTONIC, UINT64_MAX, accuracy_us,
+				  handler, arg);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(*ret_timer, SD_EVENT_ON);
+	return r < 0 ? r : 0;
+}
+
+int loop_defer(sd_event *event, sd_event_handler_t handler, void *arg, sd_event_source **ret_work)
+{
+	int r = sd_event_add_defer(event, ret_work, handler, arg);
+
+	if (r >= 0)
+		r = sd_event_source_set_enabled(*ret_work, SD_EVENT_OFF);
+	return r < 0 ? r : 0;
 }

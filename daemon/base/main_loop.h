@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <systemd/sd-event.h>
 
 #include "common/readings.h"
 
@@ -93,5 +94,17 @@ void idle_run(void (*work)(void *arg), void *arg);
  * find them.
  */
 void idle_turn(void);
+
+/* What the main loop listens to, until it ends. 0 or -errno. */
+
+/* Calls the handler whenever fd is readable. */
+int loop_watch(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg);
+/* The same, before what is not urgent. */
+int loop_watch_first(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg);
+/* A timer that is on, and has no time yet. */
+int loop_timer(sd_event *event, uint64_t accuracy_us, sd_event_time_handler_t handler, void *arg,
+	       sd_event_source **ret_timer);
+/* Work for the end of a turn; it is off. */
+int loop_defer(sd_event *event, sd_event_handler_t handler, void *arg, sd_event_source **ret_work);
 
 #endif

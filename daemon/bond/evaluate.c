@@ -30,20 +30,13 @@ static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, vo
 
 int burst_init(struct daemon *daemon, struct err *err)
 {
-	sd_event_source *io = NULL;
 	int r;
 
 	daemon->settler = settler_new(err);
 	if (!daemon->settler)
 		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, settler_fd(daemon->settler), EPOLLIN,
-			    burst_on_settled, daemon);
-	if (r < 0)
-		return err_set(err, -r, "cannot start: %s", strerror(-r));
-	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);
-	sd_event_source_set_floating(io, true);
-	sd_event_source_unref(io);
-	return 0;
+	r = loop_watch_first(daemon->event, settler_fd(daemon->settler), burst_on_settled, daemon);
+	return r ? err_set(err, -r, "cannot start: %s", strerror(-r)) : 0;
 }
 
 void burst_done(struct daemon *daemon)

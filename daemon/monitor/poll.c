@@ -244,19 +244,11 @@ static int poll_on_answers(sd_event_source *source, int fd, uint32_t events, voi
 
 int poll_init(struct daemon *daemon)
 {
-	sd_event_source *io = NULL;
 	int r = asker_new(&poller_kind, &daemon->poller);
 
-	if (r)
-		return r;
-	r = sd_event_add_io(daemon->event, &io, poll_fd(daemon), EPOLLIN, poll_on_answers, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_floating(io, true);
-	sd_event_source_unref(io);
-	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX,
-			      ACCURACY_US, poll_on_time, daemon);
-	return r < 0 ? r : sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
+	if (!r)
+		r = loop_watch(daemon->event, poll_fd(daemon), poll_on_answers, daemon);
+	return r ? r : loop_timer(daemon->event, ACCURACY_US, poll_on_time, daemon, &daemon->poll);
 }
 
 void poll_done(struct daemon *daemon)

@@ -372,20 +372,14 @@ static int quality_on_answers(sd_event_source *source, int fd, uint32_t events, 
 
 int quality_init(struct daemon *daemon)
 {
-	sd_event_source *io = NULL;
 	int r = asker_new(&sampler_kind, &daemon->sampler);
 
-	if (r)
-		return r;
-	r = sd_event_add_io(daemon->event, &io, asker_fd(daemon->sampler), EPOLLIN,
-			    quality_on_answers, daemon);
-	if (r < 0)
-		return r;
-	sd_event_source_set_floating(io, true);
-	sd_event_source_unref(io);
-	r = sd_event_add_time(daemon->event, &daemon->quality, CLOCK_MONOTONIC, UINT64_MAX,
-			      QUALITY_ACCURACY_US, quality_on_time, daemon);
-	return r < 0 ? r : sd_event_source_set_enabled(daemon->quality, SD_EVENT_ON);
+	if (!r)
+		r = loop_watch(daemon->event, asker_fd(daemon->sampler), quality_on_answers,
+			       daemon);
+	return r ? r
+		 : loop_timer(daemon->event, QUALITY_ACCURACY_US, quality_on_time, daemon,
+			      &daemon->quality);
 }
 
 void quality_done(struct daemon *daemon)
