@@ -2,14 +2,12 @@
 #include "daemon/monitor/monitor.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mac.h"
-#include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
@@ -29,10 +27,7 @@ struct arp_monitor {
 	uint64_t started_ns; /* 0: the monitor is off */
 	uint64_t next_ns;    /* when this interval ends */
 	uint64_t begun_ns;   /* when it began; 0: no probe has been sent */
-	uint64_t asked_ns;   /* when the paths were last asked for; 0: they are due */
-	bool has_paths;
-	bool is_dear; /* to ask for them, as the thread has found out */
-	struct arp_path path[XBOND_PROBE_TARGETS];
+	struct arp_paths paths;
 	unsigned int active;	/* the active slave of the last interval */
 	unsigned int candidate; /* whose turn it was when there was none */
 	struct arp_slave slave[XBOND_MAX_SLAVES];
@@ -46,6 +41,16 @@ static struct arp_monitor *arp_of(const struct bond *bond)
 static bool arp_is_on(const struct bond *bond)
 {
 	return arp_of(bond)->started_ns;
+}
+
+struct arp_paths *arp_paths_of(const struct bond *bond)
+{
+	return arp_is_on(bond) ? &arp_of(bond)->paths : NULL;
+}
+
+void arp_begin(struct bond *bond)
+{
+	arp_of(bond)->next_ns = clock_now_ns();
 }
 
 /* From what the receive programs have written down to verdicts, by rules/link_state.h. */
@@ -77,7 +82,7 @@ static struct probing_rule arp_rule(struct bond *bond)
 	};
 
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		rule.targets |= (uint32_t)arp_of(bond)->path[i].leads << i;
+		rule.targets |= (uint32_t)arp_of(bond)->paths.path[i].leads << i;
 	return rule;
 }
 
@@ -187,7 +192,7 @@ static bool arp_judge(struct bond *bond, uint64_t now_ns)
 	return changed;
 }
 
-/* Says which probes leave by which slaves. arp_sender.c sends them. Called by arp.c. */
+/* Which probes leave by which slaves. */
 
 /* The MAC address of the sender, unless slaves have addresses of their own. */
 static const uint8_t *arp_mac(struct bond *bond, const struct arp_path *path)
@@ -209,7 +214,7 @@ static const uint8_t *arp_sender_mac(struct bond *bond, unsigned int slot,
 
 static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int target)
 {
-	const struct arp_path *path = &arp_of(bond)->path[target];
+	const struct arp_path *path = &arp_of(bond)->paths.path[target];
 	struct arp_probe probe = {
 		.source = path->source,
 		.target = bond->dataplane.pins.probes->target[target].address,
@@ -227,7 +232,7 @@ static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int ta
 static void arp_send_by(struct bond *bond, unsigned int slot)
 {
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		if (arp_of(bond)->path[i].leads)
+		if (arp_of(bond)->paths.path[i].leads)
 			arp_send_probe(bond, slot, i);
 }
 
@@ -270,26 +275,11 @@ static void arp_send(struct bond *bond, uint64_t now_ns)
 }
 
 #define ACCURACY_US 1000
-/* How often the way to the targets is looked for again. */
-#define PATHS_NS (200 * NS_PER_MS)
-#define PATHS_DEAR_NS (2000 * NS_PER_MS)
-
 static const uint8_t no_address[16];
 
 static uint64_t arp_interval_ns(struct bond *bond)
 {
 	return bond_pin(bond)->arp_interval_ms * NS_PER_MS;
-}
-
-static void arp_target(struct bond *bond, unsigned int i, uint8_t ret_address[16])
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-
-	memset(ret_address, 0, 16);
-	if (i < XBOND_MAX_TARGETS)
-		memcpy(ret_address, &pin->arp_ip_target[i], 4);
-	else
-		memcpy(ret_address, pin->ns_ip6_target[i - XBOND_MAX_TARGETS], 16);
 }
 
 static bool arp_has_targets(struct bond *bond)
@@ -311,55 +301,14 @@ static void arp_arm(struct daemon *daemon)
 					 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
-static bool arp_asks_now(struct bond *bond, uint64_t now_ns)
-{
-	const struct arp_monitor *arp = arp_of(bond);
-
-	return arp_is_on(bond) && bond_is_ready(bond) &&
-	       (!arp->asked_ns ||
-		now_ns >= arp->asked_ns + (arp->is_dear ? PATHS_DEAR_NS : PATHS_NS));
-}
-
-static void arp_fill_query(struct bond *bond, struct arp_query *query)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-
-	*query = (struct arp_query){
-		.bond = pin->port_ifindex,
-		.ifindex = (int)pin->ifindex,
-		.nsid = pin->netnsid,
-	};
-	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		arp_target(bond, i, query->target[i]);
-}
-
-static void arp_ask(struct daemon *daemon, uint64_t now_ns)
-{
-	struct arp_query *queries = NULL, *grown;
-	size_t count = 0;
-
-	if (asker_is_busy(daemon->arp_paths))
-		return;
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (!arp_asks_now(bond, now_ns))
-			continue;
-		grown = memory_need(reallocarray(queries, count + 1, sizeof(*grown)));
-		queries = grown;
-		arp_fill_query(bond, &queries[count++]);
-		arp_of(bond)->asked_ns = now_ns;
-	}
-	asker_ask(daemon->arp_paths, queries, count);
-	free(queries);
-}
-
 /* The programs may be reading it. A target without an address is none. */
 static void arp_publish_target(struct bond *bond, unsigned int i)
 {
 	struct xbond_probe_target *published = &bond->dataplane.pins.probes->target[i];
-	const struct arp_path *path = &arp_of(bond)->path[i];
+	const struct arp_path *path = &arp_of(bond)->paths.path[i];
 	struct xbond_probe_target target = { 0 };
 
-	arp_target(bond, i, target.address);
+	arp_paths_target(bond, i, target.address);
 	memcpy(target.source, path->source, sizeof(target.source));
 	memcpy(target.mac, arp_mac(bond, path), sizeof(target.mac));
 	if (!memcmp(published, &target, sizeof(target)))
@@ -370,38 +319,6 @@ static void arp_publish_target(struct bond *bond, unsigned int i)
 	memcpy(published->mac, target.mac, sizeof(target.mac));
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(published->address, target.address, sizeof(target.address));
-}
-
-/*
- * Answers about other targets, which the bond had before, are of no use. The first ones are waited
- * for.
- */
-static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
-{
-	struct arp_query asked_now;
-
-	arp_of(bond)->is_dear = answer->is_dear;
-	arp_fill_query(bond, &asked_now);
-	if (answer->result || memcmp(answer->target, asked_now.target, sizeof(answer->target))) {
-		if (!answer->result)
-			arp_of(bond)->asked_ns = 0;
-		return;
-	}
-	memcpy(arp_of(bond)->path, answer->path, sizeof(arp_of(bond)->path));
-	if (!arp_of(bond)->has_paths)
-		arp_of(bond)->next_ns = clock_now_ns();
-	arp_of(bond)->has_paths = true;
-}
-
-static void arp_take_answers(struct daemon *daemon)
-{
-	size_t count;
-	const struct arp_query *answers = asker_answers(daemon->arp_paths, &count);
-
-	for (size_t i = 0; i < count; i++)
-		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-			if (arp_is_on(bond) && bond_pin(bond)->port_ifindex == answers[i].bond)
-				arp_take_answer(bond, &answers[i]);
 }
 
 /* Neither sends nor judges; afterwards every slave has its grace again. */
@@ -419,7 +336,7 @@ static void arp_tick(struct bond *bond, uint64_t now_ns)
 	arp_of(bond)->next_ns += interval_ns;
 	if (arp_of(bond)->next_ns <= now_ns)
 		arp_of(bond)->next_ns = now_ns + interval_ns;
-	if (!bond_is_ready(bond) || bond->device.is_down || !arp_of(bond)->has_paths) {
+	if (!bond_is_ready(bond) || bond->device.is_down || !arp_of(bond)->paths.are_known) {
 		arp_rest(bond, now_ns);
 		return;
 	}
@@ -435,12 +352,12 @@ void arp_work(struct daemon *daemon)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	arp_take_answers(daemon);
+	arp_paths_take(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (arp_is_on(bond) && arp_of(bond)->next_ns <= now_ns)
 			arp_tick(bond, now_ns);
 	arp_sender_flush(daemon->arp_sender);
-	arp_ask(daemon, now_ns);
+	arp_paths_ask(daemon, now_ns);
 	arp_arm(daemon);
 }
 
@@ -513,34 +430,24 @@ static int arp_on_answers(sd_event_source *source, int fd, uint32_t events, void
 	(void)fd;
 	(void)events;
 	latency_note("arp");
-	arp_take_answers(arg);
+	arp_paths_take(arg);
 	arp_arm(arg);
 	return 0;
 }
 
 int arp_init(struct daemon *daemon, struct err *err)
 {
-	sd_event_source *io = NULL;
 	int r;
 
 	daemon->arp_sender = arp_sender_new(err);
 	if (!daemon->arp_sender)
 		return -ENOMEM;
 	r = asker_new(&arp_paths_kind, &daemon->arp_paths);
-	if (r)
-		return err_set(err, -r, "cannot start the thread that asks for routes: %s",
-			       strerror(-r));
-	r = sd_event_add_io(daemon->event, &io, asker_fd(daemon->arp_paths), EPOLLIN,
-			    arp_on_answers, daemon);
-	if (r < 0)
-		return err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r));
-	sd_event_source_set_floating(io, true);
-	sd_event_source_unref(io);
-	r = sd_event_add_time(daemon->event, &daemon->arp, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US,
-			      arp_on_time, daemon);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(daemon->arp, SD_EVENT_ON);
-	return r < 0 ? err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r)) : 0;
+	if (!r)
+		r = loop_watch(daemon->event, asker_fd(daemon->arp_paths), arp_on_answers, daemon);
+	if (!r)
+		r = loop_timer(daemon->event, ACCURACY_US, arp_on_time, daemon, &daemon->arp);
+	return r ? err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r)) : 0;
 }
 
 void arp_done(struct daemon *daemon)

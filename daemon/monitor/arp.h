@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What arp.c and balance-alb send by, and two threads that know no bonds: arp_sender.c makes frames
- * and sends them, arp_paths.c asks for the way to the targets.
+ * What arp.c and balance-alb send by, arp_sender.c, which knows no bonds; and what arp.c knows of
+ * the way to the targets, arp_paths.c.
  */
 #ifndef XBOND_DAEMON_MONITOR_ARP_H
 #define XBOND_DAEMON_MONITOR_ARP_H
@@ -14,6 +14,9 @@
 #include "common/err.h"
 #include "daemon/base/worker.h"
 #include "network/link.h"
+
+struct bond;
+struct daemon;
 
 /*
  * The frames by which the ARP monitor probes a host, and balance-alb tells one where to send: ARP
@@ -78,6 +81,12 @@ struct arp_tags {
 bool arp_tags_to_bond(const struct link_list *links, int ifindex, int bond,
 		      struct arp_tags *ret_tags);
 
+/*
+ * By which addresses and VLANs probes get to the targets of the ARP monitor. A thread asks for
+ * routes and devices, in the namespace that bond0 is in. The kernel may answer under the RTNL lock,
+ * for which the main loop does not wait.
+ */
+
 struct arp_path {
 	bool leads; /* over the bond; also if there is no route at all */
 	uint8_t source[16];
@@ -85,22 +94,26 @@ struct arp_path {
 	struct arp_tags tags;
 };
 
-/*
- * Finds out by which addresses and VLANs probes get to the targets of the ARP monitor: asks for
- * routes and devices, in the namespace that bond0 is in. The kernel may answer under the RTNL lock,
- * for which the main loop does not wait.
- */
-struct arp_query {
-	uint32_t bond;				   /* a number that the caller chooses */
-	int ifindex;				   /* of bond0 */
-	int nsid;				   /* its namespace; -1: this one */
-	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
-	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
-	int result;
-	bool is_dear; /* another namespace was looked for, or all devices were read */
+/* Of a bond: as last found. */
+struct arp_paths {
+	struct arp_path path[XBOND_PROBE_TARGETS];
+	bool are_known;
+	uint64_t asked_ns; /* when they were last asked for; 0: they are due */
+	bool are_dear;	   /* to ask for them, as the thread has found out */
 };
 
-/* Asks for a struct arp_query. */
+/* The thread. */
 extern const struct asker_kind arp_paths_kind;
+/* Asks for those that are due. */
+void arp_paths_ask(struct daemon *daemon, uint64_t now_ns);
+/* Takes the answers. */
+void arp_paths_take(struct daemon *daemon);
+/* The address of target i, as in struct xbond_probes; zero: there is none. */
+void arp_paths_target(struct bond *bond, unsigned int i, uint8_t ret_address[16]);
+
+/* By arp.c. NULL: the monitor is off. */
+struct arp_paths *arp_paths_of(const struct bond *bond);
+/* The first paths are known: an interval begins now. */
+void arp_begin(struct bond *bond);
 
 #endif

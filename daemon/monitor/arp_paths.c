@@ -5,10 +5,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "daemon/base/child.h"
 #include "daemon/base/worker.h"
+#include "daemon/bond/daemon.h"
 #include "network/ip.h"
 #include "network/link.h"
 
@@ -58,6 +60,18 @@ bool arp_tags_to_bond(const struct link_list *links, int ifindex, int bond,
 	*ret_tags = (struct arp_tags){ 0 };
 	return arp_tags_go_down(&descent, ifindex, 0);
 }
+
+/* The thread, which knows no bonds. */
+
+struct arp_query {
+	uint32_t bond;				   /* a number that the caller chooses */
+	int ifindex;				   /* of bond0 */
+	int nsid;				   /* its namespace; -1: this one */
+	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
+	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
+	int result;
+	bool is_dear; /* another namespace was looked for, or all devices were read */
+};
 
 /* What one query needs of the namespace that it is about. */
 struct arp_survey {
@@ -119,7 +133,7 @@ static int arp_paths_survey(struct nl *nl, const void *arg)
 	return 0;
 }
 
-static void arp_paths_ask(struct asker *asker, void *question)
+static void arp_paths_answer(struct asker *asker, void *question)
 {
 	struct arp_query *query = question;
 
@@ -130,5 +144,97 @@ static void arp_paths_ask(struct asker *asker, void *question)
 const struct asker_kind arp_paths_kind = {
 	.name = "arp",
 	.size = sizeof(struct arp_query),
-	.ask = arp_paths_ask,
+	.ask = arp_paths_answer,
 };
+
+/* What it is asked, and what bonds take of its answers. */
+
+/* How often the way to the targets is looked for again. */
+#define PATHS_NS (200 * NS_PER_MS)
+#define PATHS_DEAR_NS (2000 * NS_PER_MS)
+
+void arp_paths_target(struct bond *bond, unsigned int i, uint8_t ret_address[16])
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	memset(ret_address, 0, 16);
+	if (i < XBOND_MAX_TARGETS)
+		memcpy(ret_address, &pin->arp_ip_target[i], 4);
+	else
+		memcpy(ret_address, pin->ns_ip6_target[i - XBOND_MAX_TARGETS], 16);
+}
+
+static bool arp_paths_are_due(struct bond *bond, uint64_t now_ns)
+{
+	const struct arp_paths *paths = arp_paths_of(bond);
+
+	return paths && bond_is_ready(bond) &&
+	       (!paths->asked_ns ||
+		now_ns >= paths->asked_ns + (paths->are_dear ? PATHS_DEAR_NS : PATHS_NS));
+}
+
+static void arp_paths_fill_query(struct bond *bond, struct arp_query *query)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	*query = (struct arp_query){
+		.bond = pin->port_ifindex,
+		.ifindex = (int)pin->ifindex,
+		.nsid = pin->netnsid,
+	};
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		arp_paths_target(bond, i, query->target[i]);
+}
+
+void arp_paths_ask(struct daemon *daemon, uint64_t now_ns)
+{
+	struct arp_query *queries = NULL, *grown;
+	size_t count = 0;
+
+	if (asker_is_busy(daemon->arp_paths))
+		return;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!arp_paths_are_due(bond, now_ns))
+			continue;
+		grown = memory_need(reallocarray(queries, count + 1, sizeof(*grown)));
+		queries = grown;
+		arp_paths_fill_query(bond, &queries[count++]);
+		arp_paths_of(bond)->asked_ns = now_ns;
+	}
+	asker_ask(daemon->arp_paths, queries, count);
+	free(queries);
+}
+
+/*
+ * Answers about other targets, which the bond had before, are of no use. The first ones are waited
+ * for.
+ */
+static void arp_paths_take_answer(struct bond *bond, const struct arp_query *answer)
+{
+	struct arp_paths *paths = arp_paths_of(bond);
+	struct arp_query asked_now;
+
+	paths->are_dear = answer->is_dear;
+	arp_paths_fill_query(bond, &asked_now);
+	if (answer->result)
+		return;
+	if (memcmp(answer->target, asked_now.target, sizeof(answer->target))) {
+		paths->asked_ns = 0;
+		return;
+	}
+	memcpy(paths->path, answer->path, sizeof(paths->path));
+	if (!paths->are_known)
+		arp_begin(bond);
+	paths->are_known = true;
+}
+
+void arp_paths_take(struct daemon *daemon)
+{
+	size_t count;
+	const struct arp_query *answers = asker_answers(daemon->arp_paths, &count);
+
+	for (size_t i = 0; i < count; i++)
+		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+			if (arp_paths_of(bond) && bond_pin(bond)->port_ifindex == answers[i].bond)
+				arp_paths_take_answer(bond, &answers[i]);
+}
