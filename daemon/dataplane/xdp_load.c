@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,4 +228,56 @@ int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity
 		ret_identity->shared_maps += xdp_load_is_among(
 			xdp_load_pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
 	return 0;
+}
+
+static const char *xdp_link_reason(int r)
+{
+	switch (-r) {
+	case EOPNOTSUPP: return "its driver has no native XDP";
+	case EBUSY:
+	case EEXIST: return "it has an XDP program already";
+	default: return strerror(-r);
+	}
+}
+
+static int xdp_link_make(const char *pin, int program_fd, int ifindex, struct err *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
+	int link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options), r;
+
+	if (link_fd < 0)
+		return err_set(err, -link_fd, "%s", xdp_link_reason(link_fd));
+	unlink(pin);
+	r = bpf_obj_pin(link_fd, pin);
+	close(link_fd);
+	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
+}
+
+int xdp_link_attach(const char *pin, const char *pin_dir, enum xdp_role role, int ifindex,
+		    uint32_t port_ifindex, struct err *err)
+{
+	struct xdp_object *object;
+	int r = xdp_object_open(&object, pin_dir, role, ifindex, port_ifindex, err), program_fd;
+
+	if (r)
+		return r;
+	program_fd = xdp_object_load(object, err);
+	r = program_fd < 0 ? program_fd : xdp_link_make(pin, program_fd, ifindex, err);
+	if (program_fd >= 0)
+		close(program_fd);
+	xdp_object_close(object);
+	return r;
+}
+
+bool xdp_link_is_attached(const char *pin)
+{
+	int fd = bpf_obj_get(pin);
+	struct pin_link link;
+	bool is_attached;
+
+	if (fd < 0)
+		return false;
+	is_attached = !pin_link_read(fd, &link) && link.ifindex;
+	close(fd);
+	return is_attached;
 }

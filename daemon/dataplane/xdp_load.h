@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The XDP programs of a bond: each is opened and loaded on its own when it is needed, over the
- * pinned maps of the bond. Knows maps and programs, not devices.
+ * pinned maps of the bond. Knows maps, programs and links, not slaves.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_XDP_LOAD_H
 #define XBOND_DAEMON_DATAPLANE_XDP_LOAD_H
@@ -38,6 +38,16 @@ struct bpf_object *xdp_object_bpf(struct xdp_object *object);
 /* Returns the descriptor of the loaded program, which the caller closes, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
 void xdp_object_close(struct xdp_object *object);
+
+/*
+ * Loads a program as xdp_object_open() has it, and attaches it to the device by a link, which is
+ * pinned: alone, and native only, because generic XDP is slower than TC. A pin that is there
+ * already is replaced. Returns 0, or -errno with the reason.
+ */
+int xdp_link_attach(const char *pin, const char *pin_dir, enum xdp_role role, int ifindex,
+		    uint32_t port_ifindex, struct err *err);
+/* False: there is none, or somebody has detached it. */
+bool xdp_link_is_attached(const char *pin);
 
 /* Identifies a loaded program: its instructions, and whether it works on the pinned maps there. */
 struct xdp_identity {

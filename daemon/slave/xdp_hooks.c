@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,52 +41,15 @@ static void xdp_tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
 	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
 }
 
-static const char *xdp_reason(int r)
-{
-	switch (-r) {
-	case EOPNOTSUPP: return "its driver has no native XDP";
-	case EBUSY:
-	case EEXIST: return "it has an XDP program already";
-	default: return strerror(-r);
-	}
-}
-
-/*
- * Loads it and attaches it by a link: alone, and native only, because generic XDP is slower than
- * TC.
- */
-static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
-	int program_fd = xdp_object_load(object, err), link_fd, r;
-
-	if (program_fd < 0)
-		return program_fd;
-	link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
-	close(program_fd);
-	if (link_fd < 0)
-		return err_set(err, -link_fd, "%s", xdp_reason(link_fd));
-	unlink(pin);
-	r = bpf_obj_pin(link_fd, pin);
-	close(link_fd);
-	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
-}
-
 /* port_ifindex 0: it is set later (xdp_dispatcher.c). */
 static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    uint32_t port_ifindex, struct err *err)
 {
-	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
-	struct xdp_object *object;
 	char pin[PIN_PATH_SIZE];
 
 	xdp_slave_pin(pin, bond, slot);
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, port_ifindex, err);
-	if (r)
-		return r;
-	r = xdp_attach_link(object, ifindex, pin, err);
-	xdp_object_close(object);
-	return r;
+	return xdp_link_attach(pin, bond->dataplane.pins.dir, role,
+			       (int)bond_slave(bond, slot)->ifindex, port_ifindex, err);
 }
 
 /*
@@ -224,21 +185,6 @@ static int xdp_release_slave(struct bond *bond, unsigned int slot)
 	return 0;
 }
 
-/* Returns false if there is none, or one that somebody has detached. */
-static bool xdp_has_link(const char *pin)
-{
-	struct bpf_link_info info = { 0 };
-	uint32_t size = sizeof(info);
-	int fd = bpf_obj_get(pin);
-	bool attached;
-
-	if (fd < 0)
-		return false;
-	attached = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.xdp.ifindex;
-	close(fd);
-	return attached;
-}
-
 /* Returns 1 or 0; -errno if it cannot be found out. */
 static int xdp_is_attached(struct bond *bond, unsigned int slot)
 {
@@ -248,7 +194,8 @@ static int xdp_is_attached(struct bond *bond, unsigned int slot)
 	xdp_slave_pin(pin, bond, slot);
 	if (slave->rx_hook != XBOND_RX_XDP)
 		return 0;
-	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : xdp_has_link(pin);
+	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex)
+				 : xdp_link_is_attached(pin);
 }
 
 /*
@@ -411,7 +358,6 @@ int xdp_settle_tx(struct bond *bond, struct err *err)
 	struct xbond_bond *pin = bond_pin(bond);
 	char path[PIN_PATH_SIZE];
 	struct err why;
-	struct xdp_object *object;
 	int r;
 
 	xdp_tx_pin(path, bond);
@@ -421,15 +367,11 @@ int xdp_settle_tx(struct bond *bond, struct err *err)
 						   pin->port_name, strerror(-r))
 					 : 0;
 	}
-	if (xdp_has_link(path))
+	if (xdp_link_is_attached(path))
 		return 0;
 	pin_link_detach(path); /* somebody may have detached it and left the link */
-	r = xdp_object_open(&object, bond->dataplane.pins.dir,
-			    xdp_role_tx(bond->dataplane.pins.dir), 0, pin->port_ifindex, err);
-	if (r)
-		return r;
-	r = xdp_attach_link(object, (int)pin->port_ifindex, path, &why);
-	xdp_object_close(object);
+	r = xdp_link_attach(path, bond->dataplane.pins.dir, xdp_role_tx(bond->dataplane.pins.dir),
+			    (int)pin->port_ifindex, pin->port_ifindex, &why);
 	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text)
 		 : 0;
 }
@@ -441,7 +383,8 @@ static void xdp_check_tx(struct bond *bond)
 	struct err err;
 
 	xdp_tx_pin(path, bond);
-	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_settle_tx(bond, &err))
+	if (!pin->xdp_tx || access(path, F_OK) || xdp_link_is_attached(path) ||
+	    xdp_settle_tx(bond, &err))
 		return;
 	attach_check_count(bond, XBOND_MAX_SLAVES);
 	event_attached(pin->name, NULL,
