@@ -14,96 +14,138 @@
 #include "cli/base/cli.h"
 #include "cli/top/top.h"
 #include "view/view_bond.h"
-#include "view/view_json.h"
+#include "view/view_field.h"
 
-/* What `top --once -j` prints (docs/json/top.schema.json). Pure. */
+/* What `top --once -j` prints. Pure. */
 
-static void top_json_set_rates(json_t *json, const struct top_series *series)
+static json_t *top_read_rate(const struct view_place *place)
 {
-	const struct {
-		const char *name;
-		double rate;
-	} rates[] = {
-		{ "tx_bits_per_s", series->rates.tx_bits },
-		{ "rx_bits_per_s", series->rates.rx_bits },
-		{ "tx_packets_per_s", series->rates.tx_packets },
-		{ "rx_packets_per_s", series->rates.rx_packets },
-		{ "rx_dropped_per_s", series->rates.rx_dropped },
-		{ "afxdp_tx_bits_per_s", series->rates.afxdp_tx_bits },
-		{ "afxdp_rx_bits_per_s", series->rates.afxdp_rx_bits },
-	};
+	const struct top_series *series = place->at;
 
-	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		json_object_set_new(json, rates[i].name,
-				    series->is_known ? json_real(rates[i].rate) : json_null());
+	return series->is_known ? view_member(place->field, series) : json_null();
 }
 
-static json_t *top_json_share(double share)
+static json_t *top_read_buckets(const struct view_place *place)
 {
-	return share < 0 ? json_null() : json_real(share);
+	const struct top_slave *slave = place->at;
+
+	return slave->buckets == TOP_UNKNOWN ? json_null() : json_integer(slave->buckets);
 }
 
-static json_t *top_json_slave(const struct top_bond *bond, const struct top_slave *slave)
+static bool top_is_readable(const struct view_place *place)
 {
-	json_t *json = json_object();
+	const struct top_bond *bond = place->at;
 
-	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", json_pack("s?", view_link_word(slave->link)));
-	json_object_set_new(json, "active", json_boolean(slave->is_active));
-	json_object_set_new(json, "drain", json_boolean(slave->is_drained));
-	json_object_set_new(json, "mux_state",
-			    slave->lacp ? json_string(slave->lacp) : json_null());
-	json_object_set_new(json, "share", top_json_share(top_share(bond, slave)));
-	json_object_set_new(json, "share_due", json_real(slave->due));
-	json_object_set_new(json, "buckets",
-			    slave->buckets == TOP_UNKNOWN ? json_null()
-							  : json_integer(slave->buckets));
-	json_object_set_new(json, "why", json_value_text(slave->why));
-	json_object_set_new(json, "problem", json_value_text(slave->problem));
-	top_json_set_rates(json, &slave->series);
-	return json;
+	return !bond->error.text[0];
 }
 
-static json_t *top_json_slaves(const struct top_bond *bond)
+static json_t *top_read_if_readable(const struct view_place *place)
 {
-	json_t *slaves = json_array();
-
-	for (size_t i = 0; i < bond->slave_count; i++)
-		json_array_append_new(slaves, top_json_slave(bond, &bond->slaves[i]));
-	return slaves;
+	return top_is_readable(place) ? view_member(place->field, place->at) : json_null();
 }
 
-static json_t *top_json_hottest(const struct top_bond *bond)
+static json_t *top_read_problems(const struct view_place *place)
 {
+	return top_problems(place->at);
+}
+
+static json_t *top_read_hottest(const struct view_place *place)
+{
+	const struct top_bond *bond = place->at;
 	json_t *hottest = json_array();
 
-	for (size_t i = 0; i < bond->hot_count; i++)
-		json_array_append_new(
-			hottest,
-			json_pack("{s:i, s:o, s:f}", "bucket", (int)bond->hot[i].bucket, "slave",
-				  json_value_text(bond->pins.slaves[bond->hot[i].slot].name),
-				  "tx_bits_per_s", bond->hot[i].tx_bits));
+	for (size_t i = 0; top_is_readable(place) && i < bond->hot_count; i++)
+		json_array_append_new(hottest, view_struct(place->field->table, &bond->hot[i]));
 	return hottest;
 }
 
-/* A new reference. */
-static json_t *top_json(const struct top_bond *bond)
+static json_t *top_read_slaves_json(const struct view_place *place)
 {
-	bool is_readable = !bond->error.text[0];
-	json_t *json = json_object();
+	const struct top_bond *bond = place->at;
+	json_t *slaves = json_array();
 
-	json_object_set_new(json, "name", json_value_text(bond->name));
-	json_object_set_new(json, "mode", is_readable ? json_string(bond->mode) : json_null());
-	json_object_set_new(json, "carrier",
-			    is_readable ? json_boolean(bond->has_carrier) : json_null());
-	json_object_set_new(json, "bondd",
-			    is_readable ? json_boolean(bond->has_bondd) : json_null());
-	json_object_set_new(json, "problems", top_problems(bond));
-	top_json_set_rates(json, &bond->series);
-	json_object_set_new(json, "hottest", is_readable ? top_json_hottest(bond) : json_array());
-	json_object_set_new(json, "slaves", is_readable ? top_json_slaves(bond) : json_array());
-	return json;
+	for (size_t i = 0; top_is_readable(place) && i < bond->slave_count; i++)
+		json_array_append_new(slaves, view_struct(place->field->table, &bond->slaves[i]));
+	return slaves;
 }
+
+#define RATE(title, member, sentence)                                                 \
+	{                                                                             \
+		title, VIEW_REAL, sentence, VIEW_IN(struct top_series, rates.member), \
+			.read = top_read_rate, .null = true                           \
+	}
+
+static const struct view_field top_fields_of_rates[] = {
+	RATE("tx_bits_per_s", tx_bits, "What was sent."),
+	RATE("rx_bits_per_s", rx_bits, "What was received."),
+	RATE("tx_packets_per_s", tx_packets, "What was sent."),
+	RATE("rx_packets_per_s", rx_packets, "What was received."),
+	RATE("rx_dropped_per_s", rx_dropped, "Packets received, but not for the bond."),
+	RATE("afxdp_tx_bits_per_s", afxdp_tx_bits, "Of the bits sent, those of AF_XDP."),
+	RATE("afxdp_rx_bits_per_s", afxdp_rx_bits, "Of the bits received, those of AF_XDP."),
+};
+
+static const struct view_table top_table_of_rates = VIEW_TABLE("rates", top_fields_of_rates);
+
+static const struct view_field top_fields_of_bucket[] = {
+	{ "bucket", VIEW_COUNT, "Its number.", VIEW_IN(struct top_hot, bucket),
+	  .max = XBOND_BUCKETS - 1 },
+	{ "slave", VIEW_TEXT, "Its slave.", VIEW_IN(struct top_hot, slave), .null = true },
+	{ "tx_bits_per_s", VIEW_REAL, "What it sends.", VIEW_IN(struct top_hot, tx_bits) },
+};
+
+static const struct view_table top_table_of_bucket = VIEW_TABLE("bucket", top_fields_of_bucket);
+
+#define OF_SLAVE(member) VIEW_IN(struct top_slave, member)
+
+static const struct view_field top_fields_of_slave[] = {
+	{ "name", VIEW_TEXT, "The name of the device.", OF_SLAVE(name) },
+	{ "mii_status", VIEW_WORD, "Its link, as in SHOW.", OF_SLAVE(link), .word = view_link_word,
+	  .null = true },
+	{ "active", VIEW_TRUTH, "Is the slave in use for transmission?", OF_SLAVE(is_active) },
+	{ "drain", VIEW_TRUTH, "The option *drain*.", OF_SLAVE(is_drained) },
+	{ "mux_state", VIEW_STRING,
+	  "The state of its Mux machine, as in SHOW; null if the mode is not 802.3ad.",
+	  OF_SLAVE(lacp), .word = lacp_mux_name, .null = true },
+	{ "share", VIEW_REAL,
+	  "The part of the bytes that the bond has transmitted in the interval, 0 to 1; null if "
+	  "there were none.",
+	  OF_SLAVE(share), .null = true, .max = 1 },
+	{ "share_due", VIEW_REAL, "The part that its weight says it should carry.", OF_SLAVE(due),
+	  .max = 1 },
+	{ "buckets", VIEW_COUNT,
+	  "How many buckets of the hash are its; null in modes that do not hash.",
+	  .read = top_read_buckets, .null = true, .max = XBOND_BUCKETS },
+	{ "why", VIEW_TEXT, "Why it is not in use, as in SHOW.", OF_SLAVE(why), .null = true },
+	{ "problem", VIEW_TEXT, "What is wrong with its device, as in SHOW.", OF_SLAVE(problem),
+	  .null = true },
+	{ .type = VIEW_FIELDS, OF_SLAVE(series), .table = &top_table_of_rates },
+};
+
+static const struct view_table top_table_of_slave = VIEW_TABLE("slave", top_fields_of_slave);
+
+#define OF_BOND(member) VIEW_IN(struct top_bond, member)
+
+static const struct view_field top_fields_of_bond[] = {
+	{ "name", VIEW_TEXT, "The name of its device.", OF_BOND(name) },
+	{ "mode", VIEW_STRING, "Its mode.", OF_BOND(mode), .read = top_read_if_readable,
+	  .word = view_mode_word, .null = true },
+	{ "carrier", VIEW_TRUTH, "Does the bond have carrier?", OF_BOND(has_carrier),
+	  .read = top_read_if_readable, .null = true },
+	{ "bondd", VIEW_TRUTH, "Is bondd running, and does it answer?", OF_BOND(has_bondd),
+	  .read = top_read_if_readable, .null = true },
+	{ "problems", VIEW_WORDS, "What is wrong with it, in sentences.",
+	  .read = top_read_problems },
+	{ .type = VIEW_FIELDS, OF_BOND(series), .table = &top_table_of_rates },
+	{ "hottest", VIEW_ARRAY,
+	  "Up to six buckets that send most. Empty while flows do not move by load "
+	  "(*rebalance_interval*, *tlb_dynamic_lb*).",
+	  .read = top_read_hottest, .table = &top_table_of_bucket },
+	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = top_read_slaves_json,
+	  .table = &top_table_of_slave },
+};
+
+const struct view_table top_json = VIEW_TABLE("bond", top_fields_of_bond);
 
 /* All columns but the sparklines fit in it, with the longest names. */
 #define ONCE_CELLS 80
@@ -182,10 +224,10 @@ static enum cli_exit top_once_print_json(const struct top *top)
 	json_t *bonds;
 
 	if (top->only)
-		return cli_print_json(top_json(top->bonds[0]));
+		return cli_print_json(view_struct(&top_json, top->bonds[0]));
 	bonds = json_array();
 	for (size_t i = 0; i < top->bond_count; i++)
-		json_array_append_new(bonds, top_json(top->bonds[i]));
+		json_array_append_new(bonds, view_struct(&top_json, top->bonds[i]));
 	return cli_print_json(bonds);
 }
 

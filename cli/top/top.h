@@ -89,7 +89,8 @@ struct top_slave {
 	bool is_drained;
 	const char *state;	 /* as show says it: of its link, or what it is used for */
 	const char *lacp;	 /* the state of its Mux machine; NULL: the mode is not 802.3ad */
-	double due;		 /* the share that it should carry, of 1 */
+	double share;		 /* of the bond's transmitted bytes, of 1; TOP_UNKNOWN: of none */
+	double due;		 /* the share that it should carry */
 	int buckets;		 /* TOP_UNKNOWN: the mode does not hash */
 	char why[TOP_WORDS];	 /* why it is not in use; "": it is */
 	char problem[TOP_WORDS]; /* what others have done to it; "": nothing */
@@ -100,7 +101,8 @@ struct top_slave {
 #define TOP_HOT 6 /* buckets that are listed */
 
 struct top_hot {
-	unsigned int bucket, slot;
+	unsigned int bucket;
+	char slave[XBOND_NAME_SIZE];
 	double tx_bits; /* a second */
 };
 
@@ -136,15 +138,6 @@ struct top {
 	struct top_bond **bonds;
 	size_t bond_count;
 };
-
-/* The part of the bond's transmitted bytes that the slave carries; TOP_UNKNOWN if there are none.
- */
-static inline double top_share(const struct top_bond *bond, const struct top_slave *slave)
-{
-	if (!bond->series.is_known || !slave->series.is_known || bond->series.rates.tx_bits <= 0)
-		return TOP_UNKNOWN;
-	return slave->series.rates.tx_bits / bond->series.rates.tx_bits;
-}
 
 /* The buckets of a bond that send most, while flows move by load, so that they are counted. */
 

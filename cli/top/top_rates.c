@@ -165,10 +165,11 @@ static void top_hot_compare(struct top_bond *bond, const struct xbond_load *now,
 	const uint8_t *owner = buckets->bucket[bond->pins.table->active & 1];
 
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
-		struct top_hot hot = { .bucket = i, .slot = owner[i] };
+		struct top_hot hot = { .bucket = i };
 
 		if (now[i].bytes <= bond->loads[i].bytes || owner[i] >= XBOND_MAX_SLAVES)
 			continue;
+		memcpy(hot.slave, bond->pins.slaves[owner[i]].name, sizeof(hot.slave));
 		hot.tx_bits = 8 * (double)(now[i].bytes - bond->loads[i].bytes) / seconds;
 		top_hot_put(bond, &hot);
 	}
@@ -211,7 +212,6 @@ void top_hot_words(const struct top_bond *bond, char *ret_text, size_t size)
 
 		used += (size_t)snprintf(ret_text + used, size - used, "%s%u (%s) %.3g Mbit/s",
 					 i ? ", " : "hottest buckets: ", hot->bucket,
-					 cli_name(bond->pins.slaves[hot->slot].name, name),
-					 hot->tx_bits / 1e6);
+					 cli_name(hot->slave, name), hot->tx_bits / 1e6);
 	}
 }

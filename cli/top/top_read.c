@@ -271,6 +271,19 @@ static void top_read_sum(struct top_bond *bond)
 	top_series_push(&bond->series, is_known || !bond->slave_count ? &sum : NULL);
 }
 
+static void top_read_shares(struct top_bond *bond)
+{
+	const struct top_series *all = &bond->series;
+
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		const struct top_series *series = &bond->slaves[i].series;
+		bool is_known = all->is_known && series->is_known && all->rates.tx_bits > 0;
+
+		bond->slaves[i].share =
+			is_known ? series->rates.tx_bits / all->rates.tx_bits : TOP_UNKNOWN;
+	}
+}
+
 static void top_read_rates(struct top_bond *bond)
 {
 	top_read_sum(bond);
@@ -289,6 +302,7 @@ static int top_read_bond(struct top_bond *bond, const struct top *top)
 		top_read_close(bond);
 	else if (with_rates)
 		top_read_rates(bond);
+	top_read_shares(bond);
 	if (with_rates)
 		bond->rates_ns = clock_now_ns();
 	bond->error_code = r;

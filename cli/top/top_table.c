@@ -299,13 +299,12 @@ static void top_table_rate_words(const struct top_series *series, struct row_wor
 static void top_table_share_words(const struct top_row *row, struct row_words *words)
 {
 	const struct top_slave *slave = row->slave;
-	double share = slave ? top_share(row->bond, slave) : TOP_UNKNOWN;
 
 	if (!slave)
 		return;
 	strcpy(words->text[TOP_COLUMN_SHARE], "-");
-	if (share >= 0)
-		top_cells_share(words->text[TOP_COLUMN_SHARE], share);
+	if (slave->share >= 0)
+		top_cells_share(words->text[TOP_COLUMN_SHARE], slave->share);
 	top_cells_share(words->text[TOP_COLUMN_DUE], slave->due);
 	if (slave->buckets != TOP_UNKNOWN)
 		snprintf(words->text[TOP_COLUMN_BUCKETS], sizeof(words->text[0]), "%d",

@@ -70,12 +70,12 @@ json_t *view_member(const struct view_field *field, const void *at)
 
 	if (field->type == VIEW_MAC)
 		return json_value_mac((const uint8_t *)member);
+	if (field->type == VIEW_STRING)
+		return view_string(*(const char *const *)(const void *)member);
 	if (field->word)
 		return view_word(field, view_integer(member, field->size));
 	if (field->type == VIEW_TEXT)
 		return json_value_text(member);
-	if (field->type == VIEW_STRING)
-		return view_string(*(const char *const *)(const void *)member);
 	if (field->type == VIEW_REAL)
 		return view_real(field, *(const double *)(const void *)member);
 	if (field->type == VIEW_TRUTH)

@@ -46,7 +46,8 @@ enum view_type {
 	VIEW_REAL, /* below 0 means unknown if null is set */
 	VIEW_TRUTH,
 	VIEW_TEXT,
-	VIEW_STRING, /* text that the member points to; NULL: unknown */
+	VIEW_STRING, /* text that the member points to, one of `word` if it has some; NULL: unknown
+		      */
 	VIEW_MAC,    /* null: unknown */
 	VIEW_WORD,   /* one of those that `word` has */
 	VIEW_WORDS,  /* an array of them; without `word`, of any text */

@@ -28,6 +28,7 @@ static const struct {
 	{ "loop", &view_table_loop },
 	{ "stats", &view_table_stats },
 	{ "flows", &flows_table },
+	{ "top", &top_json },
 };
 
 #define PARTS (sizeof(fields_parts) / sizeof(fields_parts[0]))
@@ -139,8 +140,8 @@ static json_t *schema_value(const struct view_field *field)
 	case VIEW_ARRAY:
 		return json_pack("{s:s, s:o}", "type", "array", "items",
 				 schema_ref(field->table->name));
-	case VIEW_TEXT:
-	case VIEW_STRING: return schema_text(field->null);
+	case VIEW_TEXT: return schema_text(field->null);
+	case VIEW_STRING: return field->word ? schema_word(field) : schema_text(field->null);
 	case VIEW_DROPS: return schema_drops(field->index == XBOND_DROPS_OF_BOND);
 	case VIEW_OPTIONS:
 	case VIEW_FIELDS: break;
