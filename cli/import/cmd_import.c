@@ -12,6 +12,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/print.h"
 #include "cli/import/import.h"
+#include "view/view_field.h"
 #include "view/view_json.h"
 
 const struct import_source import_sources[] = {
@@ -33,26 +34,47 @@ const struct import_source import_sources[] = {
 
 /* What import prints: the configurations and the remarks, as text or as JSON. */
 
-static const char *const fate_names[] = {
-	[IMPORT_LOST] = "lost",
-	[IMPORT_CHANGED] = "changed",
-	[IMPORT_STAYS] = "stays",
+static json_t *import_read_file(const struct view_place *place)
+{
+	const struct import_remark *remark = place->at;
+
+	return json_value_text(remark->line.file->path);
+}
+
+static const char *import_fate_word(unsigned int fate)
+{
+	static const char *const words[] = {
+		[IMPORT_LOST] = "lost",
+		[IMPORT_CHANGED] = "changed",
+		[IMPORT_STAYS] = "stays",
+	};
+
+	return fate < sizeof(words) / sizeof(words[0]) ? words[fate] : NULL;
+}
+
+#define OF_REMARK(member) VIEW_IN(struct import_remark, member)
+
+static const struct view_field import_fields_of_remark[] = {
+	{ "file", VIEW_TEXT, "Where it stands.", .read = import_read_file },
+	{ "line", VIEW_COUNT, "Its line; null: the file as a whole, or it has no lines.",
+	  OF_REMARK(line.number), .null = true },
+	{ "bond", VIEW_STRING, "Its bond; null: none alone.", OF_REMARK(bond), .null = true },
+	{ "fate", VIEW_WORD,
+	  "Lost: not carried over; changed: carried over as something else; stays: it does not "
+	  "concern the bond, so it remains with the tool.",
+	  OF_REMARK(fate), .word = import_fate_word },
+	{ "what", VIEW_STRING, "The line, or the key and its value.", OF_REMARK(line.what),
+	  .null = true },
+	{ "why", VIEW_STRING, "The reason; null with stays.", OF_REMARK(why), .null = true },
 };
 
-static json_t *import_remark_json(const struct import_remark *remark)
-{
-	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "file",
-			 json_value_text(remark->line.file->path), "line",
-			 json_value_number((uint64_t)remark->line.number), "bond",
-			 remark->bond ? json_value_text(remark->bond) : json_null(), "fate",
-			 fate_names[remark->fate], "what", json_value_text(remark->line.what),
-			 "why", remark->why ? json_value_text(remark->why) : json_null());
-}
+static const struct view_table import_table_of_remark =
+	VIEW_TABLE("remark", import_fields_of_remark);
 
 /* As JSON, because that holds no characters that could steer a terminal. */
 static void import_print_remark(const struct import *import, const struct import_remark *remark)
 {
-	json_t *json = import_remark_json(remark);
+	json_t *json = view_struct(&import_table_of_remark, remark);
 	const char *what = json_string_value(json_object_get(json, "what"));
 	const char *why = json_string_value(json_object_get(json, "why"));
 
@@ -104,8 +126,9 @@ static bool import_print_refused(const struct import *import)
 	return import->refused_count || import->is_incomplete;
 }
 
-static json_t *import_refused_json(const struct import *import)
+static json_t *import_read_refused(const struct view_place *place)
 {
+	const struct import *import = place->at;
 	json_t *names = json_array();
 
 	for (size_t i = 0; i < import->refused_count; i++)
@@ -113,44 +136,76 @@ static json_t *import_refused_json(const struct import *import)
 	return names;
 }
 
-static json_t *import_bond_json(struct import *import, const struct import_bond *bond,
-				const char *dir, struct err *err)
+static json_t *import_read_slaves(const struct view_place *place)
 {
-	json_t *slaves = json_array();
-	const char *text;
+	const struct import_bond *bond = place->at;
+	json_t *names = json_array();
 
-	if (import_configuration(import, bond, &text, err)) {
-		json_decref(slaves);
-		return NULL;
-	}
 	for (size_t i = 0; i < bond->slave_count; i++)
-		json_array_append_new(slaves, json_value_text(bond->slaves[i]->name));
-	return json_pack("{s:o, s:o, s:o, s:o}", "name", json_value_text(bond->name), "slaves",
-			 slaves, "path",
-			 dir ? json_value_text(import_target(import, dir, bond)) : json_null(),
-			 "configuration", json_string(text));
+		json_array_append_new(names, json_value_text(bond->slaves[i]->name));
+	return names;
 }
 
-/* dir: where the configurations were written; NULL: nowhere. Returns a new reference, or NULL. */
-static json_t *import_json(struct import *import, const char *dir, struct err *err)
+static json_t *import_read_configuration(const struct view_place *place)
 {
-	json_t *found = json_array(), *remarks = json_array();
+	const struct import_bond *bond = place->at;
 
-	for (size_t i = 0; i < import->bond_count; i++) {
-		json_t *bond = import_bond_json(import, import->bonds[i], dir, err);
-
-		if (!bond) {
-			json_decref(found);
-			json_decref(remarks);
-			return NULL;
-		}
-		json_array_append_new(found, bond);
-	}
-	for (size_t i = 0; i < import->remark_count; i++)
-		json_array_append_new(remarks, import_remark_json(&import->remarks[i]));
-	return json_pack("{s:s, s:o, s:o, s:o}", "tool", import->tool, "bonds", found, "refused",
-			 import_refused_json(import), "remarks", remarks);
+	return json_string(bond->configuration); /* it has lines */
 }
+
+static json_t *import_read_bonds(const struct view_place *place)
+{
+	const struct import *import = place->at;
+	json_t *bonds = json_array();
+
+	for (size_t i = 0; i < import->bond_count; i++)
+		json_array_append_new(bonds, view_struct(place->field->table, import->bonds[i]));
+	return bonds;
+}
+
+static json_t *import_read_remarks(const struct view_place *place)
+{
+	const struct import *import = place->at;
+	json_t *remarks = json_array();
+
+	for (size_t i = 0; i < import->remark_count; i++)
+		json_array_append_new(remarks,
+				      view_struct(place->field->table, &import->remarks[i]));
+	return remarks;
+}
+
+static const char *import_tool_word(unsigned int i)
+{
+	return i < sizeof(import_sources) / sizeof(import_sources[0]) ? import_sources[i].name
+								      : NULL;
+}
+
+#define OF_BOND(member) VIEW_IN(struct import_bond, member)
+
+static const struct view_field import_fields_of_bond[] = {
+	{ "name", VIEW_TEXT, "Its name.", OF_BOND(name) },
+	{ "slaves", VIEW_WORDS, "The names of its slaves.", .read = import_read_slaves },
+	{ "path", VIEW_STRING, "The file that was written; null without *--write*.", OF_BOND(path),
+	  .null = true },
+	{ "configuration", VIEW_STRING, "The contents of the file.",
+	  .read = import_read_configuration },
+};
+
+static const struct view_table import_table_of_bond = VIEW_TABLE("bond", import_fields_of_bond);
+
+static const struct view_field import_fields[] = {
+	{ "tool", VIEW_STRING, "The tool.", VIEW_IN(struct import, tool),
+	  .word = import_tool_word },
+	{ "bonds", VIEW_ARRAY, "The bonds that were found.", .read = import_read_bonds,
+	  .table = &import_table_of_bond },
+	{ "refused", VIEW_WORDS,
+	  "Bonds that are not written, because their mode or a slave was not carried over.",
+	  .read = import_read_refused },
+	{ "remarks", VIEW_ARRAY, "What was not carried over unchanged.",
+	  .read = import_read_remarks, .table = &import_table_of_remark },
+};
+
+const struct view_table import_json = VIEW_TABLE("import", import_fields);
 
 static const struct import_source *import_find_source(const char *name)
 {
@@ -177,17 +232,37 @@ static const char *import_key_becomes(const struct import_key *key)
 	return option_at(key->option)->name;
 }
 
-static json_t *import_keys_json(const struct import_source *source)
+/* A key, as JSON has it. */
+struct import_listed {
+	const char *tool, *place, *key, *becomes, *why_lost;
+};
+
+#define OF_KEY(member) VIEW_IN(struct import_listed, member)
+
+static const struct view_field import_fields_of_key[] = {
+	{ "tool", VIEW_STRING, "The tool.", OF_KEY(tool), .word = import_tool_word },
+	{ "place", VIEW_STRING, "Where the tool has it.", OF_KEY(place) },
+	{ "key", VIEW_STRING, "Its name.", OF_KEY(key) },
+	{ "becomes", VIEW_STRING, "Its option in xbond's configuration; null: none.",
+	  OF_KEY(becomes), .null = true },
+	{ "why_lost", VIEW_STRING, "Null where it becomes something.", OF_KEY(why_lost),
+	  .null = true },
+};
+
+const struct view_table import_keys_json = VIEW_TABLE("key", import_fields_of_key);
+
+static json_t *import_list_json(const struct import_source *source)
 {
 	json_t *rows = json_array();
 
 	for (const struct import_keys *table = source->tables; table->title; table++)
-		for (const struct import_key *key = table->keys; key->name; key++)
-			json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "tool",
-							      source->name, "place", table->title,
-							      "key", key->name, "becomes",
-							      import_key_becomes(key), "why_lost",
-							      key->why_lost));
+		for (const struct import_key *key = table->keys; key->name; key++) {
+			const struct import_listed listed = { source->name, table->title, key->name,
+							      import_key_becomes(key),
+							      key->why_lost };
+
+			json_array_append_new(rows, view_struct(&import_keys_json, &listed));
+		}
 	return rows;
 }
 
@@ -207,7 +282,7 @@ static void import_print_keys(const struct import_source *source)
 static enum cli_exit import_list_keys(const struct cli *cli, const struct import_source *source)
 {
 	if (cli->json)
-		return cli_print_json(import_keys_json(source));
+		return cli_print_json(import_list_json(source));
 	import_print_keys(source);
 	return CLI_DONE;
 }
@@ -251,12 +326,19 @@ static enum cli_exit import_print_bonds(struct import *import, const char *dir)
 	return CLI_DONE;
 }
 
+/* dir: where the configurations were written; NULL: nowhere. */
 static enum cli_exit import_print_json(struct import *import, const char *dir)
 {
 	struct err err;
-	json_t *json = import_json(import, dir, &err);
 
-	return json ? cli_print_json(json) : cli_refuse(&err);
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (import_configuration(import, bond, &bond->configuration, &err))
+			return cli_refuse(&err);
+		bond->path = dir ? import_target(import, dir, bond) : NULL;
+	}
+	return cli_print_json(view_struct(&import_json, import));
 }
 
 static enum cli_exit import_put_out(const struct cli *cli, const struct verb *verb,

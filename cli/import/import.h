@@ -61,7 +61,8 @@ struct import_bond {
 	bool is_not_of_driver;	 /* of teamd or Open vSwitch, though the tool's others are */
 	const char *primary_mac; /* NULL: the primary, if any, has a name */
 	struct import_line primary_line;
-	struct import_line refused; /* by import_refuse(); without a file: it was not */
+	struct import_line refused;	  /* by import_refuse(); without a file: it was not */
+	const char *path, *configuration; /* for JSON: its file, and what is in it */
 };
 
 enum import_fate {

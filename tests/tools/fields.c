@@ -29,6 +29,8 @@ static const struct {
 	{ "stats", &view_table_stats },
 	{ "flows", &flows_table },
 	{ "top", &top_json },
+	{ "import", &import_json },
+	{ "import-keys", &import_keys_json },
 };
 
 #define PARTS (sizeof(fields_parts) / sizeof(fields_parts[0]))
