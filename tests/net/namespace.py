@@ -151,7 +151,7 @@ class Namespace:
                 setns(home)
                 os.close(home)
 
-    def ping(self, address, dev=None, size=56, timeout=0.3):
+    def ping(self, address, dev=None, size=56, timeout=2.0 * PATIENCE):
         """One ICMP echo, never fragmented here; True when it is answered."""
         six = ":" in address
         family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if six \
@@ -173,7 +173,8 @@ class Namespace:
                 return False
 
     def wait_ping(self, address, deadline=10, **kwargs):
-        wait_for(lambda: self.ping(address, **kwargs), f"ping {address} from {self.name}", deadline)
+        wait_for(lambda: self.ping(address, timeout=0.3, **kwargs),
+                 f"ping {address} from {self.name}", deadline)
 
     def remove(self):
         for child in self.children:

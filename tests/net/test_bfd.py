@@ -303,7 +303,7 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
     def sends_by(dev):
         """The far end does not use it, so there is no answer."""
         before = made.near.slave(dev)["tx_packets"]
-        made.near.ping("10.0.0.2")
+        made.near.ping("10.0.0.2", timeout=0.3)
         return made.near.slave(dev)["tx_packets"] > before
     made.near.kill_bondd()
     with silent(made.near, "l0", program=DROP_BFD):

@@ -48,7 +48,7 @@ def settled(host):
 
 
 def is_met(host):
-    wait_for(lambda: not host.ping("10.0.0.2"), "the filter to be met")
+    wait_for(lambda: not host.ping("10.0.0.2", timeout=0.3), "the filter to be met")
     assert not any(host.ping("10.0.0.2", timeout=0.1) for _ in range(10))
 
 

@@ -189,7 +189,7 @@ def test_the_bond_goes_down_and_up(pair):
     made = pair("balance-xor", links=2)
     for _ in range(2):
         made.near.ip("link", "set", "bond0", "down")
-        assert not made.near.ping("10.0.0.2")
+        assert not made.near.ping("10.0.0.2", timeout=0.3)
         made.near.ip("link", "set", "bond0", "up")
         assert delivers(made)
 

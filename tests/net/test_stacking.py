@@ -449,7 +449,7 @@ def test_an_xdp_filter_on_bond0_is_met(pair, path, place, tmp_path):
         owner = other if place == "away" else made.near
         owner.wait_ping("10.0.0.2")
         owner.run("bpftool", "net", "attach", "xdpdrv", "pinned", program, "dev", "bond0")
-        wait_for(lambda: not owner.ping("10.0.0.2"), "the filter to be met")
+        wait_for(lambda: not owner.ping("10.0.0.2", timeout=0.3), "the filter to be met")
         assert not any(owner.ping("10.0.0.2", timeout=0.1) for _ in range(10))
         owner.run("bpftool", "net", "detach", "xdpdrv", "dev", "bond0")
         owner.wait_ping("10.0.0.2")
@@ -550,7 +550,7 @@ def test_mtu(pair, path, mtu):
         wait_for(lambda: host.show()["mtu"] == mtu, "show to follow the MTU")
     made.near.wait_ping("10.0.0.2", size=mtu - 28)
     made.near.wait_ping("fd00::2", size=mtu - 48)
-    assert not made.near.ping("10.0.0.2", size=mtu - 27)
+    assert not made.near.ping("10.0.0.2", size=mtu - 27, timeout=0.3)
 
 
 @pytest.mark.parametrize("tso", ["on", "off"])

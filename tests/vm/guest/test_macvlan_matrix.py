@@ -48,7 +48,7 @@ def rows(made, guests):
 def unanswered(asked, deadline=10):
     """Which of the rows have no answer in time."""
     for _ in moments(deadline * PATIENCE):
-        asked = [row for row in asked if not row[1].ping(row[2])]
+        asked = [row for row in asked if not row[1].ping(row[2], timeout=0.3)]
         if not asked:
             break
     return [name for name, *_ in asked]
@@ -103,7 +103,7 @@ def test_rows(keeper, bond_mode, kind, mode):
     assert len(asked) == (16 if len(guests) == 2 else 8)
     meant = [row for row in asked if goes(mode, row[0])]
     assert unanswered(meant) == []
-    assert [row[0] for row in asked if row not in meant and row[1].ping(row[2])] == []
+    assert [row[0] for row in asked if row not in meant and row[1].ping(row[2], timeout=0.3)] == []
     active = made.near.show()["active_slave"] or made.near.links[0]
     number = int(active.removeprefix("eth"))
     cut(made, bond_mode, number, False)

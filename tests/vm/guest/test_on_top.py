@@ -97,7 +97,7 @@ def test_second_mac_on_the_bond(bonded):
 
     def arrives():
         before = packets()
-        far.ping("10.0.0.1")
+        far.ping("10.0.0.1", timeout=0.3)
         return packets() > before
     wait_for(arrives, "frames to the second MAC to pass the filter")
     near.run("bridge", "fdb", "del", "02:00:00:00:00:99", "dev", "bond0", "self")
@@ -114,7 +114,7 @@ def test_mtu_9000(bonded):
     wait_for(lambda: {near.link(dev)["mtu"] for dev in near.links} == {9000}, "the slaves' MTU")
     near.wait_ping("10.0.0.2", size=8972)
     near.wait_ping("fd00::2", size=8952)
-    assert not near.ping("10.0.0.2", size=8973)
+    assert not near.ping("10.0.0.2", size=8973, timeout=0.3)
     near.ip("link", "set", "bond0", "mtu", "1500")
     wait_for(lambda: {near.link(dev)["mtu"] for dev in near.links} == {1500}, "the slaves' MTU")
     for dev in [*far.links, "sw0"]:
