@@ -26,7 +26,7 @@
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
-#define TICKS_PER_CHECK 2
+#define TICKS_PER_GROUPS 2
 
 static bool watch_some_want_direct(const struct daemon *daemon)
 {
@@ -327,11 +327,9 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	wake_settle(daemon);
 	burst_settle(daemon);
 	bypass_read_captures(daemon);
-	sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 	config_wait_tick(daemon);
-	if (ticks % TICKS_PER_CHECK == 0) {
-		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-			parts_hear(bond, PART_BOND, NEWS_CHECK, NULL, false);
+	if (ticks % TICKS_PER_GROUPS == 0) {
+		sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 		control_keep(daemon);
 	}
 	if (ticks++ % TICKS_PER_SYNC == 0)

@@ -234,7 +234,7 @@ static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
 }
 
 struct part pins_part = { .bond_size = sizeof(struct pins_keep),
-			  .hears = NEWS_CHECK,
+			  .hears = NEWS_TIME,
 			  .settle = pins_settle,
 			  .free = pins_keep_nothing };
 
@@ -440,5 +440,5 @@ static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 }
 
 struct part pair_part = { .bond_size = sizeof(struct xbond_attached),
-			  .hears = NEWS_FILTER | NEWS_CHECK,
+			  .hears = NEWS_FILTER | NEWS_TIME,
 			  .settle = pair_settle };

@@ -174,7 +174,7 @@ void parts_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		due->bond |= slot == PART_BOND;
 		if (slot < PART_BOND)
 			due->slots |= slots_bit(slot);
-		else if (news & (NEWS_LOST | NEWS_TIME | NEWS_CHECK))
+		else if (news & (NEWS_LOST | NEWS_TIME))
 			due->slots = UINT64_MAX;
 		sd_event_source_set_enabled(bond->daemon->settle, SD_EVENT_ON);
 	}

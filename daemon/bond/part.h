@@ -23,12 +23,11 @@ enum part_news {
 	NEWS_ON_SLAVE = 1 << 3, /* of a device on the member */
 	NEWS_OTHER = 1 << 4,	/* of any other device */
 	NEWS_ADDRESS = 1 << 5,	/* an IP address of the member has come or gone */
-	NEWS_TIME = 1 << 6,	/* every two seconds: what the kernel may not have told */
-	NEWS_CHECK = 1 << 7,	/* every second: what somebody may have removed */
-	NEWS_TICK = 1 << 8,	/* twice a second */
-	NEWS_FILTER = 1 << 9,	/* of filters at the member's ingress, or at bond0's pair */
-	NEWS_PROMISC = 1 << 10, /* bond0 receives more, or less, than its own address */
-	NEWS_LOST = 1 << 11,	/* messages were lost, or bondd has just begun: all may differ */
+	NEWS_TIME = 1 << 6,	/* every two seconds: what nobody may have told */
+	NEWS_TICK = 1 << 7,	/* twice a second */
+	NEWS_FILTER = 1 << 8,	/* of filters at the member's ingress, or at bond0's pair */
+	NEWS_PROMISC = 1 << 9,	/* bond0 receives more, or less, than its own address */
+	NEWS_LOST = 1 << 10,	/* messages were lost, or bondd has just begun: all may differ */
 };
 
 /* Where the device of a slot is: here, or in the namespace to which somebody has moved it. */

@@ -149,6 +149,6 @@ struct part rx_part = {
 	.enslave = rx_enslave,
 	.restore = rx_restore,
 	.forget = rx_forget,
-	.hears = NEWS_FILTER | NEWS_CHECK | NEWS_LOST,
+	.hears = NEWS_FILTER | NEWS_TIME | NEWS_LOST,
 	.settle = rx_settle,
 };

@@ -129,5 +129,5 @@ struct part team_part = { .restores = XBOND_RESTORED_MASTER,
 			  .enslave = slave_team_join,
 			  .restore = slave_team_leave,
 			  .bond_size = sizeof(struct team_bond),
-			  .hears = NEWS_CHECK,
+			  .hears = NEWS_TIME,
 			  .settle = team_settle };

@@ -466,4 +466,4 @@ static bool xdp_tx_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	return false;
 }
 
-struct part xdp_tx_part = { .hears = NEWS_CHECK, .settle = xdp_tx_settle };
+struct part xdp_tx_part = { .hears = NEWS_TIME, .settle = xdp_tx_settle };

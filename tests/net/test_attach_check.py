@@ -26,9 +26,9 @@ def told(host, dev):
     return host.log().count(f"the program on {dev};")
 
 
-def looked_again(host, times=3):
-    """bondd has gone over its bonds so often, once a second."""
-    host.wait_looked(times)
+def looked_again(host):
+    """bondd has gone over its bonds, as it does every two seconds."""
+    host.wait_looked(2.6)
 
 
 @tcx_only
@@ -43,7 +43,7 @@ def test_a_detached_program_is_put_back(pair, pin, hook):
     assert made.near.show()["attached"] and made.near.slave("l0")["attached"]
     for _ in range(4):
         assert made.near.ping("10.0.0.2")
-    looked_again(made.near, 2)
+    looked_again(made.near)
     assert (told(made.near, dev), times(made.near, counted)) == (1, 1)
 
 
@@ -73,23 +73,23 @@ def test_pins_that_somebody_removes(pair, hook):
     made = pair("balance-rr", links=2)
     directory, before = made.near.bpf_dir / "bond0", made.near.pins()
     stream = Stream(made.near, made.far, rate=2000)
-    looked_again(made.near, 2)  # of pins that are seconds old bondd may not know yet
+    looked_again(made.near)  # of pins that are seconds old bondd may not know yet
     for pin in [*LINKS, "table", "prog_rx"]:
         (directory / pin).unlink()
     wait_for(lambda: made.near.pins() == before, "the pins to be back")
-    looked_again(made.near, 1)
+    looked_again(made.near)
     shutil.rmtree(directory)
     wait_for(lambda: made.near.pins() == before, "the directory to be back")
     wait_for(lambda: made.near.log().count("of its pins; they are back") == 1 and
              made.near.log().count("its pins were gone, and are back") == 1, "bondd to say so")
-    looked_again(made.near, 1)
+    looked_again(made.near)
     result = stream.finish()
     assert result["lost"] == 0, result
     assert times(made.near) == times(made.near, "l0") == 0
     made.near.kill_bondd()
     made.near.start_bondd()
     made.near.ctl("del-slave", "bond0", "l0")
-    looked_again(made.near, 2)
+    looked_again(made.near)
     assert "bond0/link_rx_0" not in made.near.pins()
     made.near.ctl("delete", "bond0")
     assert made.near.pins() == []
@@ -125,7 +125,7 @@ def test_what_cannot_be_put_back_is_said_once(pair, hook):
     made.near.thaw_bondd()
     wait_for(lambda: made.near.show()["attached"] is False, "show to say so")
     assert "not attached" in made.near.ctl("show", "-d", "bond0")
-    looked_again(made.near, 2)
+    looked_again(made.near)
     assert made.near.log().count("the program on bond0 is not attached") == 1 and \
         times(made.near) == 1
     made.near.tc_del("qdisc", "del", "dev", "bond0", "ingress")
