@@ -13,9 +13,10 @@
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
 
-#define TRAFFIC_FEW 3	  /* fewer conversations prove nothing */
-#define TRAFFIC_FRAMES 10 /* fewer frames, likewise */
-#define TRAFFIC_PASS 20	  /* of a program that takes nearly all: fewer than one in so many */
+#define TRAFFIC_FEW 3	   /* fewer conversations prove nothing */
+#define TRAFFIC_FRAMES 10  /* fewer frames, likewise */
+#define TRAFFIC_LITTLE 100 /* one frame in more than so many counts as none */
+#define TRAFFIC_PASS 20	   /* of a program that takes nearly all: fewer than one in so many */
 #define TRAFFIC_ALONE_MIN 5
 
 static void traffic_add(struct talk_sums *sums, const struct talk_sums *more)
@@ -42,14 +43,28 @@ static struct talk_sums traffic_of_others(const struct doctor_bond *bond,
 	return sums;
 }
 
-static uint64_t traffic_received(const struct doctor_bond *bond, const struct doctor_slave *but)
+static uint64_t traffic_arrived(const struct doctor_slave *slave)
 {
-	uint64_t received = 0;
+	return slave->seen.received + slave->seen.dropped;
+}
 
-	doctor_for_each_slave (slave, bond)
-		if (slave != but)
-			received += slave->seen.received + slave->seen.dropped;
-	return received;
+/*
+ * A stray frame may arrive, such as one that was on its way. So few count as nothing beside each of
+ * the others that receive, and beside what the slave itself sends.
+ */
+static bool traffic_hears_nothing(const struct doctor_bond *bond, const struct doctor_slave *one)
+{
+	uint64_t arrived = traffic_arrived(one), most = one->seen.sent;
+	bool others_hear = false;
+
+	doctor_for_each_slave (slave, bond) {
+		if (slave == one || traffic_arrived(slave) < TRAFFIC_FRAMES)
+			continue;
+		others_hear = true;
+		if (traffic_arrived(slave) < most)
+			most = traffic_arrived(slave);
+	}
+	return others_hear && most && (!arrived || arrived * TRAFFIC_LITTLE < most);
 }
 
 static void traffic_advise_far_end(const struct doctor_bond *bond, const struct doctor_slave *slave,
@@ -84,20 +99,25 @@ static bool traffic_check_sending(const struct doctor_facts *facts, const struct
 	return true;
 }
 
-/* It hears nothing, and answers that should come do not come to what other slaves send. */
+/* It hears next to nothing, and answers that should come do not come to what other slaves send. */
 static void traffic_check_hearing(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				  const struct doctor_slave *slave, struct doctor_report *report)
 {
 	struct talk_sums all = traffic_of_others(bond, NULL);
 
-	if (slave->seen.received || slave->seen.dropped || !slave->seen.sent ||
-	    all.expected < TRAFFIC_FEW || traffic_received(bond, slave) < TRAFFIC_FRAMES)
+	uint64_t arrived = traffic_arrived(slave);
+	char what[64] = "nothing";
+
+	if (all.expected < TRAFFIC_FEW || !traffic_hears_nothing(bond, slave))
 		return;
+	if (arrived)
+		snprintf(what, sizeof(what), "next to nothing (%" PRIu64 " frame%s)", arrived,
+			 arrived == 1 ? "" : "s");
 	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-		     "it received nothing in %u s, and %u of %u conversations over the bond were "
-		     "not answered although the peers answer others: what the far end sends by "
-		     "this link may be lost",
-		     facts->watched_s, all.expected, all.asked);
+		     "it received %s in %u s, and %u of %u conversations over the bond were not "
+		     "answered although the peers answer others: what the far end sends by this "
+		     "link may be lost",
+		     what, facts->watched_s, all.expected, all.asked);
 	doctor_advise(report, "see whether the far end sends by this link, and whether it is a "
 			      "one-way link: its transmitter, the fibre, this receiver");
 }

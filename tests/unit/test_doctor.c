@@ -683,6 +683,28 @@ static void test_unanswered_because_one_slave_hears_nothing(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 }
 
+static void test_unanswered_because_one_slave_hears_next_to_nothing(void **state)
+{
+	struct doctor_seen *right = &bond.slave[1].seen;
+
+	(void)state;
+	see_both(8, 6);
+	bond.slave[0].seen.talk.expected = 3;
+	bond.slave[0].seen.received = 900;
+	right->sent = 2000;
+	right->received = 8;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	assert_true(last_has("slave", "eth1") &&
+		    last_has("finding", "received next to nothing (8 frames)"));
+	right->received = 9; /* one in a hundred of what the other receives */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+	right->received = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 1);
+	assert_true(last_has("finding", "(1 frame)"));
+	right->sent = 100; /* it is used so little that nobody may have to answer */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
+}
+
 static void test_unanswered_at_all(void **state)
 {
 	(void)state;
@@ -944,6 +966,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unanswered_over_one_slave, reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_because_one_slave_hears_nothing,
 						reset, end),
+		cmocka_unit_test_setup_teardown(
+			test_unanswered_because_one_slave_hears_next_to_nothing, reset, end),
 		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
 		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
