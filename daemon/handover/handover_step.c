@@ -70,9 +70,7 @@ static int step_add(struct handover *plan, const struct handover_side *side, int
 
 int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
-	struct link_info now;
-	bool is_down =
-		!link_get(&plan->daemon->nl, -1, slave->ifindex, &now) && !(now.flags & IFF_UP);
+	bool is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
 	int r = plan->old_side->release(plan, plan->devices[0].old, slave, err);
 
 	if (!r)

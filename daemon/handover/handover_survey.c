@@ -278,7 +278,6 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 	const struct xbond_slave *now = bond_slave(bond, slot);
 	struct handover_slave *slave = survey_add_slave(plan, now->name, (int)now->ifindex);
 	struct option_set options = { 0 };
-	struct link_info link;
 
 	for (int id = OPT_WEIGHT; id < OPT_FORCE; id++) {
 		values_read(&bond->dataplane.pins, option_at(id), slot, &options.value[id]);
@@ -290,8 +289,7 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 	slave->options = handover_options(&options);
 	slave->port = slot + 1;
 	slave->has_link = now->link == XBOND_LINK_UP;
-	slave->is_down =
-		!link_get(&plan->daemon->nl, -1, slave->ifindex, &link) && !(link.flags & IFF_UP);
+	slave->is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
 	slave->is_first = slave->has_link && mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
 			  slot != bond_pin(bond)->active_slot;
 }

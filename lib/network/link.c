@@ -151,6 +151,13 @@ int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
 	return nl_call(nl, link_request(0, nsid, ifindex), link_take_one, ret_link, NULL);
 }
 
+bool link_is_down(struct nl *nl, int ifindex)
+{
+	struct link_info link;
+
+	return !link_get(nl, -1, ifindex, &link) && !(link.flags & IFF_UP);
+}
+
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link)
 {
 	struct nl_msg *msg = link_request(0, -1, 0);

@@ -58,6 +58,9 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
 
 /* -ENODEV if there is no such device. nsid: -1 for the namespace of the process. */
 int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
+
+/* Is it there, and administratively down? */
+bool link_is_down(struct nl *nl, int ifindex);
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
 /* Every device of a namespace. -EAGAIN: the list has changed meanwhile, so ask again. */
 int link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg);
