@@ -60,15 +60,6 @@ static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg
 	}
 }
 
-static bool meanwhile_is_delay_over(struct bond *bond, uint64_t now_ns)
-{
-	bond_for_each_member (bond, slot)
-		if (bond->members[slot].delay.deadline_ns &&
-		    bond->members[slot].delay.deadline_ns <= now_ns)
-			return true;
-	return false;
-}
-
 static void meanwhile_serve_bonds(struct daemon *daemon)
 {
 	static uint64_t beat_ns;
@@ -85,7 +76,7 @@ static void meanwhile_serve_bonds(struct daemon *daemon)
 			continue;
 		if (beat)
 			dataplane_beat(&bond->dataplane);
-		if ((bond_lacp_thread(bond) && news) || meanwhile_is_delay_over(bond, now_ns))
+		if ((bond_lacp_thread(bond) && news) || delay_is_over(bond, now_ns))
 			bond_evaluate(bond);
 		if (!bond->device.away)
 			fail_over_mac_settle(bond);

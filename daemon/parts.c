@@ -46,6 +46,7 @@ static struct part *const parts[] = {
 	&fail_over_mac_part,
 	&rebalance_part,
 	&delay_part,
+	&failover_part,
 	&told_part,
 	&poll_part,
 	&arp_part,

@@ -40,26 +40,6 @@ void bond_hand_over(struct bond *bond, const char *as)
 	dataplane_set_flags(&bond->dataplane, XBOND_F_HANDED_OVER, *as ? XBOND_F_HANDED_OVER : 0);
 }
 
-void bond_arm_delay(struct bond *bond)
-{
-	uint64_t next_ns = UINT64_MAX, lacp_ns = bond_lacp_next_ns(bond);
-
-	bond_for_each_member (bond, slot)
-		if (bond->members[slot].delay.deadline_ns &&
-		    bond->members[slot].delay.deadline_ns < next_ns)
-			next_ns = bond->members[slot].delay.deadline_ns;
-	if (lacp_ns && lacp_ns < next_ns)
-		next_ns = lacp_ns;
-	if (!bond->delay)
-		return;
-	if (next_ns == UINT64_MAX) {
-		sd_event_source_set_enabled(bond->delay, SD_EVENT_OFF);
-		return;
-	}
-	sd_event_source_set_time(bond->delay, next_ns / 1000 + 1);
-	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
-}
-
 static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 {
 	const struct link_verdict *verdict = &bond->members[slot].verdict;
@@ -86,13 +66,6 @@ uint64_t bond_soft_noes(const struct bond *bond)
 		if (bond_link_refusing(bond, slot) & ~XBOND_MONITORS_HARD)
 			slots |= slots_bit(slot);
 	return slots;
-}
-
-bool bond_knows_speed(const struct bond *bond, unsigned int slot)
-{
-	const struct member *member = &bond->members[slot];
-
-	return member->speed_ns >= member->delay.back_ns;
 }
 
 bool bond_link_works(const struct bond *bond, unsigned int slot)

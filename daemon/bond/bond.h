@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <systemd/sd-event.h>
 
 #include "common/mode.h"
 #include "daemon/dataplane/dataplane.h"
@@ -33,16 +32,6 @@ struct member {
 	} release;			    /* slave.c */
 	bool is_unseen; /* adopted before the kernel told of its device: lifecycle.c */
 	struct link_verdict verdict;
-	struct {
-		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
-		uint64_t back_ns;     /* when its link began to work last; 0: before bondd */
-	} delay;		      /* decide.c */
-	struct {
-		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
-		uint64_t took_ns;  /* by the last evaluation; 0: it has not failed over */
-		uint32_t refusing; /* the monitors that already said no at the last evaluation */
-	} failover;		   /* publish.c */
-	uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first: poll.c */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */
@@ -97,8 +86,8 @@ struct bond {
 		 */
 		uint64_t reset;
 	} rx_turn;
-	sd_event_source *delay;	  /* evaluate.c */
 	struct part_state *parts; /* part.c: what parts.c lists */
+	bool is_running;	  /* part.c: its parts have started, and not stopped */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */
@@ -126,7 +115,7 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
  */
 static inline bool bond_is_ready(struct bond *bond)
 {
-	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
+	return bond->is_running && bond_pin(bond)->state == XBOND_BOND_READY;
 }
 
 static inline bool bond_is_netkit(const struct xbond_bond *pin)
@@ -183,16 +172,12 @@ bool bond_link_works(const struct bond *bond, unsigned int slot);
 uint64_t bond_soft_noes(const struct bond *bond);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of evaluate.h to what ends first. */
-void bond_arm_delay(struct bond *bond);
 /* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 /* Do packets of the stack go direct, unless that is forbidden? */
 bool bond_wants_direct(const struct bond *bond);
 /* as: see handed_over. */
 void bond_hand_over(struct bond *bond, const char *as);
-/* Has its speed been asked for since its link began to work? Before, the last one is known. */
-bool bond_knows_speed(const struct bond *bond, unsigned int slot);
 /* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

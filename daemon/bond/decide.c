@@ -1,18 +1,122 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes a decision from the verdicts on the slaves' links: delays, the active slave, shares, and
- * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
+ * which slaves may receive. Called by evaluate.c, and calls it when a delay has ended. The rules
+ * themselves are in rules/.
  */
 
 #include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "daemon/base/main_loop.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
 #include "rules/link_state.h"
+
+#define DELAY_ACCURACY_US 1000
+
+/* Of a slave. */
+struct delay {
+	uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
+	uint64_t back_ns;     /* when its link began to work last; 0: before bondd */
+	uint64_t speed_ns;    /* when the speed that is known was asked for; 0: at first */
+};
+
+static struct delay *delay_of(const struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &delay_part, slot);
+}
+
+static sd_event_source **delay_timer(const struct bond *bond)
+{
+	return part_of_bond(bond, &delay_part);
+}
+
+void delay_note_speed(struct bond *bond, unsigned int slot, uint64_t asked_ns)
+{
+	delay_of(bond, slot)->speed_ns = asked_ns;
+}
+
+bool delay_knows_speed(const struct bond *bond, unsigned int slot)
+{
+	const struct delay *delay = delay_of(bond, slot);
+
+	return delay->speed_ns >= delay->back_ns;
+}
+
+static uint64_t delay_first_ns(struct bond *bond)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	bond_for_each_member (bond, slot) {
+		uint64_t deadline_ns = delay_of(bond, slot)->deadline_ns;
+
+		if (deadline_ns && deadline_ns < first_ns)
+			first_ns = deadline_ns;
+	}
+	return first_ns;
+}
+
+bool delay_is_over(struct bond *bond, uint64_t now_ns)
+{
+	return delay_first_ns(bond) <= now_ns;
+}
+
+void delay_arm(struct bond *bond)
+{
+	uint64_t next_ns = delay_first_ns(bond), lacp_ns = bond_lacp_next_ns(bond);
+	sd_event_source *timer = *delay_timer(bond);
+
+	if (lacp_ns && lacp_ns < next_ns)
+		next_ns = lacp_ns;
+	if (!timer)
+		return;
+	if (next_ns == UINT64_MAX) {
+		sd_event_source_set_enabled(timer, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(timer, next_ns / 1000 + 1);
+	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct bond *bond = arg;
+
+	(void)source;
+	(void)usec;
+	latency_note("delay");
+	burst_begin(bond->daemon);
+	bond_evaluate(bond);
+	burst_end(bond->daemon);
+	return 0;
+}
+
+static int delay_start(struct bond *bond)
+{
+	int r = sd_event_add_time(bond->daemon->event, delay_timer(bond), CLOCK_MONOTONIC,
+				  UINT64_MAX, DELAY_ACCURACY_US, delay_on_time, bond);
+
+	if (r >= 0)
+		delay_arm(bond);
+	return r;
+}
+
+static void delay_stop(struct bond *bond, bool is_over)
+{
+	(void)is_over;
+	*delay_timer(bond) = sd_event_source_disable_unref(*delay_timer(bond));
+}
+
+struct part delay_part = { .bond_size = sizeof(sd_event_source *),
+			   .member_size = sizeof(struct delay),
+			   .start = delay_start,
+			   .stop = delay_stop };
 
 static uint64_t decide_up_mask(struct bond *bond)
 {
@@ -27,7 +131,7 @@ static uint64_t decide_up_mask(struct bond *bond)
 static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct member *member = &bond->members[slot];
+	struct delay *delay = delay_of(bond, slot);
 	struct carrier_input input = {
 		.carrier = bond_link_works(bond, slot),
 		.needed = !(decide_up_mask(bond) & ~slots_bit(slot)),
@@ -35,8 +139,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 		.updelay_ms = bond_pin(bond)->updelay_ms,
 		.downdelay_ms = bond_pin(bond)->downdelay_ms,
 	};
-	struct carrier_state state = { .link = slave->link,
-				       .deadline_ns = member->delay.deadline_ns };
+	struct carrier_state state = { .link = slave->link, .deadline_ns = delay->deadline_ns };
 
 	state = carrier_next(state, &input);
 	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
@@ -47,9 +150,9 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 			slave->resets++;
 	}
 	if (slave->link == XBOND_LINK_DOWN && state.link != XBOND_LINK_DOWN)
-		member->delay.back_ns = now_ns;
+		delay->back_ns = now_ns;
 	slave->link = state.link;
-	member->delay.deadline_ns = state.deadline_ns;
+	delay->deadline_ns = state.deadline_ns;
 }
 
 /* Links that go down come first, because they decide whether a link that comes up is needed. */
@@ -115,7 +218,7 @@ static uint64_t decide_unsure(struct bond *bond)
 	uint64_t unsure = 0;
 
 	bond_for_each_member (bond, slot)
-		if (!bond_knows_speed(bond, slot))
+		if (!delay_knows_speed(bond, slot))
 			unsure |= slots_bit(slot);
 	return unsure;
 }

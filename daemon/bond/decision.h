@@ -14,6 +14,7 @@ struct decision {
 	uint64_t members, up, usable; /* usable: up, or while its downdelay runs */
 	uint64_t linked;	      /* up, whatever LACP says */
 	uint64_t came_up, drained;
+	uint64_t took_ns[XBOND_MAX_SLAVES]; /* by publish.c; 0: the slave has not failed over */
 	uint64_t rx_mask;
 	unsigned int active_before;
 	uint32_t active_request; /* the request in settings that this decision answers */
@@ -28,7 +29,7 @@ struct decision {
 void decide_links(struct bond *bond, struct decision *decision);
 void decide(struct bond *bond, struct decision *decision);
 
-void publish_decision(struct bond *bond, const struct decision *decision);
+void publish_decision(struct bond *bond, struct decision *decision);
 /*
  * Which buckets have moved from which slave to which, as an event. The copy that is not in force is
  * still that of before.

@@ -177,9 +177,8 @@ static void bond_tell_monitors(struct bond *bond, unsigned int slot)
 	told->works[slot] = verdict->works;
 }
 
-static void bond_tell_failover(struct bond *bond, unsigned int slot)
+static void bond_tell_failover(struct bond *bond, unsigned int slot, uint64_t us)
 {
-	uint64_t us = bond->members[slot].failover.took_ns / 1000;
 	const char *slave = bond_slave(bond, slot)->name;
 	struct event event = bond_tell_event(bond, EVENT_FAILOVER, LOG_DEBUG, slave);
 
@@ -341,8 +340,8 @@ static void bond_tell(struct bond *bond, const struct decision *decision)
 		bond_tell_monitors(bond, slot);
 		if (bond_slave(bond, slot)->link != decision->before[slot])
 			bond_tell_link(bond, slot);
-		if (bond->members[slot].failover.took_ns)
-			bond_tell_failover(bond, slot);
+		if (decision->took_ns[slot])
+			bond_tell_failover(bond, slot, decision->took_ns[slot] / 1000);
 	}
 	if (mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
 	    decision->plan.active_slot != decision->active_before)
@@ -436,7 +435,7 @@ void bond_evaluate(struct bond *bond)
 	evaluate_announce_active(bond, has_new_active);
 	evaluate_announce_leader(bond, &decision, adopts);
 	parts_decided(bond, has_new_active);
-	bond_arm_delay(bond);
+	delay_arm(bond);
 }
 
 void bond_primary_changed(struct bond *bond)
@@ -454,36 +453,3 @@ void bond_free_active(struct bond *bond)
 {
 	bond->evaluation.active_free = true;
 }
-
-#define TIMER_ACCURACY_US 1000
-
-static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct bond *bond = arg;
-
-	(void)source;
-	(void)usec;
-	latency_note("delay");
-	burst_begin(bond->daemon);
-	bond_evaluate(bond);
-	burst_end(bond->daemon);
-	return 0;
-}
-
-static int delay_start(struct bond *bond)
-{
-	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
-				  TIMER_ACCURACY_US, delay_on_time, bond);
-
-	if (r >= 0)
-		bond_arm_delay(bond);
-	return r;
-}
-
-static void delay_stop(struct bond *bond, bool is_over)
-{
-	(void)is_over;
-	bond->delay = sd_event_source_disable_unref(bond->delay);
-}
-
-struct part delay_part = { .start = delay_start, .stop = delay_stop };

@@ -32,10 +32,19 @@ void bond_announce_failover(struct bond *bond);
 void bond_free_active(struct bond *bond);
 
 /*
- * The timer of updelay, downdelay, a standby port that takes over, and flows that wait for markers.
- * bond_arm_delay() sets it.
+ * The delays of links, and the timer of updelay, downdelay, a standby port that takes over, and
+ * flows that wait for markers: decide.c.
  */
-extern struct part delay_part, told_part;
+
+/* Sets the timer to what ends first. */
+void delay_arm(struct bond *bond);
+/* Has a delay of a link ended? For those who wait outside the event loop. */
+bool delay_is_over(struct bond *bond, uint64_t now_ns);
+/* The speed that is known of the slave was asked for at this time. */
+void delay_note_speed(struct bond *bond, unsigned int slot, uint64_t asked_ns);
+/* Has its speed been asked for since its link began to work? Before, the last one is known. */
+bool delay_knows_speed(const struct bond *bond, unsigned int slot);
+extern struct part delay_part, failover_part, told_part;
 
 /*
  * How long failovers take: the figures that `show` prints. They are in the bond's pinned map, so

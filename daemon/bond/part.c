@@ -77,6 +77,7 @@ int parts_start(struct bond *bond)
 	for (size_t i = 0; i < parts_count && r >= 0; i++)
 		if (parts[i]->start)
 			r = parts[i]->start(bond);
+	bond->is_running = r >= 0;
 	return r < 0 ? r : 0;
 }
 
@@ -89,6 +90,7 @@ void parts_decided(struct bond *bond, bool has_new_active)
 
 void parts_stop(struct bond *bond, bool is_over)
 {
+	bond->is_running = false;
 	for (size_t i = parts_count; i-- > 0;)
 		if (parts[i]->stop)
 			parts[i]->stop(bond, is_over);

@@ -19,17 +19,31 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/part.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 
-void failover_began(struct bond *bond, unsigned int slot, uint64_t ns)
+/* Of a slave. */
+struct failover {
+	uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
+	uint32_t refusing; /* the monitors that already said no at the last evaluation */
+};
+
+struct part failover_part = { .member_size = sizeof(struct failover) };
+
+static struct failover *failover_of(const struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].failover.began_ns = ns;
+	return part_of_member(bond, &failover_part, slot);
 }
 
-static uint32_t failover_refusing(const struct member *member)
+void failover_began(struct bond *bond, unsigned int slot, uint64_t ns)
 {
-	return member->verdict.spoken & ~member->verdict.works;
+	failover_of(bond, slot)->began_ns = ns;
+}
+
+static uint32_t failover_refusing(const struct link_verdict *verdict)
+{
+	return verdict->spoken & ~verdict->works;
 }
 
 /*
@@ -37,26 +51,26 @@ static uint32_t failover_refusing(const struct member *member)
  * has failed: a slave that was used although a monitor said no also leaves when a better one is
  * back.
  */
-static uint64_t failover_since_ns(const struct member *member)
+static uint64_t failover_since_ns(const struct failover *failover,
+				  const struct link_verdict *verdict)
 {
-	uint32_t news = failover_refusing(member) & ~member->failover.refusing;
+	uint32_t news = failover_refusing(verdict) & ~failover->refusing;
 	uint64_t since_ns = 0;
 
-	if (member->failover.began_ns)
-		return member->failover.began_ns;
+	if (failover->began_ns)
+		return failover->began_ns;
 	for (unsigned int monitor = 0; monitor < XBOND_MONITORS; monitor++)
-		if (news >> monitor & 1 && member->verdict.learnt_ns[monitor] > since_ns)
-			since_ns = member->verdict.learnt_ns[monitor];
+		if (news >> monitor & 1 && verdict->learnt_ns[monitor] > since_ns)
+			since_ns = verdict->learnt_ns[monitor];
 	return since_ns;
 }
 
-static void failover_count(struct bond *bond, unsigned int slot, uint64_t took_ns)
+static void failover_count(struct bond *bond, uint64_t took_ns)
 {
 	struct xbond_failover *figures = bond->dataplane.pins.failover;
 	uint64_t us = took_ns / 1000;
 	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
 
-	bond->members[slot].failover.took_ns = took_ns;
 	if (!figures)
 		return;
 	figures->last_ns = took_ns;
@@ -66,24 +80,27 @@ static void failover_count(struct bond *bond, unsigned int slot, uint64_t took_n
 }
 
 /*
- * downdelay is no part of it: a link that is going down has left the table when its loss was known.
+ * The masks are in force. Counts the slaves that were up and are not. downdelay is no part of it: a
+ * link that is going down has left the table when its loss was known.
  */
-/* The masks are in force. Counts the slaves that were up and are not. */
-static void failover_published(struct bond *bond, const struct decision *decision)
+static void failover_published(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	bond_for_each_member (bond, slot) {
-		struct member *member = &bond->members[slot];
-		uint64_t since_ns = failover_since_ns(member);
+		const struct link_verdict *verdict = &bond->members[slot].verdict;
+		struct failover *failover = failover_of(bond, slot);
+		uint64_t since_ns = failover_since_ns(failover, verdict);
 
-		member->failover.took_ns = 0;
 		if (decision->before[slot] == XBOND_LINK_UP &&
-		    bond_slave(bond, slot)->link != XBOND_LINK_UP && since_ns && since_ns < now_ns)
-			failover_count(bond, slot, now_ns - since_ns);
+		    bond_slave(bond, slot)->link != XBOND_LINK_UP && since_ns &&
+		    since_ns < now_ns) {
+			decision->took_ns[slot] = now_ns - since_ns;
+			failover_count(bond, decision->took_ns[slot]);
+		}
 		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
-			member->failover.began_ns = 0;
-		member->failover.refusing = failover_refusing(member);
+			failover->began_ns = 0;
+		failover->refusing = failover_refusing(verdict);
 	}
 }
 
@@ -332,7 +349,7 @@ static uint64_t publish_open(struct bond *bond, const struct decision *decision)
  * A slave that fails leaves with the first store. The next one opens its reception before it is
  * used, or when it is. A drain that waits for a marker begins with the plan.
  */
-void publish_decision(struct bond *bond, const struct decision *decision)
+void publish_decision(struct bond *bond, struct decision *decision)
 {
 	struct xbond_table *table = bond->dataplane.pins.table;
 

@@ -104,7 +104,7 @@ static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
-		bool speed_due = *poll_speed_due(bond, slot) || !bond_knows_speed(bond, slot);
+		bool speed_due = *poll_speed_due(bond, slot) || !delay_knows_speed(bond, slot);
 		struct poller_query *query;
 
 		if (looked && !speed_due)
@@ -181,11 +181,11 @@ static bool poll_take(struct bond *bond, const struct poller_query *answer, uint
 static void poll_take_speed(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
 	struct xbond_slave *slave = bond_slave(bond, answer->slot);
-	bool was_known = bond_knows_speed(bond, answer->slot);
+	bool was_known = delay_knows_speed(bond, answer->slot);
 
 	if (!verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
 		return;
-	bond->members[answer->slot].speed_ns = asked_ns;
+	delay_note_speed(bond, answer->slot, asked_ns);
 	if (answer->speed_mbps == slave->speed_mbps && answer->duplex == slave->duplex && was_known)
 		return;
 	slave->speed_mbps = answer->speed_mbps;
