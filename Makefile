@@ -26,6 +26,9 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 MAKEFLAGS += --no-print-directory
 endif
 
+# What builds first and then runs something: on all CPUs, unless somebody has said on how many.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs; FUZZ=1: for
 # libFuzzer, and with both of the former if COVER=1 is there, too. Each in a build directory of its
 # own.
@@ -246,7 +249,7 @@ $(addprefix $(B)/tests/tools/,progcost.o picks.o): | $(skeletons)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
-	$(Q)$(MAKE) all $(B)/tools/udpseq
+	$(Q)$(MAKE) $(PARALLEL) all $(B)/tools/udpseq
 	$(Q)tests/demo.sh
 
 # Everything that tests run; what it needs must be there.
@@ -254,34 +257,34 @@ build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 
 ## test: all tests; where one has many variants, a sample of them (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
-	$(Q)$(MAKE) build-tests
+	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run
 
 ## test-long: all tests with all variants (root)
 test-long: deps-test
-	$(Q)$(MAKE) build-tests
+	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run long
 
 ## check: the tests that concern FILE=path,path, or what has changed since the last commit (root)
 check:
-	$(Q)$(MAKE) build-tests
+	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run check $(subst $(comma), ,$(FILE))
 
 ## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes, random operations (root; about 45 minutes)
 soak: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
 
 ## hitless: what restarts, crashes, upgrades and five minutes without bondd lose, with Open vSwitch here and kernel bonding in guests (root; an hour)
 hitless: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
 
 ## chaos: two hosts with a bond between them, and one trouble after the other for MINUTES=5, the same again by SEED=N (BOND=N STEPS=0,1,2: just these of that bond; root)
 MINUTES ?= 5
 chaos: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" "$(BOND)" "$(STEPS)"
 
 ## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; some minutes)
@@ -298,7 +301,7 @@ sim-mutants:
 ## fuzz: libFuzzer on every parser of outside bytes, SECONDS=60 each (ONLY=lacp one of them; see tests/fuzz/README.md)
 SECONDS ?= 60
 fuzz: deps-test
-	$(Q)$(MAKE) FUZZ=1 fuzz-targets
+	$(Q)$(MAKE) $(PARALLEL) FUZZ=1 fuzz-targets
 	$(Q)tests/fuzz/run build-fuzz $(SECONDS) $(subst $(comma), ,$(ONLY))
 
 fuzz-targets: $(fuzz_targets)
@@ -307,46 +310,46 @@ fuzz-targets: $(fuzz_targets)
 CLANG_TIDY ?= clang-tidy
 tidy_sources = $(if $(ONLY),$(wildcard $(ONLY)/*.c),$(sources))
 tidy: deps-test
-	$(Q)$(MAKE) $(skeletons)
+	$(Q)$(MAKE) $(PARALLEL) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -Wthread-safety -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
 
 ## cover: unit, sim, fuzz, cli and LACP tests with counters; prints the lines covered (root; NET=1: and all of tests/net)
 cover: deps-test
-	$(Q)$(MAKE) COVER=1 build-tests
+	$(Q)$(MAKE) $(PARALLEL) COVER=1 build-tests
 	$(Q)XBOND_BUILD=build-cover tests/cover $(if $(NET),net)
 
 ## test-vm: what changes with the kernel or the driver, in emulated machines (TIMES=1: how long its parts took)
 test-vm: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)TIMES=$(TIMES) tests/vm/run
 
 ## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd, the next Debian
 test-vm-full: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_SET=full TIMES=$(TIMES) tests/vm/run && tests/vm/systemd && tests/vm/debian
 
 ## test-team: all of tests/net with bonds that are teams of the kernel, in emulated machines (root; hours; ONLY=mac,modes some files)
 test-team: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/net-device team $(if $(ONLY),$(patsubst %,tests/net/test_%.py,$(subst $(comma), ,$(ONLY))))
 
 ## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
 test-beside: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/tools-beside
 
 ## test-boots: boots from cold with three bonds in emulated machines with systemd, whose times are printed (root; half an hour)
 test-boots: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/systemd boots
 
 ## test-recipes: what docs/users/recipes.md says, tried in an emulated machine with systemd (root; two hours)
 test-recipes: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_KERNELS=$${VM_KERNELS:-6.12} tests/vm/systemd recipes
 
 ## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/operators/fleets.md)
@@ -357,7 +360,7 @@ image: all
 ## test-fleets: pods by podman, the image, the DaemonSet, the Ansible role (root; some minutes)
 test-fleets: deps-test
 	$(Q)packaging/deps image fleets
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider tests/fleets
 
 ## check-format: the sources against .clang-format, by clang-format 14 (Debian bookworm's)
@@ -366,25 +369,25 @@ check-format:
 
 ## bench: measures and prints a table, writes build/bench.json (root; ONLY=name,name a part, QUICK=1 short)
 bench: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) -m tests.bench
 
 ## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
 bench-vm: deps-test
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/bench
 
 ## report: the field's tools through xbond beside what was published, writes report/index.html (root; ONLY=1,3 some rows, QUICK=1 short, COMMIT=1 keeps the figures in docs/report)
 report:
 	$(Q)packaging/deps build report
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
 
 ## pictures: measures as bench-vm does, and draws docs/pictures and docs/operators/metrics.png anew (root; a quarter of an hour)
 pictures: deps-test
 	$(Q)packaging/deps browser
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_KERNELS=6.12 QUICK=1 ONLY=send,receive,active-backup,balance-xor tests/vm/bench
 	$(Q)$(PYTHON) -m tests.pictures
 	$(Q)XBOND_SCREENSHOT=$(CURDIR)/docs/operators/metrics.png \
@@ -393,13 +396,13 @@ pictures: deps-test
 ## html: README, docs/, the manual pages and the changelog as a site with a search, build/html/index.html
 html:
 	$(Q)packaging/deps html
-	$(Q)$(MAKE) $(manuals)
+	$(Q)$(MAKE) $(PARALLEL) $(manuals)
 	$(Q)packaging/site/build $(B)/html $(manuals)
 
 ## report-nfs: one file by NFS over two links, in the emulated machine
 report-nfs: deps-test
 	$(Q)packaging/deps vm nfs
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/nfs
 
 ## fields: writes what is made from the tables of fields: definitions of schemas in docs/json, lists in manuals
@@ -489,7 +492,7 @@ rpm:
 ## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there, and in a guest with systemd under traffic (root; minutes)
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/packaging/trees && for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
 
 ## clean: removes build/ and build-*/
