@@ -51,13 +51,14 @@ cli/cmd_simulate            cli/simulate
 cli/complete                cli/complete cli/completions
 cli/doctor/                 cli/doctor net/doctor manual
 cli/explain/                cli/explain cli/explain_pcap net/explain net/explain_random
-cli/import/                 import
+                            manual/fields
+cli/import/                 import manual/fields
 cli/monitor/                cli/calls net/monitor
-cli/packets/                cli/flows cli/explain_pcap net/packets
+cli/packets/                cli/flows cli/explain_pcap net/packets manual/fields
 cli/policy_file             net/policy net/policy_meanwhile
 cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys cli/calls
 cli/simulate                cli/simulate
-cli/top/                    cli/top net/top
+cli/top/                    cli/top net/top manual/fields
 cni/                        net/cni
 lib/common/                 layout cli/calls cli/show users
 daemon/                     layout net/lifecycle net/restart net/iplink

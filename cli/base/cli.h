@@ -169,7 +169,7 @@ enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, 
 				int count, char **words);
 
 /* What verbs print with -j, for tests/tools/fields.c, which makes schemas and lists of it. */
-extern const struct view_table flows_table, top_json, import_json, import_keys_json;
+extern const struct view_table explain_json, flows_table, top_json, import_json, import_keys_json;
 
 /* What the rows of cli_verbs run. */
 enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);

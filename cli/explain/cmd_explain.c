@@ -14,7 +14,9 @@
 #include "cli/explain/explain.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "options/options.h"
 #include "view/view_bond.h"
+#include "view/view_field.h"
 #include "view/view_json.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
@@ -28,6 +30,20 @@ static const char *const whence[FLOW_FIELDS] = {
 struct question {
 	struct explain_call call;
 	struct flow_rule rule;
+};
+
+struct explanation {
+	const struct question *question;
+	const struct pins *pins;
+	const char *bond;
+	struct flow_rule rule;
+	bool is_hashed; /* a hash decides */
+	uint64_t hash;
+	struct forecast forecast;
+	bool is_foretold; /* false: of the forecast only the slot is known */
+	const char *why;  /* NULL: a hash decides */
+	bool is_asked;	  /* a policy of the user decides */
+	struct policy_answer answer;
 };
 
 static bool explain_counts(const struct question *question, enum flow_field field)
@@ -77,45 +93,6 @@ static int explain_complete(struct question *question, const struct pins *pins, 
 	return 0;
 }
 
-static json_t *explain_slave_json(const struct pins *pins, unsigned int slot)
-{
-	return slot < XBOND_MAX_SLAVES ? json_value_text(pins->slaves[slot].name) : json_null();
-}
-
-static json_t *explain_fields_json(const struct question *question)
-{
-	json_t *fields = json_object();
-	char mac[MAC_FORMAT_SIZE];
-
-	for (int field = 0; field < FLOW_FIELDS; field++) {
-		const char *text = question->call.text[field];
-
-		if (!explain_counts(question, field))
-			continue;
-		if (!text)
-			text = field == FLOW_SMAC ? mac_format(question->call.flow.smac, mac)
-						  : "none";
-		json_object_set_new(fields, explain_words[field], json_string(text));
-	}
-	return fields;
-}
-
-static json_t *explain_slaves_json(const struct pins *pins, uint64_t slots)
-{
-	json_t *names = json_array();
-
-	slots_for_each (slots, slot)
-		json_array_append_new(names, explain_slave_json(pins, slot));
-	return names;
-}
-
-static json_t *explain_failed_json(const struct pins *pins, const struct forecast *forecast)
-{
-	return json_pack("{s:o, s:o, s:o}", "at_once", explain_slave_json(pins, forecast->at_once),
-			 "settled", explain_slave_json(pins, forecast->settled), "unsure",
-			 explain_slaves_json(pins, forecast->unsure));
-}
-
 /* Runs the bond's policy on a packet of the flow. Returns false if there is none. */
 static bool explain_ask_policy(const struct question *question, const struct pins *pins,
 			       uint64_t hash, struct policy_answer *ret_answer)
@@ -128,155 +105,302 @@ static bool explain_ask_policy(const struct question *question, const struct pin
 	return policy_answer(pins, &packet, hash, foretell_mask(pins), ret_answer);
 }
 
-static json_t *explain_policy_json(const struct pins *pins, const struct policy_answer *answer)
-{
-	static const char *const kinds[] = { "default", "hash", "slot" };
-	json_t *slot = answer->slot < XBOND_MAX_SLAVES ? json_integer(answer->slot) : json_null();
-
-	return json_pack("{s:o, s:s, s:o}", "name", view_policy(pins), "answer",
-			 kinds[answer->kind], "slot", slot);
-}
-
-/* why: NULL or a sentence, for as long as a slave may transmit. */
-static json_t *explain_why_json(const struct pins *pins, const char *why)
-{
-	if (!foretell_mask(pins))
-		why = prediction_why[PREDICT_NO_SLAVE];
-	return why ? json_string(why) : json_null();
-}
-
 /* For modes and policies where no hash of xbond decides. */
-static json_t *explain_unhashed(const struct pins *pins, json_t *slave, json_t *failed,
-				const char *why)
+static void explain_unhashed(struct explanation *explanation, unsigned int slot, const char *why)
 {
-	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:o, s:n}", "fields", "hash", "bucket",
-			 "detour", 0, "slave", slave, "if_failed", failed, "why",
-			 explain_why_json(pins, why), "policy");
+	explanation->forecast.slot = slot;
+	explanation->why = why;
 }
 
-static json_t *explain_spread(const struct pins *pins, const char *why)
+static void explain_flowlet(struct explanation *explanation, uint64_t hash)
 {
-	return explain_unhashed(pins, json_null(), json_null(), why);
-}
+	unsigned int slot = foretell_flowlet(explanation->pins, hash);
 
-static json_t *explain_flowlet(const struct pins *pins, uint64_t hash)
-{
-	unsigned int slot = foretell_flowlet(pins, hash);
-
-	return explain_unhashed(pins, explain_slave_json(pins, slot), json_null(),
-				slot < XBOND_MAX_SLAVES
-					? "flowlet_gap: the flow keeps its slave until it pauses"
-					: "flowlet_gap: the flow pauses, and then takes the slave "
-					  "that has recently sent the least");
-}
-
-static json_t *explain_by_hash(const struct question *question, const struct pins *pins,
-			       uint64_t hash, const struct forecast *forecast)
-{
-	char text[20];
-
-	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack(
-		"{s:o, s:s, s:i, s:b, s:o, s:o, s:o, s:n}", "fields", explain_fields_json(question),
-		"hash", text, "bucket", (int)forecast->bucket, "detour", forecast->detour, "slave",
-		explain_slave_json(pins, forecast->slot), "if_failed",
-		explain_failed_json(pins, forecast), "why", explain_why_json(pins, NULL), "policy");
+	explain_unhashed(explanation, slot,
+			 slot < XBOND_MAX_SLAVES
+				 ? "flowlet_gap: the flow keeps its slave until it pauses"
+				 : "flowlet_gap: the flow pauses, and then takes the slave "
+				   "that has recently sent the least");
 }
 
 /* A slot that a policy answers comes before flowlet_gap, and its hash is that of the flowlet. */
-static json_t *explain_answered(const struct question *question, const struct pins *pins,
-				uint64_t hash, const struct policy_answer *answer)
+static void explain_answered(struct explanation *explanation, uint64_t hash)
 {
-	struct forecast forecast;
+	const struct policy_answer *answer = &explanation->answer;
+	const struct pins *pins = explanation->pins;
 
 	if (answer->kind == POLICY_HASH)
 		hash = answer->hash;
-	if (answer->kind != POLICY_SLOT && pins->table->flags & XBOND_F_FLOWLETS)
-		return explain_flowlet(pins, hash);
-	forecast = answer->kind == POLICY_SLOT ? foretell_chosen(pins, answer->slot, hash)
-					       : foretell(pins, hash);
-	return explain_by_hash(question, pins, hash, &forecast);
+	if (answer->kind != POLICY_SLOT && pins->table->flags & XBOND_F_FLOWLETS) {
+		explain_flowlet(explanation, hash);
+		return;
+	}
+	explanation->is_hashed = explanation->is_foretold = true;
+	explanation->hash = hash;
+	explanation->forecast = answer->kind == POLICY_SLOT
+					? foretell_chosen(pins, answer->slot, hash)
+					: foretell(pins, hash);
 }
 
 /* xmit_hash_policy flow: nobody knows the hash, but a policy of the user may decide without it. */
-static json_t *explain_socket(const struct question *question, const struct pins *pins)
+static void explain_socket(struct explanation *explanation)
 {
-	struct policy_answer answer;
+	struct policy_answer *answer = &explanation->answer;
+	const struct pins *pins = explanation->pins;
 	struct captured packet;
-	json_t *json;
 
-	flow_packet_make(&question->call.flow, &packet);
-	if (!view_policy_decides(pins) ||
-	    !policy_answer_unhashed(pins, &packet, foretell_mask(pins), &answer) ||
-	    (answer.kind == POLICY_SLOT && !slots_have(foretell_live(pins), answer.slot)))
-		return explain_spread(pins,
-				      "policy flow uses the kernel's own hash of the connection, "
-				      "which bondctl cannot compute");
-	json = answer.kind == POLICY_HASH
-		       ? explain_answered(question, pins, answer.hash, &answer)
-		       : explain_unhashed(pins, explain_slave_json(pins, answer.slot), json_null(),
-					  "the loaded policy chooses the slave");
-	json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
-	return json;
+	flow_packet_make(&explanation->question->call.flow, &packet);
+	explanation->is_asked =
+		view_policy_decides(pins) &&
+		policy_answer_unhashed(pins, &packet, foretell_mask(pins), answer) &&
+		(answer->kind != POLICY_SLOT || slots_have(foretell_live(pins), answer->slot));
+	if (!explanation->is_asked)
+		explanation->why = "policy flow uses the kernel's own hash of the connection, "
+				   "which bondctl cannot compute";
+	else if (answer->kind == POLICY_HASH)
+		explain_answered(explanation, answer->hash);
+	else
+		explain_unhashed(explanation, answer->slot, "the loaded policy chooses the slave");
 }
 
 /* For modes where a hash decides. */
-static json_t *explain_hashed(const struct question *question, const struct pins *pins)
+static void explain_hashed(struct explanation *explanation)
 {
-	struct policy_answer answer = { .kind = POLICY_DEFAULT };
-	bool is_asked;
+	const struct question *question = explanation->question;
 	uint64_t hash;
-	json_t *json;
 
-	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return explain_socket(question, pins);
+	if (question->rule.policy == XBOND_POLICY_FLOW) {
+		explain_socket(explanation);
+		return;
+	}
 	hash = flow_packet_hash(&question->call.flow, &question->rule);
-	is_asked = explain_ask_policy(question, pins, hash, &answer);
-	json = explain_answered(question, pins, hash, &answer);
-	if (is_asked)
-		json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
-	return json;
+	explanation->is_asked =
+		explain_ask_policy(question, explanation->pins, hash, &explanation->answer);
+	explain_answered(explanation, hash);
 }
 
-static json_t *explain_active(const struct pins *pins, const char *why)
+static void explain_active(struct explanation *explanation, const char *why)
 {
-	struct forecast forecast = foretell_active(pins);
-
-	return explain_unhashed(pins, explain_slave_json(pins, forecast.slot),
-				explain_failed_json(pins, &forecast), why);
+	explanation->forecast = foretell_active(explanation->pins);
+	explanation->forecast.detour = false;
+	explanation->is_foretold = true;
+	explanation->why = why;
 }
 
-static json_t *explain_answer(const struct question *question, const struct pins *pins)
+static void explain_answer(struct explanation *explanation)
 {
-	if (explain_is_active_ones(question, pins))
-		return explain_active(
-			pins, "broadcasts and multicasts are not balanced; the active slave "
-			      "carries them");
-	switch ((enum xbond_selection)pins->table->selection) {
+	if (explain_is_active_ones(explanation->question, explanation->pins)) {
+		explain_active(explanation, "broadcasts and multicasts are not balanced; the "
+					    "active slave carries them");
+		return;
+	}
+	switch ((enum xbond_selection)explanation->pins->table->selection) {
 	case XBOND_SELECT_TURNS:
-		return explain_spread(pins, "packets take the slaves in turn, whatever their flow");
+		explanation->why = "packets take the slaves in turn, whatever their flow";
+		return;
 	case XBOND_SELECT_ACTIVE:
-		return explain_active(pins, "the active slave carries everything");
-	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
+		explain_active(explanation, "the active slave carries everything");
+		return;
+	case XBOND_SELECT_HASH: explain_hashed(explanation); return;
 	case XBOND_SELECT_ALL: break;
 	}
-	return explain_spread(pins, "every slave transmits every packet");
+	explanation->why = "every slave transmits every packet";
 }
+
+/* The same as JSON. */
+
+static json_t *explain_slave_json(const struct pins *pins, unsigned int slot)
+{
+	return slot < XBOND_MAX_SLAVES ? json_value_text(pins->slaves[slot].name) : json_null();
+}
+
+static json_t *explain_read_slave(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+	const void *slot = (const char *)place->at + place->field->offset;
+
+	return explain_slave_json(explanation->pins, *(const unsigned int *)slot);
+}
+
+static json_t *explain_read_unsure(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+	json_t *names = json_array();
+
+	slots_for_each (explanation->forecast.unsure, slot)
+		json_array_append_new(names, explain_slave_json(explanation->pins, slot));
+	return names;
+}
+
+static json_t *explain_read_mode(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return view_member(place->field, explanation->pins->bond);
+}
+
+static const char *explain_policy_word(unsigned int policy)
+{
+	const struct option_name *name = option_at(OPT_XMIT_HASH_POLICY)->names;
+
+	while (name->name && name->number != policy)
+		name++;
+	return name->name;
+}
+
+static json_t *explain_read_fields(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+	const struct question *question = explanation->question;
+	json_t *fields = json_object();
+	char mac[MAC_FORMAT_SIZE];
+
+	for (int field = 0; explanation->is_hashed && field < FLOW_FIELDS; field++) {
+		const char *text = question->call.text[field];
+
+		if (!explain_counts(question, field))
+			continue;
+		if (!text)
+			text = field == FLOW_SMAC ? mac_format(question->call.flow.smac, mac)
+						  : "none";
+		json_object_set_new(fields, explain_words[field], json_string(text));
+	}
+	return fields;
+}
+
+static const char *explain_field_word(unsigned int field)
+{
+	return field < FLOW_FIELDS ? explain_words[field] : NULL;
+}
+
+static json_t *explain_read_hash(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return explanation->is_hashed
+		       ? json_sprintf("0x%016llx", (unsigned long long)explanation->hash)
+		       : json_null();
+}
+
+static json_t *explain_read_bucket(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return explanation->is_hashed ? view_known(place->field, explanation) : json_null();
+}
+
+static json_t *explain_read_why(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return foretell_mask(explanation->pins) ? view_member(place->field, explanation)
+						: json_string(prediction_why[PREDICT_NO_SLAVE]);
+}
+
+static json_t *explain_read_policy(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return view_policy(explanation->pins);
+}
+
+static const char *explain_answer_word(unsigned int kind)
+{
+	static const char *const words[] = { "default", "hash", "slot" };
+
+	return kind < sizeof(words) / sizeof(words[0]) ? words[kind] : NULL;
+}
+
+static json_t *explain_read_slot(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return explanation->answer.slot < XBOND_MAX_SLAVES ? view_known(place->field, explanation)
+							   : json_null();
+}
+
+static const void *explain_base_failed(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return explanation->is_foretold ? explanation : NULL;
+}
+
+static const void *explain_base_policy(const struct view_place *place)
+{
+	const struct explanation *explanation = place->at;
+
+	return explanation->is_asked ? explanation : NULL;
+}
+
+#define EXPLAINED(member) VIEW_IN(struct explanation, member)
+
+static const struct view_field explain_fields_of_failed[] = {
+	{ "at_once", VIEW_TEXT, "The slave from the next packet on.", EXPLAINED(forecast.at_once),
+	  .read = explain_read_slave, .null = true },
+	{ "settled", VIEW_TEXT, "The slave when bondd has acted.", EXPLAINED(forecast.settled),
+	  .read = explain_read_slave, .null = true },
+	{ "unsure", VIEW_WORDS,
+	  "Ports of 802.3ad on whose partners *settled* depends, which is null then.",
+	  .read = explain_read_unsure, .null = true },
+};
+
+static const struct view_table explain_table_of_failed =
+	VIEW_TABLE("failed", explain_fields_of_failed);
+
+static const struct view_field explain_fields_of_policy[] = {
+	{ "name", VIEW_TEXT, "Its name.", .read = explain_read_policy },
+	{ "answer", VIEW_WORD, "What it answers to a packet of the flow, on which it is run.",
+	  EXPLAINED(answer.kind), .word = explain_answer_word },
+	{ "slot", VIEW_COUNT, "The slot that it answers.", EXPLAINED(answer.slot),
+	  .read = explain_read_slot, .null = true, .max = XBOND_MAX_SLAVES - 1 },
+};
+
+static const struct view_table explain_table_of_policy =
+	VIEW_TABLE("policy", explain_fields_of_policy);
+
+static const struct view_field explain_fields[] = {
+	{ "name", VIEW_STRING, "The name of the bond.", EXPLAINED(bond) },
+	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct xbond_bond, mode),
+	  .read = explain_read_mode, .word = view_mode_word },
+	{ "xmit_hash_policy", VIEW_WORD, "The option.", EXPLAINED(rule.policy),
+	  .word = explain_policy_word },
+	{ "hash_seed", VIEW_COUNT, "The option.", EXPLAINED(rule.seed), .max = UINT32_MAX },
+	{ "symmetric", VIEW_TRUTH, "The option.", EXPLAINED(rule.symmetric) },
+	{ "fields", VIEW_TEXTS, "The fields that are hashed, as text.", .read = explain_read_fields,
+	  .word = explain_field_word },
+	{ "hash", VIEW_TEXT, "The hash; null: no hash decides.", .read = explain_read_hash,
+	  .null = true },
+	{ "bucket", VIEW_COUNT, "The bucket of the hash.", EXPLAINED(forecast.bucket),
+	  .read = explain_read_bucket, .null = true, .max = XBOND_BUCKETS - 1 },
+	{ "detour", VIEW_TRUTH, "May the bucket's own slave, or that of a policy, not transmit?",
+	  EXPLAINED(forecast.detour) },
+	{ "slave", VIEW_TEXT, "The slave; null: none, or no single one.", EXPLAINED(forecast.slot),
+	  .read = explain_read_slave, .null = true },
+	{ "if_failed", VIEW_OBJECT,
+	  "What if that slave failed. Null where no single slave is certain.",
+	  .base = explain_base_failed, .table = &explain_table_of_failed, .null = true },
+	{ "why", VIEW_STRING,
+	  "Why no hash decides, or that no slave may transmit and the packet is dropped; otherwise "
+	  "null.",
+	  EXPLAINED(why), .read = explain_read_why, .null = true },
+	{ "policy", VIEW_OBJECT,
+	  "The policy of the user (see *bondctl-policy*(8)); null: none decides.",
+	  .base = explain_base_policy, .table = &explain_table_of_policy, .null = true },
+};
+
+const struct view_table explain_json = VIEW_TABLE("explain", explain_fields);
 
 static json_t *explain_explanation(const struct question *question, const struct pins *pins)
 {
-	const struct option_spec *policy = option_at(OPT_XMIT_HASH_POLICY);
-	struct option_value value = { .number = question->rule.policy };
-	json_t *json = json_pack("{s:s, s:s}", "name", question->call.bond, "mode",
-				 mode_name(pins->bond->mode));
-	char text[32];
+	struct explanation explanation = { .question = question,
+					   .pins = pins,
+					   .bond = question->call.bond,
+					   .rule = question->rule,
+					   .forecast = { .slot = XBOND_NO_SLOT } };
 
-	option_format(policy, &value, text, sizeof(text));
-	json_object_set_new(json, policy->name, json_string(text));
-	json_object_set_new(json, "hash_seed", json_integer(question->rule.seed));
-	json_object_set_new(json, "symmetric", json_boolean(question->rule.symmetric));
-	json_object_update_new(json, explain_answer(question, pins));
-	return json;
+	explain_answer(&explanation);
+	return view_struct(&explain_json, &explanation);
 }
 
 static const char *explain_text_at(const json_t *json, const char *key)

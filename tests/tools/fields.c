@@ -27,6 +27,7 @@ static const struct {
 	{ "lacp_slave", &view_table_lacp_slave },
 	{ "loop", &view_table_loop },
 	{ "stats", &view_table_stats },
+	{ "explain", &explain_json },
 	{ "flows", &flows_table },
 	{ "top", &top_json },
 	{ "import", &import_json },
@@ -108,6 +109,16 @@ static json_t *schema_words(const struct view_field *field)
 			 schema_word(field));
 }
 
+static json_t *schema_texts(const struct view_field *field)
+{
+	json_t *properties = json_object();
+
+	for (unsigned int i = 0; i < WORDS; i++)
+		if (fields_is_word(field->word(i)))
+			json_object_set_new(properties, field->word(i), schema_text(false));
+	return schema_object(json_array(), properties);
+}
+
 static json_t *schema_table_or_null(const struct view_field *field)
 {
 	json_t *schema = schema_ref(field->table->name);
@@ -138,6 +149,7 @@ static json_t *schema_value(const struct view_field *field)
 	case VIEW_MAC: return schema_ref("mac");
 	case VIEW_WORD: return schema_word(field);
 	case VIEW_WORDS: return schema_words(field);
+	case VIEW_TEXTS: return schema_texts(field);
 	case VIEW_OBJECT: return schema_table_or_null(field);
 	case VIEW_ARRAY:
 		return json_pack("{s:s, s:o}", "type", "array", "items",
@@ -394,6 +406,7 @@ static const char *manual_type(enum view_type type)
 	case VIEW_WORD: return "string";
 	case VIEW_WORDS: return "array of strings";
 	case VIEW_ARRAY: return "array of objects";
+	case VIEW_TEXTS:
 	case VIEW_OBJECT:
 	case VIEW_DROPS:
 	case VIEW_OPTIONS: return "object";
@@ -411,7 +424,10 @@ static void manual_describe(const struct view_field *field, char *ret_text, size
 		if (!fields_is_word(field->word(i)))
 			continue;
 		length += snprintf(ret_text + length, size - (size_t)length, "%s%s",
-				   *comma ? comma : " Values: ", field->word(i));
+				   *comma		       ? comma
+				   : field->type == VIEW_TEXTS ? " Members: "
+							       : " Values: ",
+				   field->word(i));
 		comma = ", ";
 	}
 	if (*comma)
