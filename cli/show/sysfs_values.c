@@ -18,6 +18,7 @@ enum manner {
 	SWITCH,	     /* 1 or 0 */
 	ON_OFF,	     /* "on 1" or "off 0" */
 	LACP_NUMBER, /* only in 802.3ad */
+	LACP_STATE,  /* what `key` is of LACP; 0 without an active aggregator */
 	CONSTANT,    /* of an option that xbond does not have: the kernel's default */
 	OTHER,
 };
@@ -101,40 +102,6 @@ static void sysfs_primary(const json_t *bond, char *value)
 		sysfs_line(value, kernel_primary(bond));
 }
 
-static void sysfs_lacp_number(const json_t *bond, const char *key, char *value)
-{
-	const json_t *lacp = json_object_get(bond, "lacp");
-	bool aggregated = field_number(lacp, "active_aggregator");
-
-	if (lacp)
-		sysfs_number(value, aggregated ? field_number(lacp, key) : 0);
-}
-
-static void sysfs_ad_aggregator(const json_t *bond, char *value)
-{
-	sysfs_lacp_number(bond, "active_aggregator", value);
-}
-
-static void sysfs_ad_num_ports(const json_t *bond, char *value)
-{
-	sysfs_lacp_number(bond, "num_ports", value);
-}
-
-static void sysfs_ad_actor_key(const json_t *bond, char *value)
-{
-	sysfs_lacp_number(bond, "actor_key", value);
-}
-
-static void sysfs_ad_partner_key(const json_t *bond, char *value)
-{
-	const json_t *lacp = json_object_get(bond, "lacp");
-
-	if (lacp && !json_is_null(json_object_get(lacp, "active_aggregator")))
-		sysfs_number(value, field_number_or(lacp, "partner_key", KERNEL_NO_PARTNER_KEY));
-	else if (lacp)
-		sysfs_number(value, 0);
-}
-
 static void sysfs_ad_partner_mac(const json_t *bond, char *value)
 {
 	const json_t *lacp = json_object_get(bond, "lacp");
@@ -153,47 +120,48 @@ static void sysfs_ad_actor_system(const json_t *bond, char *value)
 static const struct {
 	const char *name;
 	enum manner manner;
-	long long constant;
+	long long constant; /* of LACP_STATE: if it is unknown */
 	sysfs_function function;
+	const char *key;
 } sysfs_files[] = {
-	{ "active_slave", OTHER, 0, sysfs_active_slave },
-	{ "ad_actor_key", OTHER, 0, sysfs_ad_actor_key },
-	{ "ad_actor_sys_prio", LACP_NUMBER, 0, NULL },
-	{ "ad_actor_system", OTHER, 0, sysfs_ad_actor_system },
-	{ "ad_aggregator", OTHER, 0, sysfs_ad_aggregator },
-	{ "ad_num_ports", OTHER, 0, sysfs_ad_num_ports },
-	{ "ad_partner_key", OTHER, 0, sysfs_ad_partner_key },
-	{ "ad_partner_mac", OTHER, 0, sysfs_ad_partner_mac },
-	{ "ad_select", NAME_AND_NUMBER, 0, NULL },
-	{ "ad_user_port_key", LACP_NUMBER, 0, NULL },
-	{ "all_slaves_active", SWITCH, 0, NULL },
-	{ "arp_all_targets", NAME_AND_NUMBER, 0, NULL },
-	{ "arp_interval", NUMBER, 0, NULL },
-	{ "arp_ip_target", OTHER, 0, sysfs_arp_ip_target },
-	{ "arp_missed_max", NUMBER, 0, NULL },
-	{ "arp_validate", NAME_AND_NUMBER, 0, NULL },
-	{ "downdelay", NUMBER, 0, NULL },
-	{ "fail_over_mac", NAME_AND_NUMBER, 0, NULL },
-	{ "lacp_active", ON_OFF, 0, NULL },
-	{ "lacp_rate", NAME_AND_NUMBER, 0, NULL },
-	{ "lp_interval", NUMBER, 0, NULL },
-	{ "mii_status", OTHER, 0, sysfs_mii_status },
-	{ "miimon", NUMBER, 0, NULL },
-	{ "min_links", NUMBER, 0, NULL },
-	{ "mode", NAME_AND_NUMBER, 0, NULL },
-	{ "num_grat_arp", NUMBER, 0, NULL },
-	{ "num_unsol_na", NUMBER, 0, NULL },
-	{ "packets_per_slave", NUMBER, 0, NULL },
-	{ "peer_notif_delay", NUMBER, 0, NULL },
-	{ "primary", OTHER, 0, sysfs_primary },
-	{ "primary_reselect", NAME_AND_NUMBER, 0, NULL },
-	{ "queue_id", OTHER, 0, sysfs_queue_ids },
-	{ "resend_igmp", NUMBER, 0, NULL },
-	{ "slaves", OTHER, 0, sysfs_slaves },
-	{ "tlb_dynamic_lb", SWITCH, 0, NULL },
-	{ "updelay", NUMBER, 0, NULL },
-	{ "use_carrier", CONSTANT, 1, NULL },
-	{ "xmit_hash_policy", NAME_AND_NUMBER, 0, NULL },
+	{ "active_slave", OTHER, 0, sysfs_active_slave, NULL },
+	{ "ad_actor_key", LACP_STATE, 0, NULL, "actor_key" },
+	{ "ad_actor_sys_prio", LACP_NUMBER, 0, NULL, NULL },
+	{ "ad_actor_system", OTHER, 0, sysfs_ad_actor_system, NULL },
+	{ "ad_aggregator", LACP_STATE, 0, NULL, "active_aggregator" },
+	{ "ad_num_ports", LACP_STATE, 0, NULL, "num_ports" },
+	{ "ad_partner_key", LACP_STATE, KERNEL_NO_PARTNER_KEY, NULL, "partner_key" },
+	{ "ad_partner_mac", OTHER, 0, sysfs_ad_partner_mac, NULL },
+	{ "ad_select", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "ad_user_port_key", LACP_NUMBER, 0, NULL, NULL },
+	{ "all_slaves_active", SWITCH, 0, NULL, NULL },
+	{ "arp_all_targets", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "arp_interval", NUMBER, 0, NULL, NULL },
+	{ "arp_ip_target", OTHER, 0, sysfs_arp_ip_target, NULL },
+	{ "arp_missed_max", NUMBER, 0, NULL, NULL },
+	{ "arp_validate", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "downdelay", NUMBER, 0, NULL, NULL },
+	{ "fail_over_mac", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "lacp_active", ON_OFF, 0, NULL, NULL },
+	{ "lacp_rate", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "lp_interval", NUMBER, 0, NULL, NULL },
+	{ "mii_status", OTHER, 0, sysfs_mii_status, NULL },
+	{ "miimon", NUMBER, 0, NULL, NULL },
+	{ "min_links", NUMBER, 0, NULL, NULL },
+	{ "mode", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "num_grat_arp", NUMBER, 0, NULL, NULL },
+	{ "num_unsol_na", NUMBER, 0, NULL, NULL },
+	{ "packets_per_slave", NUMBER, 0, NULL, NULL },
+	{ "peer_notif_delay", NUMBER, 0, NULL, NULL },
+	{ "primary", OTHER, 0, sysfs_primary, NULL },
+	{ "primary_reselect", NAME_AND_NUMBER, 0, NULL, NULL },
+	{ "queue_id", OTHER, 0, sysfs_queue_ids, NULL },
+	{ "resend_igmp", NUMBER, 0, NULL, NULL },
+	{ "slaves", OTHER, 0, sysfs_slaves, NULL },
+	{ "tlb_dynamic_lb", SWITCH, 0, NULL, NULL },
+	{ "updelay", NUMBER, 0, NULL, NULL },
+	{ "use_carrier", CONSTANT, 1, NULL, NULL },
+	{ "xmit_hash_policy", NAME_AND_NUMBER, 0, NULL, NULL },
 };
 
 static void sysfs_option(const json_t *bond, const char *name, enum manner manner, char *value)
@@ -211,6 +179,15 @@ static void sysfs_option(const json_t *bond, const char *name, enum manner manne
 		sysfs_number(value, field_number(options, name));
 }
 
+static void sysfs_lacp_state(const json_t *bond, const char *key, long long unknown, char *value)
+{
+	const json_t *lacp = json_object_get(bond, "lacp");
+	bool aggregated = field_number(lacp, "active_aggregator");
+
+	if (lacp)
+		sysfs_number(value, aggregated ? field_number_or(lacp, key, unknown) : 0);
+}
+
 const char *sysfs_bond_value(const json_t *bond, unsigned int i, char ret_value[SYSFS_VALUE_SIZE])
 {
 	ret_value[0] = '\0';
@@ -220,6 +197,8 @@ const char *sysfs_bond_value(const json_t *bond, unsigned int i, char ret_value[
 		sysfs_files[i].function(bond, ret_value);
 	else if (sysfs_files[i].manner == CONSTANT)
 		sysfs_number(ret_value, sysfs_files[i].constant);
+	else if (sysfs_files[i].manner == LACP_STATE)
+		sysfs_lacp_state(bond, sysfs_files[i].key, sysfs_files[i].constant, ret_value);
 	else
 		sysfs_option(bond, sysfs_files[i].name, sysfs_files[i].manner, ret_value);
 	return sysfs_files[i].name;
