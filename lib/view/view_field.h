@@ -41,6 +41,11 @@ struct view_place {
 	const struct view_field *field;	  /* for `read` */
 };
 
+static inline const struct pins *view_pins(const struct view_place *place)
+{
+	return place->source->pins;
+}
+
 enum view_type {
 	VIEW_COUNT,
 	VIEW_REAL, /* below 0 means unknown if null is set */

@@ -14,11 +14,6 @@
 #include "view/view_field.h"
 #include "view/view_json.h"
 
-static const struct pins *view_pins(const struct view_place *place)
-{
-	return place->source->pins;
-}
-
 /* Options */
 
 static json_t *view_list_json(const struct option_spec *option, const struct option_value *value)

@@ -97,7 +97,7 @@ static json_t *view_read_num_ports(const struct view_place *place)
 
 static json_t *view_read_rate(const struct view_place *place)
 {
-	return view_member(place->field, place->source->pins->bond);
+	return view_member(place->field, view_pins(place)->bond);
 }
 
 static json_t *view_read_rate_effective(const struct view_place *place)
@@ -165,12 +165,12 @@ static json_t *view_read_partner(const struct view_place *place)
 
 static json_t *view_read_prio(const struct view_place *place)
 {
-	return json_integer(place->source->pins->slaves[place->slot].actor_port_prio);
+	return json_integer(view_pins(place)->slaves[place->slot].actor_port_prio);
 }
 
 static json_t *view_read_why(const struct view_place *place)
 {
-	return view_lacp_why(place->source->pins, place->source->lacp, place->slot);
+	return view_lacp_why(view_pins(place), place->source->lacp, place->slot);
 }
 
 static json_t *view_read_flags(const struct view_place *place)
@@ -198,7 +198,7 @@ static json_t *view_read_flag_bits(const struct view_place *place)
 
 static json_t *view_read_answers(const struct view_place *place)
 {
-	return json_integer(place->source->pins->hold[place->slot].answers);
+	return json_integer(view_pins(place)->hold[place->slot].answers);
 }
 
 #define PORT(member) VIEW_IN(struct lacp_port_state, member)

@@ -13,11 +13,6 @@
 
 #define READ_TRIES 100
 
-static const struct pins *view_pins(const struct view_place *place)
-{
-	return place->source->pins;
-}
-
 enum view_state { VIEW_STATE_DOWN, VIEW_STATE_UP, VIEW_STATE_UNKNOWN };
 
 /* What one monitor says of the slave. */

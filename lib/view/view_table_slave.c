@@ -12,11 +12,6 @@
 #include "view/view_field.h"
 #include "view/view_json.h"
 
-static const struct pins *view_pins(const struct view_place *place)
-{
-	return place->source->pins;
-}
-
 static const struct xbond_slave *view_slave(const struct view_place *place)
 {
 	return place->at;
