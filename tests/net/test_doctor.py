@@ -373,7 +373,9 @@ def test_a_link_that_loses_a_part(pair, tmp_path):
         made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
                      tmp_path / "silent.o", "sec", "classifier")
         for host in (made.far, made.near):
-            assert watched_until(host, bool) == [("warning", "l1", "loss")]
+            found = watched_until(host, lambda found: ("warning", "l1", "loss") in found)
+            # on a busy machine TCP may wait so long for what is lost that the link seems slow, too
+            assert {slave for _, slave, _ in found} == {"l1"}
 
 
 def test_a_link_that_is_slow(pair):
