@@ -27,6 +27,9 @@ struct explain_call {
 enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
 				 struct explain_call *ret_call);
 
+/* Prints the answer, of which it takes the reference: as text, or with -j as it is. */
+enum cli_exit explain_print(const struct cli *cli, json_t *json);
+
 /*
  * What a bond's policy answers to a packet: the policy itself is run on it (BPF_PROG_RUN), so its
  * maps count as they are now.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses the words of a call of explain into a flow. Knows no bond. */
+/*
+ * The words of explain: parses those of a call into a flow, and prints those of an answer. Knows no
+ * bond.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -152,4 +155,117 @@ enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
 	if (status == CLI_DONE && explain_parse_values(call, &err))
 		return cli_wrong(&err);
 	return status;
+}
+
+/* The answer. */
+
+static const char *explain_text_at(const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+
+	return text ? text : "none";
+}
+
+static void explain_print_unsure(const json_t *unsure)
+{
+	size_t i;
+	json_t *name;
+
+	printf(" at once; then it depends on whether the partner lets");
+	json_array_foreach (unsure, i, name)
+		printf("%s %s", i ? " or" : "",
+		       json_is_string(name) ? json_string_value(name) : "none");
+	printf(" transmit\n");
+}
+
+/* then: the event after which the other slave is in use for good. */
+static void explain_print_failed(const json_t *json, const char *then)
+{
+	const json_t *failed = json_object_get(json, "if_failed");
+	const char *at_once = explain_text_at(failed, "at_once"),
+		   *settled = explain_text_at(failed, "settled");
+
+	if (json_is_null(json_object_get(json, "slave")) || json_is_null(failed))
+		return;
+	printf("if %s failed: %s", explain_text_at(json, "slave"), at_once);
+	if (json_array_size(json_object_get(failed, "unsure")))
+		explain_print_unsure(json_object_get(failed, "unsure"));
+	else if (strcmp(at_once, settled) != 0)
+		printf(" at once, %s when bondd has %s\n", settled, then);
+	else
+		printf("\n");
+}
+
+/* Did a policy choose the slave itself? */
+static bool explain_is_chosen(const json_t *json)
+{
+	return !strcmp(explain_text_at(json_object_get(json, "policy"), "answer"), "slot");
+}
+
+static void explain_print_policy(const json_t *policy)
+{
+	const json_t *slot = json_object_get(policy, "slot");
+
+	if (json_is_null(policy))
+		return;
+	printf("answer  of policy %s: ", explain_text_at(policy, "name"));
+	if (strcmp(explain_text_at(policy, "answer"), "slot"))
+		printf("%s\n", explain_text_at(policy, "answer"));
+	else if (json_is_null(slot))
+		printf("a slot that no slave can have\n");
+	else
+		printf("slot %lld\n", (long long)json_integer_value(slot));
+}
+
+/* Of a hash. */
+static void explain_print_slave(const json_t *json)
+{
+	const json_t *why = json_object_get(json, "why");
+
+	printf("slave   %s", explain_text_at(json, "slave"));
+	if (json_is_string(why))
+		printf(": %s", json_string_value(why));
+	if (json_is_true(json_object_get(json, "detour")))
+		printf(" (the %s own may not transmit)",
+		       explain_is_chosen(json) ? "policy's" : "bucket's");
+	putchar('\n');
+}
+
+static void explain_print_hashed(const json_t *json)
+{
+	const json_t *value;
+	const char *separator = "fields  ", *key;
+
+	printf("policy  %s, seed %lld%s\n", explain_text_at(json, "xmit_hash_policy"),
+	       (long long)json_integer_value(json_object_get(json, "hash_seed")),
+	       json_is_true(json_object_get(json, "symmetric")) ? ", symmetric" : "");
+	json_object_foreach ((json_t *)json_object_get(json, "fields"), key, value) {
+		printf("%s%s %s", separator, key, json_string_value(value));
+		separator = ", ";
+	}
+	printf("\nhash    %s, bucket %lld\n", explain_text_at(json, "hash"),
+	       (long long)json_integer_value(json_object_get(json, "bucket")));
+	explain_print_policy(json_object_get(json, "policy"));
+	explain_print_slave(json);
+	explain_print_failed(json, "redistributed its buckets");
+}
+
+static void explain_print_unhashed(const json_t *json)
+{
+	printf("mode    %s: %s\n", explain_text_at(json, "mode"), explain_text_at(json, "why"));
+	explain_print_policy(json_object_get(json, "policy"));
+	printf("slave   %s\n", explain_text_at(json, "slave"));
+	explain_print_failed(json, "chosen another");
+}
+
+enum cli_exit explain_print(const struct cli *cli, json_t *json)
+{
+	if (cli->json)
+		return cli_print_json(json);
+	if (json_is_null(json_object_get(json, "hash")))
+		explain_print_unhashed(json);
+	else
+		explain_print_hashed(json);
+	json_decref(json);
+	return CLI_DONE;
 }

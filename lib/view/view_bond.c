@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks the tables of fields, and so builds the JSON objects of `show` and `stats` from the pinned
- * maps alone. What is unknown becomes null. What bonds and slaves have in common is here, too:
- * packets, and the figures of bondd.
+ * The JSON objects of `show` and `stats`, from the pinned maps alone, and what bonds and slaves
+ * have in common: packets, and the figures of bondd.
  */
 #include "view/view_bond.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/mode.h"
@@ -33,124 +31,6 @@ const char *view_link_word(unsigned int link)
 json_t *view_attached(enum attached attached)
 {
 	return attached == ATTACHED_UNKNOWN ? json_null() : json_boolean(attached == ATTACHED);
-}
-
-/* The walk */
-
-static uint64_t view_integer(const void *at, size_t size)
-{
-	switch (size) {
-	case 1: return *(const uint8_t *)at;
-	case 2: return *(const uint16_t *)at;
-	case 4: return *(const uint32_t *)at;
-	default: return *(const uint64_t *)at;
-	}
-}
-
-static json_t *view_word(const struct view_field *field, uint64_t number)
-{
-	const char *word = field->word((unsigned int)number);
-
-	return word ? json_string(word) : json_null();
-}
-
-static json_t *view_string(const char *text)
-{
-	return text ? json_value_text(text) : json_null();
-}
-
-static json_t *view_real(const struct view_field *field, double number)
-{
-	return field->null && number < 0 ? json_null() : json_real(number);
-}
-
-json_t *view_member(const struct view_field *field, const void *at)
-{
-	const char *member = (const char *)at + field->offset;
-
-	if (field->type == VIEW_MAC)
-		return json_value_mac((const uint8_t *)member);
-	if (field->type == VIEW_STRING)
-		return view_string(*(const char *const *)(const void *)member);
-	if (field->word)
-		return view_word(field, view_integer(member, field->size));
-	if (field->type == VIEW_TEXT)
-		return json_value_text(member);
-	if (field->type == VIEW_REAL)
-		return view_real(field, *(const double *)(const void *)member);
-	if (field->type == VIEW_TRUTH)
-		return json_boolean(view_integer(member, field->size));
-	if (field->null)
-		return json_value_number(view_integer(member, field->size));
-	return json_integer((json_int_t)view_integer(member, field->size));
-}
-
-json_t *view_known(const struct view_field *field, const void *at)
-{
-	struct view_field known = *field;
-
-	known.null = false;
-	return view_member(&known, at);
-}
-
-bool view_has(const struct view_field *field, const struct view_source *source)
-{
-	return !field->needs || (source->pins && mode_has(source->pins->bond->mode, field->needs));
-}
-
-static const void *view_base(const struct view_field *field, const struct view_place *place)
-{
-	return field->base ? field->base(place) : (const char *)place->at + field->offset;
-}
-
-json_t *view_value(const struct view_field *field, const struct view_place *place)
-{
-	struct view_place inner = *place;
-
-	if (place->source && !place->source->pins && !field->foreign)
-		return json_null();
-	inner.field = field;
-	if (field->read)
-		return field->read(&inner);
-	if (!field->table)
-		return view_member(field, place->at);
-	inner.at = view_base(field, place);
-	return view_object(field->table, &inner);
-}
-
-static void view_add_fields(json_t *json, const struct view_table *table,
-			    const struct view_place *place)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		const struct view_field *field = &table->fields[i];
-		struct view_place inner = *place;
-
-		if (!view_has(field, place->source))
-			continue;
-		if (field->type == VIEW_FIELDS) {
-			inner.at = view_base(field, place);
-			if (inner.at)
-				view_add_fields(json, field->table, &inner);
-		} else if (field->name) {
-			json_object_set_new(json, field->name, view_value(field, place));
-		}
-	}
-}
-
-json_t *view_object(const struct view_table *table, const struct view_place *place)
-{
-	json_t *json;
-
-	if (!place->at)
-		return json_null();
-	json = json_object();
-	view_add_fields(json, table, place);
-	return json;
-}
-
-json_t *view_struct(const struct view_table *table, const void *at)
-{
-	return view_object(table, &(const struct view_place){ .at = at });
 }
 
 /* Packets */
