@@ -6,6 +6,7 @@
 #include "view/view_bond.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/mode.h"
