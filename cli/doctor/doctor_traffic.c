@@ -54,17 +54,18 @@ static uint64_t traffic_arrived(const struct doctor_slave *slave)
  */
 static bool traffic_hears_nothing(const struct doctor_bond *bond, const struct doctor_slave *one)
 {
-	uint64_t arrived = traffic_arrived(one), most = one->seen.sent;
-	bool others_hear = false;
+	uint64_t little = traffic_arrived(one) * TRAFFIC_LITTLE, others = 0, least = 0;
 
 	doctor_for_each_slave (slave, bond) {
-		if (slave == one || traffic_arrived(slave) < TRAFFIC_FRAMES)
-			continue;
-		others_hear = true;
-		if (traffic_arrived(slave) < most)
-			most = traffic_arrived(slave);
+		uint64_t arrived = slave == one ? 0 : traffic_arrived(slave);
+
+		others += arrived;
+		if (arrived >= TRAFFIC_FRAMES && (!least || arrived < least))
+			least = arrived;
 	}
-	return others_hear && most && (!arrived || arrived * TRAFFIC_LITTLE < most);
+	if (!one->seen.sent || others < TRAFFIC_FRAMES)
+		return false;
+	return !little || (little < least && little < one->seen.sent);
 }
 
 static void traffic_advise_far_end(const struct doctor_bond *bond, const struct doctor_slave *slave,
@@ -104,7 +105,6 @@ static void traffic_check_hearing(const struct doctor_facts *facts, const struct
 				  const struct doctor_slave *slave, struct doctor_report *report)
 {
 	struct talk_sums all = traffic_of_others(bond, NULL);
-
 	uint64_t arrived = traffic_arrived(slave);
 	char what[64] = "nothing";
 
