@@ -397,11 +397,10 @@ int watch_init(struct daemon *daemon)
 	if (r)
 		return r;
 	sd_event_source_set_priority(daemon->kept, SD_EVENT_PRIORITY_IMPORTANT);
-	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,
-				       watch_on_tick, daemon);
-	if (r < 0)
+	r = loop_timer(daemon->event, TICK_ACCURACY_US, watch_on_tick, daemon, &tick);
+	if (r)
 		return r;
-	sd_event_source_set_enabled(tick, SD_EVENT_ON);
+	sd_event_source_set_time_relative(tick, 0);
 	sd_event_source_set_floating(tick, true);
 	sd_event_source_unref(tick);
 	return 0;

@@ -99,10 +99,10 @@ static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int delay_start(struct bond *bond)
 {
-	int r = sd_event_add_time(bond->daemon->event, delay_timer(bond), CLOCK_MONOTONIC,
-				  UINT64_MAX, DELAY_ACCURACY_US, delay_on_time, bond);
+	int r = loop_timer(bond->daemon->event, DELAY_ACCURACY_US, delay_on_time, bond,
+			   delay_timer(bond));
 
-	if (r >= 0)
+	if (!r)
 		delay_arm(bond);
 	return r;
 }

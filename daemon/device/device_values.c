@@ -261,9 +261,8 @@ static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 static int fail_over_mac_start(struct bond *bond)
 {
 	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
-	int r = sd_event_add_defer(bond->daemon->event, &state->turn, fail_over_mac_on_event, bond);
 
-	return r < 0 ? r : sd_event_source_set_enabled(state->turn, SD_EVENT_OFF);
+	return loop_defer(bond->daemon->event, fail_over_mac_on_event, bond, &state->turn);
 }
 
 static void fail_over_mac_decided(struct bond *bond, bool has_new_active)
