@@ -240,11 +240,7 @@ static json_t *explain_read_mode(const struct view_place *place)
 
 static const char *explain_policy_word(unsigned int policy)
 {
-	const struct option_name *name = option_at(OPT_XMIT_HASH_POLICY)->names;
-
-	while (name->name && name->number != policy)
-		name++;
-	return name->name;
+	return option_name_by_number(option_at(OPT_XMIT_HASH_POLICY), policy);
 }
 
 static json_t *explain_read_fields(const struct view_place *place)

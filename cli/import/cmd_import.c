@@ -166,12 +166,9 @@ static json_t *import_read_bonds(const struct view_place *place)
 static json_t *import_read_remarks(const struct view_place *place)
 {
 	const struct import *import = place->at;
-	json_t *remarks = json_array();
 
-	for (size_t i = 0; i < import->remark_count; i++)
-		json_array_append_new(remarks,
-				      view_struct(place->field->table, &import->remarks[i]));
-	return remarks;
+	return view_structs(place->field->table, import->remarks, import->remark_count,
+			    sizeof(*import->remarks));
 }
 
 static const char *import_tool_word(unsigned int i)

@@ -52,21 +52,17 @@ static json_t *top_read_problems(const struct view_place *place)
 static json_t *top_read_hottest(const struct view_place *place)
 {
 	const struct top_bond *bond = place->at;
-	json_t *hottest = json_array();
 
-	for (size_t i = 0; top_is_readable(place) && i < bond->hot_count; i++)
-		json_array_append_new(hottest, view_struct(place->field->table, &bond->hot[i]));
-	return hottest;
+	return view_structs(place->field->table, bond->hot,
+			    top_is_readable(place) ? bond->hot_count : 0, sizeof(*bond->hot));
 }
 
 static json_t *top_read_slaves_json(const struct view_place *place)
 {
 	const struct top_bond *bond = place->at;
-	json_t *slaves = json_array();
 
-	for (size_t i = 0; top_is_readable(place) && i < bond->slave_count; i++)
-		json_array_append_new(slaves, view_struct(place->field->table, &bond->slaves[i]));
-	return slaves;
+	return view_structs(place->field->table, bond->slaves,
+			    top_is_readable(place) ? bond->slave_count : 0, sizeof(*bond->slaves));
 }
 
 #define RATE(title, member, sentence)                                                 \

@@ -130,8 +130,7 @@ static bool option_number_by_name(const struct option_spec *option, const char *
 	return false;
 }
 
-/* NULL if the number has no name. */
-static const char *option_name_by_number(const struct option_spec *option, uint32_t number)
+const char *option_name_by_number(const struct option_spec *option, uint32_t number)
 {
 	struct option_name name;
 

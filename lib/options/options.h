@@ -159,6 +159,8 @@ const struct option_spec *option_find(enum option_scope scope, const char *name)
 
 /* The i-th name that its value may have, aliases included. Returns false behind the last one. */
 bool option_name_at(const struct option_spec *option, unsigned int i, struct option_name *ret_name);
+/* NULL if the number has no name. */
+const char *option_name_by_number(const struct option_spec *option, uint32_t number);
 /* The allowed values in words, as help and messages have them: "on|off", "0..65535". */
 const char *option_values(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE]);
 

@@ -133,6 +133,8 @@ json_t *view_known(const struct view_field *field, const void *at);
 json_t *view_object(const struct view_table *table, const struct view_place *place);
 /* The same of a struct alone. */
 json_t *view_struct(const struct view_table *table, const void *at);
+/* The same of each of so many structs in a row, each of so many bytes. */
+json_t *view_structs(const struct view_table *table, const void *first, size_t count, size_t size);
 
 /* The counters of the slave, or of the bond, for `base`. */
 const void *view_base_packets(const struct view_place *place);

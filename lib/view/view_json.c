@@ -289,3 +289,12 @@ json_t *view_struct(const struct view_table *table, const void *at)
 {
 	return view_object(table, &(const struct view_place){ .at = at });
 }
+
+json_t *view_structs(const struct view_table *table, const void *first, size_t count, size_t size)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, view_struct(table, (const char *)first + i * size));
+	return list;
+}
