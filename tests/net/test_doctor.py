@@ -375,7 +375,7 @@ def test_a_link_that_loses_a_part(pair, tmp_path):
         for host in (made.far, made.near):
             found = watched_until(host, lambda found: ("warning", "l1", "loss") in found)
             # on a busy machine TCP may wait so long for what is lost that the link seems slow, too
-            assert {slave for _, slave, _ in found} == {"l1"}
+            assert set(found) <= {("warning", "l1", "loss"), ("warning", "l1", "slow")}
 
 
 def test_a_link_that_is_slow(pair):
