@@ -133,6 +133,7 @@ struct client_rounds {
 	uint64_t asked_due_ns;	 /* when the present one is; 0: there is none */
 	uint64_t retold_ns;	 /* those up to then are made good by the round that goes on */
 	bool retells;		 /* it does that; if it is given up, the next one does */
+	bool counts; /* what is told; not at first: a bondd that died may just have told it */
 	uint32_t news;
 	bool are_marked;	    /* only addresses that this host has may have clients */
 	struct gone_addresses gone; /* their clients are forgotten before the next round */
@@ -249,7 +250,7 @@ static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
 	}
 	if (rounds->plan.what[i] == CLIENT_WRITE)
 		entry->client.tells = 0;
-	else if (entry->client.tells)
+	else if (entry->client.tells && rounds->counts)
 		entry->client.tells--;
 	if (entry->client.tells && (rounds->plan.tells_again || !rounds->tell_ns))
 		rounds->tell_ns = clock_now_ns() + TELL_AGAIN_NS;
@@ -262,6 +263,7 @@ static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
 static void rounds_end(struct bond *bond, struct client_rounds *rounds)
 {
 	rounds_drop(rounds);
+	rounds->counts = true;
 	if (rounds->retells) {
 		rounds->asked_ns = rounds->retold_ns;
 		rounds->asked_due_ns = 0;

@@ -174,6 +174,23 @@ def test_what_follows_fast_is_told_again_later(shared):
     wait_for(lambda: gone not in made.all_know(), made.all_know)
 
 
+def test_bondd_dies_again_and_again(shared):
+    """Each time it has just told them. The last one tells them often enough."""
+    made = shared()
+    made.does_not_probe()
+    made.ask()
+    gone = made.macs()["l2"]
+    wait_for(lambda: gone in made.all_know(), made.all_know)
+    made.near.kill_bondd()
+    made.far.ip("link", "set", "l2", "down")
+    for _ in range(4):
+        with made.near.dying_at("clients-half-told", wait=False):
+            pass
+    made.near.start_bondd()
+    wait_for(lambda: gone not in made.all_know(), made.all_know, deadline=12)
+    wait_for(lambda: not waiting(made), "all to be told", deadline=15)
+
+
 def test_the_address_of_a_slave_without_a_link(shared):
     """The active slave teaches it to the switches, and is promiscuous for a while, so what clients
     still send there arrives. The slave has it again at once when its link is back.
