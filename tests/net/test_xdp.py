@@ -346,7 +346,8 @@ def test_bondd_dies_half_way(lone, step):
     with near.dying_at(step):
         near.ctl_try("set", "bond0", "rx_hook", "xdp")
     near.start_bondd()
-    assert hooks(near) == {"l0": "xdp"} and has_xdp(near, "l0")
+    assert hooks(near) == {"l0": "xdp"}
+    wait_for(lambda: has_xdp(near, "l0"), "bondd's first look")
     near.ctl("set", "bond0", "rx_hook", "tc")
     assert not has_xdp(near, "l0") and features(near) == before
 
