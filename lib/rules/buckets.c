@@ -37,6 +37,7 @@ void weights_of(const struct pins *pins, uint64_t owners,
 #define STRIDE 2531
 
 struct share {
+	uint64_t slots; /* that have a weight */
 	int have[XBOND_MAX_SLAVES];
 	int least[XBOND_MAX_SLAVES]; /* ideal, rounded down, at least 1 */
 	int most[XBOND_MAX_SLAVES];  /* ideal, rounded up, at least 1 */
@@ -66,6 +67,7 @@ static void buckets_bound(struct share *share, const uint32_t weight[XBOND_MAX_S
 
 		if (!weight[slot])
 			continue;
+		share->slots |= slots_bit((unsigned int)slot);
 		share->least[slot] = scaled < total ? 1 : (int)(scaled / total);
 		share->most[slot] = scaled < total ? 1 : (int)((scaled + total - 1) / total);
 	}
@@ -76,19 +78,19 @@ static int buckets_neediest(const struct share *share)
 {
 	int best = -1, best_gap = 0;
 
-	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+	slots_for_each (share->slots, slot) {
 		int gap = share->least[slot] - share->have[slot];
 
 		if (gap > best_gap) {
-			best = slot;
+			best = (int)slot;
 			best_gap = gap;
 		}
 	}
 	if (best >= 0)
 		return best;
-	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+	slots_for_each (share->slots, slot)
 		if (share->have[slot] < share->most[slot])
-			return slot;
+			return (int)slot;
 	return -1;
 }
 
@@ -137,14 +139,16 @@ static void buckets_give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKE
 				 const uint8_t *home, const uint32_t weight[XBOND_MAX_SLAVES],
 				 const int bound[XBOND_MAX_SLAVES])
 {
-	for (int k = 0; k < XBOND_BUCKETS; k++) {
-		int i = k * STRIDE % XBOND_BUCKETS, slot = buckets_neediest(share);
+	int slot = buckets_neediest(share);
 
-		if (slot < 0)
-			return;
-		if (buckets_may_move(home, i, weight) &&
-		    share->have[bucket[i]] > bound[bucket[i]] && share->have[slot] < bound[slot])
-			buckets_give(share, &bucket[i], slot);
+	for (int k = 0; k < XBOND_BUCKETS && slot >= 0 && share->have[slot] < bound[slot]; k++) {
+		int i = k * STRIDE % XBOND_BUCKETS;
+
+		if (!buckets_may_move(home, i, weight) ||
+		    share->have[bucket[i]] <= bound[bucket[i]])
+			continue;
+		buckets_give(share, &bucket[i], slot);
+		slot = buckets_neediest(share);
 	}
 }
 
