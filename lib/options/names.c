@@ -141,13 +141,15 @@ static unsigned int guess_distance(const char *a, const char *b)
 /* At least half of each word must be right. */
 void guess_offer(struct guess *guess, const char *candidate)
 {
+	size_t word = strlen(guess->word), length = strlen(candidate);
 	unsigned int distance;
 
-	if (strlen(guess->word) > GUESS_LENGTH || strlen(candidate) > GUESS_LENGTH)
+	if (word > GUESS_LENGTH || length > GUESS_LENGTH || word > length + GUESS_DISTANCE ||
+	    length > word + GUESS_DISTANCE)
 		return;
 	distance = guess_distance(guess->word, candidate);
-	if (distance > GUESS_DISTANCE || 2 * distance > strlen(candidate) ||
-	    2 * distance > strlen(guess->word) || (guess->best && distance >= guess->distance))
+	if (distance > GUESS_DISTANCE || 2 * distance > length || 2 * distance > word ||
+	    (guess->best && distance >= guess->distance))
 		return;
 	guess->best = candidate;
 	guess->distance = distance;
