@@ -212,16 +212,21 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
-	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close
+	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close free
 # Loops over all buckets would take all the time; sentences and the target's own ways say nothing new.
 $(B)/lib/rules/buckets.o $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_mac_set \
 	bond_evaluate xdp_settle_tx xdp_ask_again rx_turn_start poll_schedule bypass_read_captures \
-	bpf_map_lookup_elem handover_begin log_line
-$(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd
-# Reporting each comparison takes most of the time there, and well-formed frames come without it. Of
-# what is undefined, the core can do these; a build with SAN=undefined looks for all.
-$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp \
+	bpf_map_lookup_elem handover_begin log_line calloc free
+$(B)/tests/fuzz/fuzz_shown: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd free
+# Reporting each comparison of numbers takes most of the time there. It helps with magic numbers: well-formed frames
+# come without it, and in text there are none.
+compares_in_vain := $(filter $(addsuffix %,$(addprefix $(B)/,lib/lacp/ lib/options/ lib/rules/ lib/view/ cli/doctor/ cli/import/ \
+	cli/monitor/ cli/show/ daemon/bond/ daemon/control/ daemon/manage/ daemon/parts)),$(objects)) \
+	$(patsubst %,$(B)/tests/fuzz/fuzz_%.o,config control events import lacp pins shown)
+$(compares_in_vain): INSTRUMENTS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
+# Of what is undefined, the core of LACP can do these; a build with SAN=undefined looks for all.
+$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ),\
 	-fno-sanitize=undefined -fsanitize=bounds$(comma)shift$(comma)signed-integer-overflow -fsanitize-address-use-after-return=never)
 
 # Small programs that tests and benchmarks run.

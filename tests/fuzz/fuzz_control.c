@@ -12,7 +12,7 @@
 #include "daemon/handover/handover.h"
 #include "daemon/watch.h"
 #include "options/values.h"
-#include "tests/fuzz/input.h"
+#include "tests/fuzz/arena.h"
 
 #define MEMBERS 2
 
@@ -25,8 +25,10 @@ static struct {
 	struct xbond_hold hold[XBOND_MAX_SLAVES];
 	struct xbond_lacp lacp;
 } maps;
+static struct xbond_bond initial;
 static struct bond bond;
 static struct daemon bondd;
+static bool making_parts;
 static unsigned int answers; /* to one request */
 static int kernel_says;	     /* 0 or -errno, whatever it is asked for */
 
@@ -47,6 +49,16 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
 int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
 			  struct err *err);
 void __wrap_log_line(int priority, const char *format, ...);
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+/* What is in parts is large. */
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return making_parts ? memset(arena_take(count * size), 0, count * size)
+			    : __real_calloc(count, size);
+}
 
 static int kernel_answers(struct err *err)
 {
@@ -180,23 +192,36 @@ void __wrap_log_line(int priority, const char *format, ...)
 	(void)format;
 }
 
-static void control_make_bond(void)
+/* Once. */
+static void control_make_daemon(void)
 {
-	memset(&maps, 0, sizeof(maps));
-	memset(&bond, 0, sizeof(bond));
-	parts_new(&bond);
-	maps.bond = (struct xbond_bond){ .magic = XBOND_ABI_MAGIC,
-					 .abi_version = XBOND_ABI_VERSION,
-					 .state = XBOND_BOND_READY,
-					 .name = "bond0",
-					 .miimon_ms = 100,
-					 .active_slot = XBOND_NO_SLOT };
+	parts_list();
+	initial = (struct xbond_bond){ .magic = XBOND_ABI_MAGIC,
+				       .abi_version = XBOND_ABI_VERSION,
+				       .state = XBOND_BOND_READY,
+				       .name = "bond0",
+				       .miimon_ms = 100,
+				       .active_slot = XBOND_NO_SLOT };
 	for (int id = 0; id < OPT_COUNT; id++) {
 		struct option_value value = option_initial(option_at(id));
 
 		if (option_at(id)->home == OPTION_IN_BOND && id != OPT_ACTIVE_SLAVE)
-			values_write_bond(&maps.bond, option_at(id), &value);
+			values_write_bond(&initial, option_at(id), &value);
 	}
+	bondd.bonds = &bond;
+	bondd.paths.bpf_dir = "/nonexistent";
+	bondd.paths.run_dir = "/nonexistent";
+	bondd.paths.config_dir = "/nonexistent";
+}
+
+static void control_make_bond(void)
+{
+	memset(&maps, 0, sizeof(maps));
+	memset(&bond, 0, sizeof(bond));
+	making_parts = true;
+	parts_new(&bond);
+	making_parts = false;
+	maps.bond = initial;
 	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
 		maps.slaves[slot].state = XBOND_SLOT_MEMBER;
 		snprintf(maps.slaves[slot].name, sizeof(maps.slaves[slot].name), "eth%u", slot);
@@ -209,10 +234,6 @@ static void control_make_bond(void)
 					     .slaves = maps.slaves,
 					     .hold = maps.hold,
 					     .lacp = &maps.lacp };
-	bondd.bonds = &bond;
-	bondd.paths.bpf_dir = "/nonexistent";
-	bondd.paths.run_dir = "/nonexistent";
-	bondd.paths.config_dir = "/nonexistent";
 }
 
 static void control_check_answer(json_t *answer)
@@ -240,8 +261,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	uint8_t flags = input_u8(&input);
 
+	arena_start();
 	if (!bondd.bonds)
-		parts_list();
+		control_make_daemon();
 	control_make_bond();
 	kernel_says = flags & 2 ? -EMSGSIZE : flags & 4 ? -EPERM : 0;
 	while (input.left) {
