@@ -38,11 +38,6 @@ __noinline __u32 queue_slot(__u32 queue_mapping)
 	return SELECT_NONE;
 }
 
-static __always_inline int queue_ids_used(void)
-{
-	return READ_ONCE(table.flags) & XBOND_F_QUEUE_IDS;
-}
-
 /* The value that tc_index needs so that the slave and a small priority survive; 0: none. */
 static __always_inline __u32 queue_before_crossing(__u32 queue_mapping, __u32 priority)
 {
@@ -169,13 +164,11 @@ static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac, __
  */
 #define TEAM_SLOT_BITS (XBOND_MAX_SLAVES - 1)
 
-/* Passes the packet on to the team, with the slot in its hash, if the team can send. */
+/* Passes the packet on to the team, with the slot in its hash. */
 static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 length)
 {
 	__u32 hash = skb->hash;
 
-	if (!(READ_ONCE(table.flags) & XBOND_F_TEAM_SENDS))
-		return tx_send(slot, length);
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
 	choose_count(slot, length);
@@ -224,20 +217,18 @@ __noinline int tx_tell(struct __sk_buff *skb, __u32 slot, __u32 active)
 	return rarp_make(skb, pinned->mac, inside) ? TC_ACT_SHOT : tx_send(active, RARP_SIZE);
 }
 
-typedef int (*tx_sender)(struct __sk_buff *skb, __u32 slot, __u32 length);
-
-static __always_inline int tx_redirect(struct __sk_buff *skb, __u32 slot, __u32 length)
+/* flags: table.flags, read once for everything, without XBOND_F_TEAM_SENDS if it may not send. */
+static __always_inline int tx_send_on(struct __sk_buff *skb, __u32 slot, __u32 length, __u32 flags)
 {
-	(void)skb;
-	return tx_send(slot, length);
+	return flags & XBOND_F_TEAM_SENDS ? team_send(skb, slot, length) : tx_send(slot, length);
 }
 
 /* Sends a packet while bondd is away. */
 static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 active,
-					__u32 length, tx_sender send)
+					__u32 length, __u32 flags)
 {
 	return rarp_is_due(rarp_vlan(skb), active) ? tx_tell(skb, slot, active)
-						   : send(skb, slot, length);
+						   : tx_send_on(skb, slot, length, flags);
 }
 
 /* While bondd is away, the network is told where the active slave is. */
@@ -247,7 +238,7 @@ static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask, __
 
 	if (READ_ONCE(table.watched))
 		return tx_send(slot, length);
-	return tx_send_away(skb, slot, tlb_active(mask), length, tx_redirect);
+	return tx_send_away(skb, slot, tlb_active(mask), length, 0);
 }
 
 __noinline int tx_drop(void)
@@ -267,34 +258,30 @@ static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 
  * Sends to the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
  * packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot() or its like.
  */
-static __always_inline int tx_transmit_by(struct __sk_buff *skb, __u32 asked, tx_chooser choose,
-					  tx_sender send)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 flags, __u32 asked,
+				       tx_chooser choose)
 {
-	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
+	__u32 length = skb->len, slot;
 	__u64 mask = select_mask(flags);
 
 	if (!mask)
 		return tx_drop();
 	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && slots_have(mask, asked) &&
 	    select_is_up(asked, NETDEV_SENDS))
-		return send(skb, asked, length);
+		return tx_send_on(skb, asked, length, flags);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
 		if (flags & XBOND_F_TLB)
 			return tx_transmit_tlb(skb, mask, asked);
 		if (tx_is_neighbour_message(skb))
-			return send(skb, tx_copy_to_others(skb, mask), length);
+			return tx_send_on(skb, tx_copy_to_others(skb, mask), length, flags);
 	}
 	slot = choose(skb, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
-		return send(skb, slot, length);
+		return tx_send_on(skb, slot, length, flags);
 	if (slot & CHOOSE_TELL)
-		return tx_send_away(skb, slot & ~CHOOSE_TELL, slot & ~CHOOSE_TELL, length, send);
-	return slot == CHOOSE_ALL ? send(skb, tx_copy_to_others(skb, mask), length) : TC_ACT_SHOT;
-}
-
-static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose)
-{
-	return tx_transmit_by(skb, asked, choose, tx_redirect);
+		return tx_send_away(skb, slot & ~CHOOSE_TELL, slot & ~CHOOSE_TELL, length, flags);
+	return slot == CHOOSE_ALL ? tx_send_on(skb, tx_copy_to_others(skb, mask), length, flags)
+				  : TC_ACT_SHOT;
 }
 
 /*
@@ -303,31 +290,18 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
  * device. (A namespace cookie does not help: for a packet without a socket the helper returns that
  * of the first namespace.)
  */
-static __always_inline int path_is_direct(void)
+static __always_inline int path_is_direct(__u32 flags)
 {
-	__u32 flags = READ_ONCE(table.flags);
+	const __u32 needed = XBOND_F_STACK_DIRECT | XBOND_F_CARRIER;
 
-	return (READ_ONCE(settings.path) == XBOND_PATH_DIRECT || flags & XBOND_F_STACK_DIRECT) &&
-	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
-	       READ_ONCE(table.watched);
-}
-
-static __always_inline __u32 tx_asked(const struct __sk_buff *skb)
-{
-	return queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE;
-}
-
-/* A team stays where it was made, so an ifindex is good there, whether bondd watches or not. */
-__noinline int tx_for_team(struct __sk_buff *skb)
-{
-	return tx_transmit_by(skb, tx_asked(skb), tx_choose, team_send);
+	if (READ_ONCE(settings.path) == XBOND_PATH_DIRECT)
+		flags |= XBOND_F_STACK_DIRECT;
+	return (flags & (needed | XBOND_F_FORCE_COUNTED)) == needed && READ_ONCE(table.watched);
 }
 
 /* A veth clears skb->priority; xbond_port restores as much as fits. */
-static __always_inline int tx_cross(struct __sk_buff *skb)
+static __always_inline int tx_cross(struct __sk_buff *skb, __u32 flags)
 {
-	__u32 flags = READ_ONCE(table.flags);
-
 	if (flags & XBOND_F_QUEUE_IDS)
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
 	else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT))
@@ -335,20 +309,24 @@ static __always_inline int tx_cross(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+/* A team stays where it was made, so an ifindex is good there, whether bondd watches or not. */
 static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 {
-	if (path_is_direct())
-		return tx_transmit(skb, tx_asked(skb), choose);
-	if (READ_ONCE(table.flags) & XBOND_F_TEAM)
-		return choose == tx_choose ? tx_for_team(skb)
-					   : tx_transmit_by(skb, tx_asked(skb), choose, team_send);
-	return tx_cross(skb);
+	__u32 flags = READ_ONCE(table.flags), asked = SELECT_NONE;
+
+	if (path_is_direct(flags))
+		flags &= ~XBOND_F_TEAM_SENDS;
+	else if (!(flags & XBOND_F_TEAM))
+		return tx_cross(skb, flags);
+	if (flags & XBOND_F_QUEUE_IDS)
+		asked = queue_slot(skb->queue_mapping);
+	return tx_transmit(skb, flags, asked, choose);
 }
 
 /* A netkit keeps skb->priority, so only queue_ids need to cross. */
-static __always_inline int tx_crossing_is_ours(void)
+static __always_inline int tx_crossing_is_ours(__u32 flags)
 {
-	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
+	return (flags & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
 }
 
 /*
@@ -357,18 +335,19 @@ static __always_inline int tx_crossing_is_ours(void)
  */
 static __always_inline int tx_port(struct __sk_buff *skb, tx_chooser choose)
 {
+	__u32 flags = READ_ONCE(table.flags) & ~XBOND_F_TEAM_SENDS;
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
 	skb->queue_mapping = 0;
-	if (crossed && tx_crossing_is_ours()) {
-		if (crossed & QUEUE_CROSSING && queue_ids_used()) {
+	if (crossed && tx_crossing_is_ours(flags)) {
+		if (crossed & QUEUE_CROSSING && flags & XBOND_F_QUEUE_IDS) {
 			asked = QUEUE_SLOT(crossed);
 			crossed &= 0xff;
 		}
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return tx_transmit(skb, asked, choose);
+	return tx_transmit(skb, flags, asked, choose);
 }
 
 #endif

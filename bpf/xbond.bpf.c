@@ -137,7 +137,7 @@ int xbond_egress(struct __sk_buff *skb)
 SEC("?tc")
 int xbond_egress_pair(struct __sk_buff *skb)
 {
-	return tx_cross(skb);
+	return tx_cross(skb, READ_ONCE(table.flags));
 }
 
 /* While the bond has a policy. Also the other programs of such names. */
@@ -242,7 +242,7 @@ static __always_inline int rx_hand_over_past_the_pair(const struct __sk_buff *sk
 /* To bond0. */
 static __always_inline int rx_hand_over(const struct __sk_buff *skb, __u32 flags)
 {
-	if (path_is_direct())
+	if (path_is_direct(flags))
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
 	if (flags & (XBOND_F_OPENING | XBOND_F_REDIRECT_PEER))
 		return rx_hand_over_past_the_pair(skb, flags);
@@ -258,7 +258,7 @@ __noinline int rx_hand_over_copy(struct __sk_buff *skb, __u32 slot)
 	__u32 flags = READ_ONCE(table.flags);
 	long refused;
 
-	if (path_is_direct() ||
+	if (path_is_direct(flags) ||
 	    (flags & XBOND_F_OPENING && READ_ONCE(table.watched) && table.bond_ifindex))
 		refused = bpf_clone_redirect(skb, table.bond_ifindex, BPF_F_INGRESS);
 	else

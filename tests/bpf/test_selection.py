@@ -299,6 +299,22 @@ def test_direct_redirects_at_egress_unless_counted_is_forced(datapath):
     assert datapath.transmit(packets.packet("udp4"), "xbond_egress") == (TC_UNSPEC, None)
 
 
+@pytest.mark.parametrize("sends", [0, X.F_TEAM_SENDS])
+@pytest.mark.parametrize("path", [X.PATH_COUNTED, X.PATH_DIRECT])
+@pytest.mark.parametrize("watched", [0, 1])
+@pytest.mark.parametrize("mode", [X.SELECT_HASH, X.SELECT_ACTIVE])
+def test_a_team_sends_if_it_can_unless_the_path_is_direct(datapath, sends, path, watched, mode):
+    """The slave is chosen and counted in any case."""
+    datapath.table.selection, datapath.settings.path = mode, path
+    datapath.table.flags |= X.F_TEAM | sends
+    datapath.table.watched = watched
+    passes = sends and not (path == X.PATH_DIRECT and watched)
+    verdict, slot = datapath.transmit(packets.packet("udp4"), "xbond_egress")
+    assert verdict == (TC_UNSPEC if passes else TC_REDIRECT)
+    datapath.table.watched = 1
+    assert slot == datapath.slot(packets.packet("udp4"))
+
+
 # the watchdog
 
 def test_a_beat_lasts_three_seconds(datapath):
