@@ -10,7 +10,7 @@ from built import BUILD, ROOT
 # In a manual the marks are comments; in JSON they are what stands around the definitions.
 LIST = r"(?s)(; fields ([\w-]+): made by `make fields`\n)(.*?)(; end of fields\n)"
 SCHEMA = r'(?s)(  "definitions": \{\n)()(.*)(  \}\n\}\n)'
-MADE_SCHEMAS = ("show", "stats", "explain", "flows", "top", "import", "import-keys")
+MADE_SCHEMAS = ("show", "stats", "explain", "flows", "top", "import", "import-keys", "monitor")
 MADE = {f"docs/json/{name}.schema.json" for name in MADE_SCHEMAS} | \
     {f"man/{page.name}" for page in (ROOT / "man").glob("*.scd") if "; fields " in page.read_text()}
 

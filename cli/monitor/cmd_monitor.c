@@ -16,6 +16,7 @@
 #include "cli/base/cli.h"
 #include "cli/monitor/events_in.h"
 #include "view/view_bond.h"
+#include "view/view_field.h"
 
 /* Times as people write them after --since. */
 
@@ -166,8 +167,8 @@ static enum cli_exit monitor_print_kinds_json(void)
 		const struct event_kind_info *info = event_kind_info((enum event_kind)kind);
 		json_t *fields = json_array();
 
-		for (const char *const *field = info->fields; *field; field++)
-			json_array_append_new(fields, json_string(*field));
+		for (size_t i = 0; i < info->count; i++)
+			json_array_append_new(fields, json_string(info->fields[i].name));
 		json_array_append_new(kinds, json_pack("{s:s, s:s, s:o}", "kind", info->name,
 						       "meaning", info->meaning, "fields", fields));
 	}

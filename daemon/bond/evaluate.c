@@ -16,6 +16,7 @@
 #include "daemon/bond/part.h"
 #include "daemon/dataplane/dataplane.h"
 #include "options/values.h"
+#include "view/view_bond.h"
 #include "view/view_json.h"
 
 static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -111,13 +112,6 @@ static const char *const bond_tell_link_words[] = {
 	[XBOND_LINK_GOING_UP] = "going up",
 	[XBOND_LINK_GOING_DOWN] = "going down",
 };
-/* As in JSON, which has them of `show`, too. */
-static const char *const bond_tell_link_names[] = {
-	[XBOND_LINK_DOWN] = "down",
-	[XBOND_LINK_UP] = "up",
-	[XBOND_LINK_GOING_UP] = "going_up",
-	[XBOND_LINK_GOING_DOWN] = "going_down",
-};
 
 static struct event bond_tell_event(struct bond *bond, enum event_kind kind, int priority,
 				    const char *slave)
@@ -194,7 +188,7 @@ static void bond_tell_link(struct bond *bond, unsigned int slot)
 	bool is_used = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
 	struct event event = bond_tell_event(bond, EVENT_LINK, LOG_NOTICE, slave->name);
 
-	event.field[0] = event_text("state", bond_tell_link_names[slave->link]);
+	event.field[0] = event_text("state", view_link_word(slave->link));
 	event.field[1] = event_text("reason", is_used ? NULL : why);
 	if (is_used && why)
 		event_tell(&event, "%s is %s although %s: %s", slave->name, words, why,

@@ -56,7 +56,9 @@ enum view_type {
 	VIEW_MAC,    /* null: unknown */
 	VIEW_WORD,   /* one of those that `word` has */
 	VIEW_WORDS,  /* an array of them; without `word`, of any text */
-	VIEW_TEXTS,  /* an object of texts, each of which may be missing; `word` has their names */
+	VIEW_TEXTS,  /* an object of texts, each of which may be missing; `word` has their names.
+		      * Without it any names, and null.
+		      */
 	VIEW_OBJECT, /* with the fields of `table` */
 	VIEW_ARRAY,  /* of such objects */
 	VIEW_FIELDS, /* the fields of `table` stand here, in the same object */

@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
+struct view_field;
+
 /* Values of the maps. Unknown values become null. All functions return new references. */
 
 /* How real numbers are written: rates and shares are not known any better. */
@@ -26,9 +28,6 @@ json_t *json_value_since_ms(uint64_t since_ns);
 /*
  * Events: what bondd hands to its subscribers and writes into the journal, and what bondctl prints
  * (EVENTS in bondctl-monitor(8)). Called by bondd, and by bondctl for what it tells itself.
- *
- * The kinds of events, and the fields that each kind may have beside those that all have. The one
- * list: bondd, bondctl, the manual and the JSON schema are held against it.
  */
 
 #define EVENT_FIELDS_MAX 5 /* of one kind */
@@ -46,7 +45,7 @@ enum event_kind {
 	EVENT_ATTACHED,
 	EVENT_PROBLEM,
 	EVENT_NOTE,
-	/* Told by bondctl, not by bondd: */
+	/* Those that follow are of no run of bondd, and have no number: */
 	EVENT_BONDD,
 	EVENT_DETOUR,
 	EVENT_HOLD,
@@ -54,10 +53,17 @@ enum event_kind {
 	EVENT_KINDS
 };
 
+/* Which names an event of a kind has. */
+enum event_about { EVENT_ABOUT_NEITHER, EVENT_ABOUT_BOND, EVENT_ABOUT_SLAVE, EVENT_ABOUT_EITHER };
+
+/* From a row follow what --kinds prints, the schema, and the list in the manual. */
 struct event_kind_info {
 	const char *name;
-	const char *meaning;
-	const char *fields[EVENT_FIELDS_MAX + 1]; /* NULL at the end */
+	const char *meaning; /* a clause */
+	const char *more;    /* sentences for the manual; NULL: none */
+	enum event_about about;
+	const struct view_field *fields; /* those that it adds */
+	size_t count;
 };
 
 const struct event_kind_info *event_kind_info(enum event_kind kind);

@@ -214,19 +214,6 @@ def test_exit_status():
         assert re.findall(r"\b(\d) ", line) == described == list("0123456")
 
 
-def test_events():
-    """The section EVENTS has every kind of event with its fields, and no other."""
-    listed = json.loads(bondctl("-j", "monitor", "--kinds"))
-    kinds = {kind["kind"]: kind["fields"] for kind in listed}
-    text = section("bondctl-monitor.8", "EVENTS").split("\nUnder systemd")[0]
-    entries_of = re.split(r"^\*(\w+)\*$", text, flags=re.M)[1:]
-    described = dict(zip(entries_of[::2], entries_of[1::2]))
-    assert list(described) == list(kinds)
-    for kind, fields in kinds.items():
-        assert set(re.findall(r"\*(\w+)\*", described[kind])) - {"slave", "receive"} - \
-            ({"from", "to", "buckets"} if kind == "buckets" else set()) == set(fields), kind
-
-
 def test_help_of_verbs_has_the_options(table):
     taken = {"create": {name for name, option in table.items() if option["scope"] == "bond"} -
              {"active_slave", "up"},

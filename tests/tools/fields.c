@@ -3,6 +3,7 @@
  * fields schema|list NAME: prints what is made from the tables of fields: the definitions of
  * docs/json/NAME.schema.json, or a list of a manual. tests/fields.py puts it there.
  */
+#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "common/readings.h"
 #include "options/options.h"
 #include "view/view_field.h"
+#include "view/view_json.h"
 
 #define WIDTH 100 /* of a line of a manual */
 #define WORDS 32  /* no list of words has as many */
@@ -113,6 +115,9 @@ static json_t *schema_texts(const struct view_field *field)
 {
 	json_t *properties = json_object();
 
+	if (!field->word)
+		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
+				 schema_text(true));
 	for (unsigned int i = 0; i < WORDS; i++)
 		if (fields_is_word(field->word(i)))
 			json_object_set_new(properties, field->word(i), schema_text(false));
@@ -362,6 +367,59 @@ static json_t *schema_of_show(void)
 	return definitions;
 }
 
+static json_t *schema_null_or(bool null, json_t *schema)
+{
+	if (!null)
+		return schema;
+	json_decref(schema);
+	return schema_typed("null", false);
+}
+
+/* What events of this kind have, with what all have. */
+static json_t *schema_event(enum event_kind kind)
+{
+	const struct event_kind_info *info = event_kind_info(kind);
+	const struct view_table added = { info->name, info->fields, info->count };
+	bool has_run = kind < EVENT_BONDD, of_slave = info->about == EVENT_ABOUT_SLAVE;
+	json_t *slave = schema_text(info->about == EVENT_ABOUT_EITHER);
+	json_t *required = json_pack("[s, s, s, s, s, s, s, s]", "time", "time_us", "bondd", "seq",
+				     "kind", "bond", "slave", "text");
+	json_t *properties = json_pack(
+		"{s:o, s:o, s:o, s:o, s:{s:s}, s:o, s:o, s:o}", "time", schema_ref("time"),
+		"time_us", schema_number(0, 0, false), "bondd",
+		schema_null_or(!has_run, schema_ref("run")), "seq",
+		schema_null_or(!has_run, schema_number(1, 0, false)), "kind", "const", info->name,
+		"bond", schema_null_or(info->about == EVENT_ABOUT_NEITHER, schema_text(false)),
+		"slave", schema_null_or(!of_slave && info->about != EVENT_ABOUT_EITHER, slave),
+		"text", schema_text(false));
+
+	schema_add_fields(&added, false, false, required, properties);
+	return schema_object(required, properties);
+}
+
+static void schema_print_events(void)
+{
+	json_t *kinds = json_array(), *definitions = json_pack("{s:{}}", "event");
+
+	for (int kind = 0; kind < EVENT_KINDS; kind++) {
+		const struct event_kind_info *info = event_kind_info((enum event_kind)kind);
+		const struct view_table added = { NULL, info->fields, info->count };
+
+		json_array_append_new(kinds, schema_ref(info->name));
+		json_object_set_new(definitions, info->name, schema_event((enum event_kind)kind));
+		schema_define(definitions, &added);
+	}
+	json_object_set_new(json_object_get(definitions, "event"), "oneOf", kinds);
+	json_object_set_new(definitions, "time",
+			    json_pack("{s:s, s:s}", "type", "string", "pattern",
+				      "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+				      "\\.[0-9]{6}Z$"));
+	json_object_set_new(definitions, "run",
+			    json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-9a-f]{16}$"));
+	schema_print(definitions);
+	json_decref(definitions);
+}
+
 static void schema_print_table(const struct view_table *table)
 {
 	json_t *definitions = table == &view_table_bond ? schema_of_show() : json_object();
@@ -373,25 +431,46 @@ static void schema_print_table(const struct view_table *table)
 
 /* The manuals */
 
-/* An item of a list, in lines of at most 100 columns. */
-static void manual_print_item(const char *head, const char *text)
+static int manual_width(const char *text)
 {
-	char item[4096];
-	int column = 1;
+	int width = 0;
 
-	snprintf(item, sizeof(item), "%s: %s", head, text);
-	printf("-");
-	for (const char *at = item; *at; at += strspn(at, " ")) {
+	for (; *text; text++)
+		width += *text == '\t' ? 8 : 1;
+	return width;
+}
+
+/* The words, in lines of at most 100 columns that begin with `indent`, the first with `begin`. */
+static void manual_print_words(const char *begin, const char *indent, const char *text)
+{
+	int column = manual_width(begin);
+	const char *space = "";
+
+	printf("%s", begin);
+	for (const char *at = text; *at; at += strspn(at, " ")) {
 		int length = (int)strcspn(at, " ");
 
-		if (column + 1 + length > WIDTH) {
-			printf("\n ");
-			column = 1;
+		if (*space && column + 1 + length > WIDTH) {
+			printf("\n%s", indent);
+			column = manual_width(indent);
+			space = "";
 		}
-		column += printf(" %.*s", length, at);
+		column += printf("%s%.*s", space, length, at);
+		space = " ";
 		at += length;
 	}
 	printf("\n");
+}
+
+/* An item of a list, which may be indented by a tab. */
+static void manual_print_item(const char *tab, const char *head, const char *text)
+{
+	char begin[8], indent[8], item[4096];
+
+	snprintf(begin, sizeof(begin), "%s- ", tab);
+	snprintf(indent, sizeof(indent), "%s  ", tab);
+	snprintf(item, sizeof(item), "%s: %s", head, text);
+	manual_print_words(begin, indent, item);
 }
 
 static const char *manual_type(enum view_type type)
@@ -465,7 +544,7 @@ static bool manual_is_listed(const struct view_table *table)
 }
 
 /* prefix: the objects that it is in, as in "failover." */
-static void manual_print_table(const struct view_table *table, const char *prefix)
+static void manual_print_table(const char *tab, const struct view_table *table, const char *prefix)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		const struct view_field *field = &table->fields[i];
@@ -476,12 +555,33 @@ static void manual_print_table(const struct view_table *table, const char *prefi
 			snprintf(head, sizeof(head), "*%s%s* (%s%s)", prefix, field->name,
 				 manual_type(field->type), field->null ? " or null" : "");
 			manual_describe(field, text, sizeof(text));
-			manual_print_item(head, text);
+			manual_print_item(tab, head, text);
 			snprintf(inner, sizeof(inner), "%s%s%s.", prefix, field->name,
 				 field->type == VIEW_ARRAY ? "[]" : "");
 		}
 		if (field->table && !manual_has_own_list(field) && !manual_is_listed(field->table))
-			manual_print_table(field->table, inner);
+			manual_print_table(tab, field->table, inner);
+	}
+}
+
+/* The kinds, and the fields that each adds. */
+static void fields_print_events(void)
+{
+	const char *blank = "";
+
+	for (int kind = 0; kind < EVENT_KINDS; kind++) {
+		const struct event_kind_info *info = event_kind_info((enum event_kind)kind);
+		const struct view_table added = { NULL, info->fields, info->count };
+		char text[256];
+
+		snprintf(text, sizeof(text), "%c%s.%s%s", toupper(info->meaning[0]),
+			 info->meaning + 1, info->more ? " " : "", info->more ? info->more : "");
+		printf("%s*%s*\n", blank, info->name);
+		manual_print_words("\t", "\t", text);
+		if (info->count)
+			printf("\n");
+		manual_print_table("\t", &added, "");
+		blank = "\n";
 	}
 }
 
@@ -500,7 +600,7 @@ static void metrics_print(const struct view_field *field, const char *bond_label
 		 types[metric->type]);
 	snprintf(text, sizeof(text), "%s%s%s", metric->help ? metric->help : field->means,
 		 field->more ? " " : "", field->more ? field->more : "");
-	manual_print_item(head, text);
+	manual_print_item("", head, text);
 }
 
 static void fields_print_metrics(const struct view_table *table, const char *bond_labels)
@@ -527,7 +627,7 @@ static void fields_print_drops(void)
 	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
 		snprintf(head, sizeof(head), "*%s*%s", drops_name(i),
 			 drops_is_of_bond(i) ? " (of the bond)" : "");
-		manual_print_item(head, drops_words(i));
+		manual_print_item("", head, drops_words(i));
 	}
 }
 
@@ -542,14 +642,18 @@ int main(int argc, char **argv)
 		if (is_schema)
 			schema_print_table(fields_parts[i].table);
 		else
-			manual_print_table(fields_parts[i].table, "");
+			manual_print_table("", fields_parts[i].table, "");
 		return 0;
 	}
-	if (is_list && !strcmp(argv[2], "metrics"))
+	if (is_schema && !strcmp(argv[2], "monitor"))
+		schema_print_events();
+	else if (is_list && !strcmp(argv[2], "events"))
+		fields_print_events();
+	else if (is_list && !strcmp(argv[2], "metrics"))
 		fields_print_all_metrics();
 	else if (is_list && !strcmp(argv[2], "drops"))
 		fields_print_drops();
 	else
 		fprintf(stderr, "usage: fields schema|list NAME\n");
-	return !is_list;
+	return !is_schema && !is_list;
 }
