@@ -76,6 +76,7 @@ def test_another_slave_does_not_start_it(pair):
     wait_why(made.near, made.links, DOWN)
     made.near.ip("link", "set", "bond0", "up")
     wait_distributing(made.near, made.far, links=made.links)
+    made.near.wait_ping("10.0.0.2")  # the kernel may open bond0 only later
     assert Stream(made.near, made.far, count=500, rate=5000, flows=8).finish()["lost"] == 0
 
 

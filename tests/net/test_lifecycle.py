@@ -1,7 +1,7 @@
 """Bonds come and go and leave nothing: devices, pins, filters, programs, memory."""
 import json
 import pathlib
-import threading
+import subprocess
 
 import pytest
 
@@ -251,18 +251,15 @@ def test_a_bond_in_the_midst_of_a_change(lone, ending):
     pins = host.bpf_dir / "bond0"
     (pins / "counters").rename(host.bpf_dir / "moved")
 
-    def go_on():
-        if ending == "it is there":
-            (host.bpf_dir / "moved").rename(pins / "counters")
-        else:
-            (host.bpf_dir / "moved").unlink()
-            for pin in pins.iterdir():
-                pin.unlink()
-            pins.rmdir()
-    timer = threading.Timer(0.07, go_on)
-    timer.start()
+    change = f"mv {host.bpf_dir}/moved {pins}/counters" if ending == "it is there" else \
+        f"rm -r {host.bpf_dir}/moved {pins}"
+    goes_on = host.spawn("chrt", "-r", "1", "sh", "-c", f"echo; read go; sleep 0.07; {change}",
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    goes_on.stdout.readline()
+    goes_on.stdin.write(b"\n")
+    goes_on.stdin.flush()
     assert host.ctl("list") == ("bond0\n" if ending == "it is there" else "")
-    timer.join()
+    assert goes_on.wait(10) == 0
     host.thaw_bondd()
 
 
