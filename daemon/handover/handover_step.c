@@ -7,6 +7,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/handover/handover_plan.h"
+#include "network/driver.h"
 #include "network/link.h"
 
 int handover_passed(const char *step, struct err *err)
@@ -224,10 +225,31 @@ static int step_change_over(struct handover *plan, struct err *err)
 	return r;
 }
 
+/*
+ * All kinds of bond begin with everything on that can be changed, so what differs an administrator
+ * has changed. GRO is off on a veth, unless its slaves receive by XDP. A macvlan begins with what
+ * the device below it has.
+ */
+static void step_copy_features(struct handover *plan)
+{
+	struct err why;
+
+	for (size_t i = 0; i < plan->device_count; i++) {
+		const struct handover_device *device = &plan->devices[i];
+
+		if (strcmp(device->kind, "macvlan") &&
+		    features_copy(&plan->daemon->ethtool, device->name, device->new_name, &why))
+			handover_note(plan, "the features of %s (ethtool -k): %s", device->name,
+				      why.text);
+	}
+}
+
 int handover_switch(struct handover *plan, struct err *err)
 {
-	int r = step_change_over(plan, err);
+	int r;
 
+	step_copy_features(plan);
+	r = step_change_over(plan, err);
 	if (!r)
 		r = handover_passed("handover-renamed", err);
 	if (r)

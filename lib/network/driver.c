@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/err.h"
 #include "common/memory.h"
 #include "network/nl.h"
 
@@ -126,66 +127,165 @@ static int features_count_features(const struct ethtool *ethtool, const char *de
 								       : -ENOENT;
 }
 
-/* The number of the feature in this kernel, or -errno. */
-static int features_find(const struct ethtool *ethtool, const char *dev, const char *name)
+/* Their names, in the order of their numbers, and how many there are, or -errno. To be freed. */
+static int features_names(const struct ethtool *ethtool, const char *dev,
+			  struct ethtool_gstrings **ret_names)
 {
-	int count = features_count_features(ethtool, dev), found = -ENOENT, r;
-	struct ethtool_gstrings *strings;
+	int count = features_count_features(ethtool, dev), r;
+	struct ethtool_gstrings *names;
 
 	if (count < 0)
 		return count;
-	strings = memory_need(calloc(1, sizeof(*strings) + (size_t)count * ETH_GSTRING_LEN));
-	strings->cmd = ETHTOOL_GSTRINGS;
-	strings->string_set = ETH_SS_FEATURES;
-	strings->len = (__u32)count;
-	r = ethtool_call(ethtool, dev, strings);
-	for (int i = 0; i < count && !r; i++)
-		if (!strncmp((char *)&strings->data[i * ETH_GSTRING_LEN], name, ETH_GSTRING_LEN))
+	names = memory_need(calloc(1, sizeof(*names) + (size_t)count * ETH_GSTRING_LEN));
+	names->cmd = ETHTOOL_GSTRINGS;
+	names->string_set = ETH_SS_FEATURES;
+	names->len = (__u32)count;
+	r = ethtool_call(ethtool, dev, names);
+	if (r < 0)
+		free(names);
+	else
+		*ret_names = names;
+	return r < 0 ? r : count;
+}
+
+static const char *features_name(const struct ethtool_gstrings *names, int number)
+{
+	return (const char *)&names->data[number * ETH_GSTRING_LEN];
+}
+
+/* The number of the feature in this kernel, or -errno. */
+static int features_find(const struct ethtool *ethtool, const char *dev, const char *name)
+{
+	struct ethtool_gstrings *names;
+	int count = features_names(ethtool, dev, &names), found = -ENOENT;
+
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (!strncmp(features_name(names, i), name, ETH_GSTRING_LEN))
 			found = i;
-	free(strings);
-	return r < 0 ? r : found;
+	free(names);
+	return found;
+}
+
+static uint32_t features_bit(int number)
+{
+	return UINT32_C(1) << (number & 31);
+}
+
+struct features {
+	struct ethtool_gfeatures head;
+	struct ethtool_get_features_block block[BLOCKS_MAX];
+};
+
+static int features_read(const struct ethtool *ethtool, const char *dev,
+			 struct features *ret_features)
+{
+	*ret_features = (struct features){ .head = { ETHTOOL_GFEATURES, BLOCKS_MAX } };
+	return ethtool_call(ethtool, dev, ret_features);
+}
+
+static struct feature features_at(const struct features *now, int number)
+{
+	const struct ethtool_get_features_block *block = &now->block[number / 32];
+	uint32_t bit = features_bit(number);
+
+	return (struct feature){
+		.active = block->active & bit,
+		.wanted = block->requested & bit,
+		.fixed = !(block->available & bit) || block->never_changed & bit,
+	};
 }
 
 int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
 		struct feature *ret_feature)
 {
-	struct {
-		struct ethtool_gfeatures head;
-		struct ethtool_get_features_block block[BLOCKS_MAX];
-	} request = { .head = { .cmd = ETHTOOL_GFEATURES, .size = BLOCKS_MAX } };
 	int number = features_find(ethtool, dev, name), r;
-	uint32_t bit = UINT32_C(1) << (number & 31);
+	struct features now;
 
 	if (number < 0)
 		return number;
-	r = ethtool_call(ethtool, dev, &request);
+	r = features_read(ethtool, dev, &now);
 	if (r < 0)
 		return r;
-	ret_feature->active = request.block[number / 32].active & bit;
-	ret_feature->wanted = request.block[number / 32].requested & bit;
-	ret_feature->fixed = !(request.block[number / 32].available & bit) ||
-			     request.block[number / 32].never_changed & bit;
+	*ret_feature = features_at(&now, number);
 	return 0;
+}
+
+struct features_order {
+	struct ethtool_sfeatures head;
+	struct ethtool_set_features_block block[BLOCKS_MAX];
+};
+
+static int features_write(const struct ethtool *ethtool, const char *dev,
+			  struct features_order *order)
+{
+	int count = features_count_features(ethtool, dev);
+
+	if (count < 0)
+		return count;
+	order->head.cmd = ETHTOOL_SFEATURES;
+	order->head.size = (__u32)(count + 31) / 32; /* the kernel takes no other size */
+	return ethtool_call(ethtool, dev, order);
+}
+
+static void features_put(struct features_order *order, int number, bool active)
+{
+	order->block[number / 32].valid |= features_bit(number);
+	order->block[number / 32].requested |= active ? features_bit(number) : 0;
 }
 
 int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active)
 {
-	struct {
-		struct ethtool_sfeatures head;
-		struct ethtool_set_features_block block[BLOCKS_MAX];
-	} request = { .head = { .cmd = ETHTOOL_SFEATURES } };
-	int number = features_find(ethtool, dev, name),
-	    count = features_count_features(ethtool, dev);
-	uint32_t bit = UINT32_C(1) << (number & 31);
+	int number = features_find(ethtool, dev, name);
+	struct features_order order = { 0 };
 
 	if (number < 0)
 		return number;
-	if (count < 0)
-		return count;
-	request.head.size = (__u32)(count + 31) / 32; /* the kernel takes no other size */
-	request.block[number / 32].valid = bit;
-	request.block[number / 32].requested = active ? bit : 0;
-	return ethtool_call(ethtool, dev, &request);
+	features_put(&order, number, active);
+	return features_write(ethtool, dev, &order);
+}
+
+/* What is to be set, and, with its name, an error for what cannot be turned off. */
+static int features_compare(const struct ethtool_gstrings *names, const struct features *old,
+			    const struct features *new, struct features_order *order,
+			    struct err *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < (int)names->len; i++) {
+		struct feature was = features_at(old, i), is = features_at(new, i);
+		const char *name = features_name(names, i);
+
+		if (was.fixed || !strncmp(name, FEATURE_GRO, ETH_GSTRING_LEN))
+			continue;
+		if (!is.fixed && was.wanted != is.wanted)
+			features_put(order, i, was.wanted);
+		else if (is.fixed && is.active && !was.wanted)
+			r = err_set(err, EOPNOTSUPP, "%.*s cannot be turned off", ETH_GSTRING_LEN,
+				    name);
+	}
+	return r;
+}
+
+int features_copy(const struct ethtool *ethtool, const char *from, const char *to, struct err *err)
+{
+	struct features_order order = { 0 };
+	struct ethtool_gstrings *names;
+	struct features old, new;
+	int refused = 0, r = features_names(ethtool, to, &names);
+
+	if (r < 0)
+		return err_set(err, -r, "%s", strerror(-r));
+	r = features_read(ethtool, from, &old);
+	if (r >= 0)
+		r = features_read(ethtool, to, &new);
+	if (r >= 0)
+		refused = features_compare(names, &old, &new, &order, err);
+	if (r >= 0)
+		r = features_write(ethtool, to, &order);
+	free(names);
+	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : refused;
 }
 
 /* XDP, by the family `netdev` of generic netlink. */

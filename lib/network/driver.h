@@ -53,6 +53,11 @@ struct feature {
 int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
 		struct feature *ret_feature);
 int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active);
+/*
+ * Settings that differ between two devices, as far as both can change them: `to` gets those of
+ * `from`. Not GRO. An error also if something that is off on `from` stays on.
+ */
+int features_copy(const struct ethtool *ethtool, const char *from, const char *to, struct err *err);
 
 /*
  * What a driver can do with XDP. The kernel tells it from Linux 6.3 on, without attaching anything.

@@ -4,6 +4,7 @@ another of its kind (XBOND_TEST_CONVERT).
 """
 import ast
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -95,6 +96,34 @@ def test_everything_goes_along(dressed, mode, old, new):
     near.start_bondd()
     near.wait_ping("10.0.0.2")
     assert near.ctl("list").split() == ["bond0"]
+
+
+def set_features(host, dev):
+    host.run("ethtool", "-K", dev, "tso", "off", "tx-nocache-copy", "on")
+
+
+def features(host, dev):
+    """What is requested, of all that can be changed."""
+    found = re.findall(r"^\s*(\S+): (on|off)(?: \[requested (on|off)\])?$",
+                       host.run("ethtool", "-k", dev).stdout, re.MULTILINE)
+    return {name: requested or now for name, now, requested in found}
+
+
+@ways
+def test_features_go_along(dressed, old, new):
+    """Those that were changed. The others are those of a fresh device of the new kind."""
+    near = dressed("active-backup", old).near
+    set_features(near, "bond0")
+    if old != "team":
+        near.run("ethtool", "-K", "bond0", "tx-vlan-hw-insert", "off")
+    done = near.ctl_try("set", "bond0", "device", new)
+    assert not done.returncode, done.stderr
+    assert ("tx-vlan-hw-insert cannot be turned off" in done.stderr) == (new == "team")
+    near.ctl("create", "bond1", "device", new)
+    set_features(near, "bond1")
+    if "team" not in (old, new):
+        near.run("ethtool", "-K", "bond1", "tx-vlan-hw-insert", "off")
+    assert features(near, "bond0") == features(near, "bond1")
 
 
 def with_a_slave_set_down(made):
