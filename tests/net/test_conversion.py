@@ -103,8 +103,8 @@ def set_features(host, dev):
 
 
 def features(host, dev):
-    """What is requested, of all that can be changed."""
-    found = re.findall(r"^\s*(\S+): (on|off)(?: \[requested (on|off)\])?$",
+    """What is requested, of all that can be changed; not the lines that sum up those below them."""
+    found = re.findall(r"^\s*(\S+): (on|off)(?: \[requested (on|off)\])?$(?!\n\t)",
                        host.run("ethtool", "-k", dev).stdout, re.MULTILINE)
     return {name: requested or now for name, now, requested in found}
 
