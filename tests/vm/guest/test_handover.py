@@ -4,6 +4,7 @@ when a step fails or bondd dies in it.
 import contextlib
 import json
 import os
+import re
 
 import pytest
 
@@ -58,8 +59,14 @@ def devices(host, names):
     return found
 
 
+def features(host, name):
+    """The lines also say what was requested."""
+    return re.findall(r"tx-tcp6?-segmentation: .*", host.run("ethtool", "-k", name).stdout)
+
+
 def picture(host, names):
-    return {"addresses": {name: each for name, each in addresses(host).items() if name in names},
+    return {"features": {name: features(host, name) for name in names if name[:4] == "bond"},
+            "addresses": {name: each for name, each in addresses(host).items() if name in names},
             "routes": routes(host), "neighbours": neighbours(host),
             "devices": devices(host, names),
             "vlans": [each for each in json.loads(host.run("bridge", "-j", "vlan").stdout)
@@ -112,6 +119,8 @@ def dress(near):
             "macaddr", "set", "02:00:00:00:00:77", "02:00:00:00:00:78")
     near.run("sysctl", "-qw", "net.ipv4.conf.bond0.arp_announce=2",
              "net.ipv6.conf.bond0.hop_limit=63")
+    near.run("ethtool", "-K", "bond0", "tx-tcp6-segmentation", "off")
+    near.run("ethtool", "-K", "bond0.20", "tx-tcp-segmentation", "off")
 
 
 @contextlib.contextmanager
