@@ -309,7 +309,10 @@ static __always_inline int tx_cross(struct __sk_buff *skb, __u32 flags)
 	return TC_ACT_UNSPEC;
 }
 
-/* A team stays where it was made, so an ifindex is good there, whether bondd watches or not. */
+/*
+ * What does not cross to the port side. A team stays where it was made, so an ifindex is good
+ * there, whether bondd watches or not.
+ */
 static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags), asked = SELECT_NONE;

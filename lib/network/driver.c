@@ -246,46 +246,52 @@ int feature_set(const struct ethtool *ethtool, const char *dev, const char *name
 	return features_write(ethtool, dev, &order);
 }
 
-/* What is to be set, and, with its name, an error for what cannot be turned off. */
-static int features_compare(const struct ethtool_gstrings *names, const struct features *old,
-			    const struct features *new, struct features_order *order,
-			    struct err *err)
+/* What is to be set. Returns whether anything is, and the names of what cannot be turned off. */
+static bool features_compare(const struct ethtool_gstrings *names, const struct features *old,
+			     const struct features *new, const char *but,
+			     struct features_order *order, char *ret_refused, size_t size)
 {
-	int r = 0;
+	bool differs = false;
 
+	ret_refused[0] = '\0';
 	for (int i = 0; i < (int)names->len; i++) {
 		struct feature was = features_at(old, i), is = features_at(new, i);
 		const char *name = features_name(names, i);
+		size_t used = strlen(ret_refused);
 
-		if (was.fixed || !strncmp(name, FEATURE_GRO, ETH_GSTRING_LEN))
+		if (was.fixed || !strncmp(name, but, ETH_GSTRING_LEN))
 			continue;
-		if (!is.fixed && was.wanted != is.wanted)
+		if (!is.fixed && was.wanted != is.wanted) {
 			features_put(order, i, was.wanted);
-		else if (is.fixed && is.active && !was.wanted)
-			r = err_set(err, EOPNOTSUPP, "%.*s cannot be turned off", ETH_GSTRING_LEN,
-				    name);
+			differs = true;
+		} else if (is.fixed && is.active && !was.wanted) {
+			snprintf(ret_refused + used, size - used, "%s%.*s", used ? ", " : "",
+				 ETH_GSTRING_LEN, name);
+		}
 	}
-	return r;
+	return differs;
 }
 
-int features_copy(const struct ethtool *ethtool, const char *from, const char *to, struct err *err)
+int features_copy(const struct ethtool *ethtool, const char *from, const char *to, const char *but,
+		  struct err *err)
 {
 	struct features_order order = { 0 };
 	struct ethtool_gstrings *names;
+	char refused[512] = "";
 	struct features old, new;
-	int refused = 0, r = features_names(ethtool, to, &names);
+	int r = features_names(ethtool, to, &names);
 
 	if (r < 0)
 		return err_set(err, -r, "%s", strerror(-r));
 	r = features_read(ethtool, from, &old);
 	if (r >= 0)
 		r = features_read(ethtool, to, &new);
-	if (r >= 0)
-		refused = features_compare(names, &old, &new, &order, err);
-	if (r >= 0)
+	if (r >= 0 && features_compare(names, &old, &new, but, &order, refused, sizeof(refused)))
 		r = features_write(ethtool, to, &order);
 	free(names);
-	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : refused;
+	if (r < 0)
+		return err_set(err, -r, "%s", strerror(-r));
+	return *refused ? err_set(err, EOPNOTSUPP, "%s cannot be turned off", refused) : 0;
 }
 
 /* XDP, by the family `netdev` of generic netlink. */

@@ -55,9 +55,11 @@ int feature_get(const struct ethtool *ethtool, const char *dev, const char *name
 int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active);
 /*
  * Settings that differ between two devices, as far as both can change them: `to` gets those of
- * `from`. Not GRO. An error also if something that is off on `from` stays on.
+ * `from`, but for the feature `but`. An error, which names them, also if some that are off on
+ * `from` stay on.
  */
-int features_copy(const struct ethtool *ethtool, const char *from, const char *to, struct err *err);
+int features_copy(const struct ethtool *ethtool, const char *from, const char *to, const char *but,
+		  struct err *err);
 
 /*
  * What a driver can do with XDP. The kernel tells it from Linux 6.3 on, without attaching anything.

@@ -19,7 +19,8 @@ WORDS_OF(event_lacp_word, "receive", "mux", "selected", "partner", "actor_churn"
 	 "loop", "fallback", "traffic", "stranger", "behind")
 WORDS_OF(event_cause_word, "slaves", "load")
 WORDS_OF(event_action_word, "create", "adopt", "delete", "set", "set-slave", "add-slave",
-	 "del-slave", "apply", "confirm", "rollback", "takeover", "handback", "policy")
+	 "del-slave", "apply", "confirm", "rollback", "takeover", "handback", "conversion",
+	 "policy")
 WORDS_OF(event_device_word, "gone", "moved")
 WORDS_OF(event_bondd_word, "away", "back")
 WORDS_OF(event_detour_word, "avoided", "carrier", "out_of_use", "used")
@@ -62,10 +63,9 @@ static const struct view_field event_monitor[] = {
 static const struct view_field event_lacp[] = {
 	{ "what", VIEW_WORD, "Which state.", .word = event_lacp_word },
 	{ "state", VIEW_TEXT,
-	  "The new one; null: it has none. Those of _receive_ include current, expired and "
-	  "defaulted; that "
-	  "of "
-	  "_traffic_, on or off, says whether the port carries traffic.",
+	  "The new one. Those of _receive_ include current, expired and defaulted; that of "
+	  "_traffic_, on or off, says whether the port carries traffic; that of _stranger_ is its "
+	  "MAC address; that of _partner_ is always null.",
 	  .null = true },
 };
 
@@ -89,7 +89,7 @@ static const struct view_field event_buckets[] = {
 static const struct view_field event_config[] = {
 	{ "action", VIEW_WORD, "What was done.", .word = event_action_word },
 	{ "options", VIEW_TEXTS,
-	  "Of set and set-slave: the options, with their new values as text.", .null = true,
+	  "Of set and set-slave: the options, with their new values as text, or null.",
 	  .optional = true },
 	{ "pid", VIEW_COUNT, "The client that requested it, if one did.", .optional = true },
 	{ "program", VIEW_TEXT, "Its program.", .optional = true },
@@ -104,7 +104,8 @@ static const struct view_field event_device[] = {
 };
 
 static const struct view_field event_bondd[] = {
-	{ "state", VIEW_WORD, "Which of both. The time of _back_ is that of bondd's first event.",
+	{ "state", VIEW_WORD,
+	  "Which of the two. The time of _back_ is that of bondd's first event.",
 	  .word = event_bondd_word },
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory for the JSON of one execution, for targets that would otherwise spend their time in the
- * allocator of the address sanitizer. It finds the same and more: redzones stand around each piece,
- * nothing is given out twice in an execution, and what was not freed is seen before the next one.
- * The Makefile wraps free(), by which what json_dumps() returns is freed.
+ * allocator of the address sanitizer. Redzones stand around each piece, nothing is given out twice
+ * in an execution, and what was not freed is seen at its end. What is freed comes back with the
+ * next. The Makefile wraps free(), by which what json_dumps() returns is freed.
  */
 #ifndef XBOND_TESTS_FUZZ_ARENA_H
 #define XBOND_TESTS_FUZZ_ARENA_H
@@ -71,8 +71,13 @@ static void arena_start(void)
 		json_set_alloc_funcs(arena_take, __wrap_free);
 		ASAN_POISON_MEMORY_REGION(arena.bytes, ARENA_SIZE);
 	}
-	input_check(!arena.pieces, "the last execution has freed all JSON");
 	arena.used = ARENA_UNIT;
+}
+
+/* After each. */
+static void arena_end(void)
+{
+	input_check(!arena.pieces, "all JSON is freed");
 }
 
 #endif

@@ -287,5 +287,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		input.left -= all;
 	}
 	parts_free(&bond);
+	arena_end();
 	return 0;
 }

@@ -118,5 +118,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fflush(stdout);
 	stdout = before;
 	input_check(strlen(in.run) < sizeof(in.run), "the name of a run ends");
+	arena_end();
 	return 0;
 }

@@ -200,5 +200,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pinned.failover = fill & 64 ? &found.failover : NULL;
 	pinned.afxdp = fill & 64 ? &found.afxdp : NULL;
 	pins_let_read(readers[reader]);
+	arena_end();
 	return 0;
 }

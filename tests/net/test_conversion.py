@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from events import Monitor
 from lab import Refused
 from lacp import distributing, wait_distributing
 from namespace import kernel_makes
@@ -116,8 +117,11 @@ def test_features_go_along(dressed, old, new):
     set_features(near, "bond0")
     if old != "team":
         near.run("ethtool", "-K", "bond0", "tx-vlan-hw-insert", "off")
+    monitor = Monitor(near)
     done = near.ctl_try("set", "bond0", "device", new)
     assert not done.returncode, done.stderr
+    monitor.wait(kind="config", action="conversion")
+    monitor.stop()
     assert ("tx-vlan-hw-insert cannot be turned off" in done.stderr) == (new == "team")
     near.ctl("create", "bond1", "device", new)
     set_features(near, "bond1")

@@ -574,7 +574,7 @@ static void fields_print_events(void)
 		const struct view_table added = { NULL, info->fields, info->count };
 		char text[256];
 
-		snprintf(text, sizeof(text), "%c%s.%s%s", toupper(info->meaning[0]),
+		snprintf(text, sizeof(text), "%c%s.%s%s", toupper((unsigned char)info->meaning[0]),
 			 info->meaning + 1, info->more ? " " : "", info->more ? info->more : "");
 		printf("%s*%s*\n", blank, info->name);
 		manual_print_words("\t", "\t", text);
@@ -654,6 +654,6 @@ int main(int argc, char **argv)
 	else if (is_list && !strcmp(argv[2], "drops"))
 		fields_print_drops();
 	else
-		fprintf(stderr, "usage: fields schema|list NAME\n");
-	return !is_schema && !is_list;
+		return fprintf(stderr, "usage: fields schema|list NAME\n"), 1;
+	return 0;
 }
