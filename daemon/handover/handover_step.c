@@ -225,29 +225,23 @@ static int step_change_over(struct handover *plan, struct err *err)
 	return r;
 }
 
-static bool step_is_veth(struct handover *plan, const char *dev)
-{
-	struct link_info link;
-
-	return !link_get_by_name(&plan->daemon->nl, dev, &link) && !strcmp(link.kind, "veth");
-}
-
 /*
  * All kinds of bond begin with the same features, so what differs has been changed. But GRO is off
  * on a veth, unless its slaves receive by XDP. A macvlan begins with what the device below it has.
  */
 static void step_copy_features(struct handover *plan)
 {
+	const struct handover_device *bond = &plan->devices[0];
+	bool is_veth =
+		!strcmp(bond->kind, "veth") || link_is_kind(&plan->daemon->nl, bond->new, "veth");
 	struct err why;
 
 	for (size_t i = 0; i < plan->device_count; i++) {
 		const struct handover_device *device = &plan->devices[i];
-		bool is_veth =
-			step_is_veth(plan, device->name) || step_is_veth(plan, device->new_name);
 
 		if (strcmp(device->kind, "macvlan") &&
 		    features_copy(&plan->daemon->ethtool, device->name, device->new_name,
-				  is_veth ? FEATURE_GRO : "", &why))
+				  device == bond && is_veth ? FEATURE_GRO : "", &why))
 			handover_note(plan, "the features of %s (ethtool -k): %s", device->name,
 				      why.text);
 	}

@@ -136,10 +136,7 @@ static int xdp_attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 
 static bool xdp_is_veth(struct bond *bond, unsigned int slot)
 {
-	struct link_info link;
-
-	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link) &&
-	       !strcmp(link.kind, "veth");
+	return link_is_kind(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, "veth");
 }
 
 static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *err)

@@ -217,15 +217,12 @@ struct features_order {
 	struct ethtool_set_features_block block[BLOCKS_MAX];
 };
 
-static int features_write(const struct ethtool *ethtool, const char *dev,
+/* count: of all features in this kernel. */
+static int features_write(const struct ethtool *ethtool, const char *dev, uint32_t count,
 			  struct features_order *order)
 {
-	int count = features_count_features(ethtool, dev);
-
-	if (count < 0)
-		return count;
 	order->head.cmd = ETHTOOL_SFEATURES;
-	order->head.size = (__u32)(count + 31) / 32; /* the kernel takes no other size */
+	order->head.size = (count + 31) / 32; /* the kernel takes no other size */
 	return ethtool_call(ethtool, dev, order);
 }
 
@@ -237,13 +234,16 @@ static void features_put(struct features_order *order, int number, bool active)
 
 int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active)
 {
-	int number = features_find(ethtool, dev, name);
+	int number = features_find(ethtool, dev, name),
+	    count = features_count_features(ethtool, dev);
 	struct features_order order = { 0 };
 
 	if (number < 0)
 		return number;
+	if (count < 0)
+		return count;
 	features_put(&order, number, active);
-	return features_write(ethtool, dev, &order);
+	return features_write(ethtool, dev, (uint32_t)count, &order);
 }
 
 /* What is to be set. Returns whether anything is, and the names of what cannot be turned off. */
@@ -287,7 +287,7 @@ int features_copy(const struct ethtool *ethtool, const char *from, const char *t
 	if (r >= 0)
 		r = features_read(ethtool, to, &new);
 	if (r >= 0 && features_compare(names, &old, &new, but, &order, refused, sizeof(refused)))
-		r = features_write(ethtool, to, &order);
+		r = features_write(ethtool, to, names->len, &order);
 	free(names);
 	if (r < 0)
 		return err_set(err, -r, "%s", strerror(-r));

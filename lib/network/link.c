@@ -158,6 +158,13 @@ bool link_is_down(struct nl *nl, int ifindex)
 	return !link_get(nl, -1, ifindex, &link) && !(link.flags & IFF_UP);
 }
 
+bool link_is_kind(struct nl *nl, int ifindex, const char *kind)
+{
+	struct link_info link;
+
+	return !link_get(nl, -1, ifindex, &link) && !strcmp(link.kind, kind);
+}
+
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link)
 {
 	struct nl_msg *msg = link_request(0, -1, 0);
