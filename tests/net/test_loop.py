@@ -180,21 +180,15 @@ def stand_still(many, rounds):
 
 
 @pytest.mark.skipif("XBOND_VM" in os.environ, reason="there a millisecond is not one")
-def test_never_above_50_ms(lab):
-    many, tried = Many(lab, bonds=8, above=300), []
+@pytest.mark.parametrize("bonds,rounds", [(8, 3), pytest.param(64, 20, marks=pytest.mark.soak)])
+def test_never_above_50_ms(lab, bonds, rounds):
+    many, tried = Many(lab, bonds, above=300), []
     while len(tried) < ATTEMPTS:
-        figures, locked_ms = stand_still(many, rounds=3)
+        figures, locked_ms = stand_still(many, rounds)
         if figures["worst_own_ms"] < LIMIT_MS + locked_ms:
             return
         tried.append((figures, locked_ms))
     raise AssertionError(tried)
-
-
-@pytest.mark.soak
-def test_never_above_50_ms_with_64_bonds(lab):
-    figures, locked_ms = stand_still(Many(lab, bonds=64, above=300), rounds=20)
-    print(figures, locked_ms)
-    assert figures["worst_own_ms"] < LIMIT_MS
 
 
 def test_a_loop_that_cannot_wait_says_why(lone):
