@@ -101,6 +101,14 @@ def test_table_of_the_options():
         assert names == ", ".join(f"*{name}*" for name in described)
 
 
+def test_table_of_the_defaults(table):
+    """It has the options in their order, with the defaults that they have."""
+    rows = re.findall(r"^\|  (.*)$", section("xbond.conf.5", "DEFAULTS"), re.M)
+    listed = {row.split("*")[1] for row in rows}
+    assert rows and listed <= set(table)
+    assert rows == [f"*{name}* {table[name]['default']}" for name in entries() if name in listed]
+
+
 @pytest.mark.parametrize("manual", sorted(set(MANUALS) - {"xbond.conf.5"}))
 def test_each_option_is_described_once(manual, table):
     """Elsewhere are no headings of options, but fields of JSON and of maps may have such names."""
