@@ -348,9 +348,9 @@ static void news_add_churn(json_t *news, const json_t *slave)
 	const json_t *lacp = json_object_get(slave, "lacp");
 	const char *name = field_text(slave, "name");
 
-	if (!strcmp(field_text(lacp, "churn_actor"), "churned"))
+	if (!strcmp(field_text(lacp, "actor_churn"), "churned"))
 		news_add(news, name, "churned: this port has been out of sync for a minute");
-	if (!strcmp(field_text(lacp, "churn_partner"), "churned"))
+	if (!strcmp(field_text(lacp, "partner_churn"), "churned"))
 		news_add(news, name,
 			 "churned: the partner's port has been out of sync for a minute");
 }

@@ -222,8 +222,8 @@ static void proc_print_port(const json_t *bond, const json_t *lacp)
 		return;
 	}
 	printf("Aggregator ID: %lld\n", field_number(lacp, "aggregator_id"));
-	printf("Actor Churn State: %s\n", field_text(lacp, "churn_actor"));
-	printf("Partner Churn State: %s\n", field_text(lacp, "churn_partner"));
+	printf("Actor Churn State: %s\n", field_text(lacp, "actor_churn"));
+	printf("Partner Churn State: %s\n", field_text(lacp, "partner_churn"));
 	printf("Actor Churned Count: %lld\n", field_number(lacp, "actor_churns"));
 	printf("Partner Churned Count: %lld\n", field_number(lacp, "partner_churns"));
 	proc_print_pdus(bond, lacp);

@@ -153,8 +153,8 @@ static void text_lacp_slave(const json_t *lacp)
 	text_lacp_print_port(lacp);
 	text_lacp_print_flags(lacp, "actor state", "actor_state");
 	text_lacp_print_partner(lacp);
-	text_lacp_print_churn(lacp, "churn_actor", "this port has been out of sync for a minute");
-	text_lacp_print_churn(lacp, "churn_partner",
+	text_lacp_print_churn(lacp, "actor_churn", "this port has been out of sync for a minute");
+	text_lacp_print_churn(lacp, "partner_churn",
 			      "the partner's port has been out of sync for a minute");
 	text_lacp_begin_line("lacpdus");
 	text_lacp_print_field(lacp, "", "lacpdu_rx");

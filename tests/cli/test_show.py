@@ -21,8 +21,8 @@ BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key",
              "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
 SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_key", "actor_state",
               "partner_state", "rx_state", "mux_state", "partner_system", "partner_sys_prio",
-              "partner_key", "partner_port", "partner_port_prio", "churn_actor", "churn_partner",
-              "actor_churns", "partner_churns", "lacpdu_rx",
+              "partner_key", "partner_port", "partner_port_prio", "actor_churn", "partner_churn",
+              "churn_actor", "churn_partner", "actor_churns", "partner_churns", "lacpdu_rx",
               "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "stranger_rx", "selected", "why"}
 COLLECTS, CARRIES = 0x10, 0x30  # bits of a state
 IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
@@ -83,6 +83,7 @@ def test_aggregated(pins, show):
         "actor_state": IN_USE, "partner_state": IN_USE, "rx_state": "current",
         "mux_state": "collecting_distributing", "partner_system": "02:00:5e:20:00:00",
         "partner_sys_prio": 65535, "partner_key": 17, "partner_port": 2, "partner_port_prio": 255,
+        "actor_churn": "none", "partner_churn": "none",
         "churn_actor": "none", "churn_partner": "none", "actor_churns": 0, "partner_churns": 0,
         "lacpdu_rx": 11, "lacpdu_tx": 21,
         "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "stranger_rx": 6, "selected": "selected",

@@ -119,7 +119,7 @@ def test_keys_and_aggregate(made, shows):
         # The kernel looks at the end of its minute (test_churn); until then it only must not say
         # "churned".
         assert all("churned" not in port["churn"] for port in made.partner.view().values())
-        wait_for(lambda: {(port["churn_actor"], port["churn_partner"]) for port in
+        wait_for(lambda: {(port["actor_churn"], port["partner_churn"]) for port in
                           ports(made.near).values()} == {("none", "none")}, "no churn here", 10)
         check_traffic(made)
 
@@ -150,9 +150,9 @@ def test_churn(made, shows):
         made = made()
         made.bond("802.3ad", *NEAR[2:], "max_links", 2, "ad_actor_sys_prio", 100)
         carries(made, "bond0", ["eth0", "eth2"])
-        wait_for(lambda: ports(made.near)["eth4"]["churn_actor"] == "churned", "churn here", 90, 1)
+        wait_for(lambda: ports(made.near)["eth4"]["actor_churn"] == "churned", "churn here", 90, 1)
         wait_for(lambda: made.partner.view()["eth5"]["churn"][1] == "churned", "churn there", 30, 1)
-        assert ports(made.near)["eth0"]["churn_actor"] == "none"
+        assert ports(made.near)["eth0"]["actor_churn"] == "none"
         wait_for(lambda: made.partner.view()["eth1"]["churn"] == ("none", "none"),
                  "no churn of the others there", 30, 1)
         check_traffic(made)
