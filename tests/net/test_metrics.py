@@ -126,7 +126,7 @@ def compare_drops(metrics, stats):
 
 
 def shares(server):
-    return [round(share, 2) for share in scrape(server).all("xbond_slave_share_ratio").values()]
+    return [round(share, 2) for share in scrape(server).all("xbond_slave_share_due_ratio").values()]
 
 
 def test_numbers_are_those_of_show(served):
@@ -160,10 +160,10 @@ def test_numbers_are_those_of_show(served):
 def test_the_active_slave_has_all(served):
     """The buckets behind the first are the order of succession, and no shares."""
     host, server = served("active-backup", links=3)
-    wait_for(lambda: scrape(server).all("xbond_slave_share_ratio", bond="bond0") ==
+    wait_for(lambda: scrape(server).all("xbond_slave_share_due_ratio", bond="bond0") ==
              {("l0",): 1, ("l1",): 0, ("l2",): 0}, "only the active slave to have a share")
     host.ctl("set", "bond0", "active_slave", "l1")
-    wait_for(lambda: scrape(server).all("xbond_slave_share_ratio", bond="bond0") ==
+    wait_for(lambda: scrape(server).all("xbond_slave_share_due_ratio", bond="bond0") ==
              {("l0",): 0, ("l1",): 1, ("l2",): 0}, "the share of the new one")
 
 
@@ -189,7 +189,7 @@ def test_bonds_that_come_go_and_cannot_be_read(served):
     names = wait_for(lambda: len(made := scrape(server).all("xbond_bond_readable")) == 3 and made,
                      "three bonds")
     assert names == {("bond0",): 1, ("bond0.5",): 1, ("bond1",): 1}
-    assert not scrape(server).all("xbond_slave_share_ratio"), "no shares in broadcast"
+    assert not scrape(server).all("xbond_slave_share_due_ratio"), "no shares in broadcast"
     host.ctl("delete", "bond1")
     host.bpf_dir.joinpath("stranger").mkdir()
     wait_for(lambda: scrape(server).all("xbond_bond_readable") ==
