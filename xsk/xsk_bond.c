@@ -9,6 +9,10 @@
 #define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
 #define XSK_WAIT_MS 100 /* so often a caller who waits looks at the bond */
 
+/* Of the options in the first version; and no version will have more. */
+#define XSK_OPTIONS_SIZE_0 76
+#define XSK_OPTIONS_MAX 4096
+
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
 
 static void xsk_reap(struct xbond_xsk *xsk)
@@ -304,10 +308,28 @@ static int xsk_is_reserved(__u16 ether_type)
 	return ether_type && ether_type < ETH_P_802_3_MIN;
 }
 
+/*
+ * What a program of an older version does not have is zero, and so must be what one of a newer
+ * version has and this one does not know.
+ */
+static int xsk_copy_options(struct xbond_xsk_options *ret, const struct xbond_xsk_options *options,
+			    char *why)
+{
+	const char *bytes = (const char *)options;
+	size_t size = options->size;
+
+	if (size < XSK_OPTIONS_SIZE_0 || size > XSK_OPTIONS_MAX)
+		return xbond_say(why, EINVAL, "options.size is not the size of the options");
+	for (size_t i = sizeof(*ret); i < size; i++)
+		if (bytes[i])
+			return xbond_say(why, EINVAL, "options ask for what a later version has");
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, options, size < sizeof(*ret) ? size : sizeof(*ret));
+	return 0;
+}
+
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 {
-	if (options->size != sizeof(*options))
-		return xbond_say(why, EINVAL, "options.size is that of another version");
 	if (options->ring & (options->ring - 1))
 		return xbond_say(why, EINVAL, "options.ring is not a power of two");
 	if (options->queues > XBOND_XSK_QUEUES)
@@ -393,21 +415,24 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 			      const struct xbond_xsk_options *options, char *why)
 {
+	struct xbond_xsk_options known;
 	struct xbond_xsk *xsk;
-	int r = xsk_check_options(options, why);
+	int r = xsk_copy_options(&known, options, why);
 
 	*ret = NULL;
+	if (!r)
+		r = xsk_check_options(&known, why);
 	if (r)
 		return r;
 	xsk = calloc(1, sizeof(*xsk));
 	if (!xsk)
 		return xbond_say(why, ENOMEM, "no memory");
 	snprintf(xsk->bond, sizeof(xsk->bond), "%s", bond);
-	xsk->options = *options;
+	xsk->options = known;
 	xsk->options.bind |= XDP_COPY;
-	xsk->options.queues = options->queues ? options->queues : 1;
-	xsk->area.frames = options->frames ? options->frames : 4096;
-	xsk->area.ring = options->ring ? options->ring : 1024;
+	xsk->options.queues = known.queues ? known.queues : 1;
+	xsk->area.frames = known.frames ? known.frames : 4096;
+	xsk->area.ring = known.ring ? known.ring : 1024;
 	xsk->control_fd = -1;
 	r = xsk_start(xsk, why);
 	if (r)
@@ -431,9 +456,13 @@ XSK_PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
 	free(xsk);
 }
 
-XSK_PUBLIC void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret)
+XSK_PUBLIC void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret,
+				 size_t size)
 {
-	*ret = xsk->counts;
+	struct xbond_xsk_counts counts = xsk->counts;
+
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		ret->missed += xsk_missed_by(xsk, slot);
+		counts.missed += xsk_missed_by(xsk, slot);
+	memset(ret, 0, size);
+	memcpy(ret, &counts, size < sizeof(counts) ? size : sizeof(counts));
 }

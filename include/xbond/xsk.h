@@ -12,6 +12,7 @@
 #define XBOND_XSK_H
 
 #include <linux/types.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,7 +26,10 @@ extern "C" {
 
 struct xbond_xsk;
 
-/* Zeroes stand for what is said behind them. */
+/*
+ * Zeroes stand for what is said behind them. Later versions may append members, also to the counts;
+ * a program that was compiled before that goes on working.
+ */
 struct xbond_xsk_options {
 	__u32 size;   /* sizeof(struct xbond_xsk_options); must be there */
 	__u32 frames; /* in the area: 4096. Each socket may hold twice `ring` of them */
@@ -125,7 +129,8 @@ int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms);
  */
 int xbond_xsk_update(struct xbond_xsk *xsk);
 
-void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret);
+/* size: sizeof(*ret) */
+void xbond_xsk_counts(const struct xbond_xsk *xsk, struct xbond_xsk_counts *ret, size_t size);
 
 #ifdef __cplusplus
 }

@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	for (int i = 0; i < queues; i++) {
 		pthread_join(workers[i].thread, NULL);
-		xbond_xsk_counts(workers[i].xsk, &counts);
+		xbond_xsk_counts(workers[i].xsk, &counts, sizeof(counts));
 		printf("queue %d: %llu received, %llu missed, %llu sent, %llu again, %llu lost\n",
 		       i, counts.received, counts.missed, counts.sent, counts.sent_again,
 		       counts.lost + counts.full + counts.no_slave);

@@ -2,6 +2,7 @@
 """AF_XDP sockets on a bond (libxbond-xsk): frames leave by the slaves that the bond chooses, and
 follow it without loss when slaves are cut, added, removed and drained, with bondd and without.
 """
+import ctypes
 import json
 import signal
 import socket
@@ -528,3 +529,15 @@ def test_a_packet_type(made):
         done = made.near.run(BUILD / "tools/xskhold", made.near.bpf_dir / "bond0", 0, 256, kind,
                              check=False)
         assert done.returncode == 1 and "is the bond's" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("size,more,why", [
+    (76, b"", "no such bond"), (84, bytes(8), "no such bond"),
+    (84, bytes(7) + b"\1", "a later version"),
+    (75, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
+def test_options_of_other_versions(size, more, why):
+    library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
+    options = struct.pack("=I72x", size) + more
+    assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
+                                  text) < 0
+    assert why in text.value.decode()

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		turn(xsk);
-		xbond_xsk_counts(xsk, &counts);
+		xbond_xsk_counts(xsk, &counts, sizeof(counts));
 		printf("{\"received\": %llu, \"missed\": %llu, \"sent\": %llu, \"lost\": %llu}\n",
 		       counts.received, counts.missed, counts.sent, counts.lost);
 		fflush(stdout);

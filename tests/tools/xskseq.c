@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		if (most < BATCH)
 			nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	}
-	xbond_xsk_counts(xsk, &counts);
+	xbond_xsk_counts(xsk, &counts, sizeof(counts));
 	printf("{\"made\": %u, \"sent\": %llu, \"sent_bytes\": %llu, \"no_slave\": %llu, "
 	       "\"full\": %llu, \"sent_again\": %llu, \"lost\": %llu, \"opened\": %llu}\n",
 	       sequence, counts.sent, counts.sent_bytes, counts.no_slave, counts.full,
