@@ -36,9 +36,8 @@ class Network:
 
     def bond(self, number=0, mode="active-backup", address=True, **options):
         name, wire = self.bonds[number], self.wires[number]
-        if "arp_interval" in options:
-            options = {"arp_missed_max": MISSED, **options}
-        words = [word for option in options.items() for word in option]
+        words = [word for option in {"arp_missed_max": MISSED, **options}.items()
+                 for word in option]
         self.host.ctl("create", name, "mode", mode, *words)
         self.host.ctl("add-slave", name, *wire)
         self.host.ip("link", "set", name, "up")
