@@ -182,7 +182,10 @@ def test_a_failure_is_undone(node, tmp_path):
     ipam = {**good["ipam"], "log": str(log)}
     wrong = {
         r"^777: ADD of the ipam plugin .* failed: all are taken: really":
-            {"ipam": {**ipam, "fail": "ADD"}},
+            {"ipam": {**ipam, "fail": "ADD", "error": {"code": 777, "msg": "all are taken",
+                                                       "details": "really"}}},
+        "^102: ADD of the ipam plugin .* failed: it gave no reason":
+            {"ipam": {**ipam, "fail": "ADD", "error": {"code": -1}}},
         r"^6: ips: no address: 10.0.0.1/33":
             {"ipam": {**ipam, "answer": {"ips": [{"address": "10.0.0.1/33"}]}}},
         "^101: routes, number 1: ":
