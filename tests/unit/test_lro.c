@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/slave/lro.c on a device that has LRO; of the devices that tests can make, none has it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/bond/daemon.h"
+#include "daemon/slave/slave.h"
+#include "network/driver.h"
+
+#define SLOT 3
+
+static struct xbond_slave slaves[XBOND_MAX_SLAVES];
+static struct xbond_bond pin = { .name = "bond0" };
+static struct daemon host;
+static struct bond bond = { .daemon = &host,
+			    .dataplane.pins = { .bond = &pin, .slaves = slaves } };
+static struct feature lro; /* of the slave */
+static int refusal;	   /* of the driver, to set it */
+
+int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
+		       struct feature *ret_feature);
+int __wrap_feature_set(const struct ethtool *ethtool, const char *dev, const char *name,
+		       bool active);
+
+int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
+		       struct feature *ret_feature)
+{
+	assert_ptr_equal(ethtool, &host.ethtool);
+	assert_string_equal(dev, "eth0");
+	assert_string_equal(name, FEATURE_LRO);
+	*ret_feature = lro;
+	return 0;
+}
+
+int __wrap_feature_set(const struct ethtool *ethtool, const char *dev, const char *name,
+		       bool active)
+{
+	(void)ethtool, (void)dev, (void)name;
+	if (!refusal)
+		lro.active = lro.wanted = active;
+	return refusal;
+}
+
+static uint32_t reasons(void)
+{
+	return slaves[SLOT].before.flags & LRO_REASONS;
+}
+
+static int setup(void **state)
+{
+	static struct part *const table[] = { &lro_part };
+
+	(void)state;
+	memset(slaves, 0, sizeof(slaves));
+	strcpy(slaves[SLOT].name, "eth0");
+	slaves[SLOT].state = XBOND_SLOT_MEMBER;
+	lro = (struct feature){ .active = true, .wanted = true };
+	refusal = 0;
+	parts_init(table, 1);
+	parts_new(&bond);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	parts_free(&bond);
+	return 0;
+}
+
+static void the_last_reason_that_goes_brings_it_back(void **state)
+{
+	(void)state;
+	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	lro.active = false;
+	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_VLAN); /* it was on before the first */
+	assert_int_equal(reasons(), XBOND_SLAVE_LRO_OFF | XBOND_SLAVE_LRO_VLAN);
+	lro_let_go(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_false(lro.active);
+	lro_let_go(&bond, SLOT, XBOND_SLAVE_LRO_VLAN);
+	assert_true(lro.active);
+	assert_int_equal(reasons(), 0);
+}
+
+static void what_was_off_before_stays_off(void **state)
+{
+	(void)state;
+	lro = (struct feature){ .active = false };
+	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_int_equal(reasons(), 0);
+	lro_let_go(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_false(lro.active);
+}
+
+static void a_device_whose_driver_fixes_it_has_none(void **state)
+{
+	(void)state;
+	lro.fixed = true;
+	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_int_equal(reasons(), 0);
+}
+
+static void what_the_driver_refuses_is_not_forgotten(void **state)
+{
+	(void)state;
+	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	lro.active = false;
+	refusal = -EIO;
+	lro_let_go(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_int_equal(reasons(), XBOND_SLAVE_LRO_OFF);
+	refusal = 0;
+	lro_let_go(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
+	assert_true(lro.active);
+	assert_int_equal(reasons(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_last_reason_that_goes_brings_it_back, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_off_before_stays_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_device_whose_driver_fixes_it_has_none, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_the_driver_refuses_is_not_forgotten, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
