@@ -18,8 +18,7 @@
 static struct xbond_slave slaves[XBOND_MAX_SLAVES];
 static struct xbond_bond pin = { .name = "bond0" };
 static struct daemon host;
-static struct bond bond = { .daemon = &host,
-			    .dataplane.pins = { .bond = &pin, .slaves = slaves } };
+static struct bond bond = { .daemon = &host, .dataplane.pins = { .bond = &pin, .slaves = slaves } };
 static struct feature lro; /* of the slave */
 static int refusal;	   /* of the driver, to set it */
 
