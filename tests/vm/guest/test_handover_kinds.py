@@ -107,6 +107,38 @@ def bond_data(near):
     return {key: value for key, value in data.items() if key != "active_slave"}
 
 
+@pytest.mark.parametrize("mode", ("active-backup", "balance-xor"))
+@pytest.mark.parametrize("is_unplugged", (False, True))
+def test_a_slave_that_is_down(setting, mode, is_unplugged):
+    """Nobody waits for it; it stays down, and is used as soon as it is up."""
+    made = with_switch(setting, 2, mode)
+    near, slave = made.near, made.near.links[0]
+
+    def set_link(is_up):
+        if is_unplugged:
+            made.nics.cable(int(slave.removeprefix("eth")), is_up)
+        else:
+            near.ip("link", "set", slave, "up" if is_up else "down")
+        wait_for(lambda: ("LOWER_UP" in near.link(slave)["flags"]) == is_up, "the link's state")
+
+    for verb in ("takeover", "handback"):
+        set_link(False)
+        near.wait_ping("10.0.0.2")
+        with traffic(made) as silences:
+            near.ctl(verb, "bond0")
+        note(f"{mode}, a slave {'unplugged' if is_unplugged else 'down'}, {verb}", silences)
+        assert is_kernels(near) == (verb == "handback")
+        assert "LOWER_UP" not in near.link(slave)["flags"]
+        near.wait_ping("10.0.0.2")
+        set_link(True)
+        if verb == "takeover":
+            near.wait_slaves(*near.links)
+        else:
+            wait_for(lambda: near.link(slave)["linkinfo"]["info_slave_data"]["mii_status"] == "UP",
+                     "the slave to be used")
+        near.wait_ping("10.0.0.2")
+
+
 @pytest.mark.parametrize("mode", BALANCING)
 @pytest.mark.parametrize("primary", ("eth0", "eth2"))
 def test_modes_that_balance(setting, mode, primary):
