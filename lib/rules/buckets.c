@@ -40,7 +40,7 @@ struct share {
 	uint64_t slots; /* that have a weight */
 	int have[XBOND_MAX_SLAVES];
 	int least[XBOND_MAX_SLAVES]; /* ideal, rounded down, at least 1 */
-	int most[XBOND_MAX_SLAVES];  /* ideal, rounded up, at least 1 */
+	int most[XBOND_MAX_SLAVES];  /* ideal, rounded up */
 };
 
 static uint64_t buckets_total_of(const uint32_t weight[XBOND_MAX_SLAVES])
@@ -69,7 +69,7 @@ static void buckets_bound(struct share *share, const uint32_t weight[XBOND_MAX_S
 			continue;
 		share->slots |= slots_bit((unsigned int)slot);
 		share->least[slot] = scaled < total ? 1 : (int)(scaled / total);
-		share->most[slot] = scaled < total ? 1 : (int)((scaled + total - 1) / total);
+		share->most[slot] = (int)((scaled + total - 1) / total);
 	}
 }
 
@@ -102,35 +102,24 @@ static void buckets_give(struct share *share, uint8_t *bucket, int slot)
 	share->have[slot]++;
 }
 
-/* Tiny weights are rounded up to one bucket. The others may then not get their ideal shares. */
-static int buckets_largest(const struct share *share)
-{
-	int best = 0;
-
-	for (int slot = 1; slot < XBOND_MAX_SLAVES; slot++)
-		if (share->have[slot] > share->have[best])
-			best = slot;
-	return best;
-}
-
 /* Some buckets may already be at home and stay there. */
 static bool buckets_may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	return !home || home[i] >= XBOND_MAX_SLAVES || !weight[home[i]];
 }
 
-/* Takes every bucket of a slot without weight, and those that nobody owns. */
+/*
+ * Takes every bucket of a slot without weight, and those that nobody owns. As long as there is one,
+ * some slot lacks some: the upper bounds together are all buckets, or more.
+ */
 static void buckets_give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 				   const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	for (int i = 0; i < XBOND_BUCKETS; i++) {
 		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
-		int slot;
 
-		if (*b < XBOND_MAX_SLAVES && weight[*b])
-			continue;
-		slot = buckets_neediest(share);
-		buckets_give(share, b, slot >= 0 ? slot : buckets_largest(share));
+		if (*b >= XBOND_MAX_SLAVES || !weight[*b])
+			buckets_give(share, b, buckets_neediest(share));
 	}
 }
 
