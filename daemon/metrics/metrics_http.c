@@ -55,24 +55,25 @@ static const struct answer_row {
 	const char *text; /* NULL: it is made, in this form */
 	enum metrics_format format;
 } answer_rows[ANSWER_KINDS] = {
-	[ANSWER_CLASSIC] = { MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", NULL,
-			     METRICS_CLASSIC },
+	[ANSWER_CLASSIC] = { MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8",
+			     .format = METRICS_CLASSIC },
 	[ANSWER_OPENMETRICS] = { MHD_HTTP_OK,
-				 "application/openmetrics-text; version=1.0.0; charset=utf-8", NULL,
-				 METRICS_OPENMETRICS },
-	[ANSWER_JSON] = { MHD_HTTP_OK, "application/json", NULL, METRICS_JSON },
-	[ANSWER_PAGE] = { MHD_HTTP_OK, "text/html; charset=utf-8", metrics_page_html },
-	[ANSWER_STYLE] = { MHD_HTTP_OK, "text/css; charset=utf-8", metrics_page_style },
-	[ANSWER_SCRIPT] = { MHD_HTTP_OK, "text/javascript; charset=utf-8", metrics_page_script },
+				 "application/openmetrics-text; version=1.0.0; charset=utf-8",
+				 .format = METRICS_OPENMETRICS },
+	[ANSWER_JSON] = { MHD_HTTP_OK, "application/json", .format = METRICS_JSON },
+	[ANSWER_PAGE] = { MHD_HTTP_OK, "text/html; charset=utf-8", .text = metrics_page_html },
+	[ANSWER_STYLE] = { MHD_HTTP_OK, "text/css; charset=utf-8", .text = metrics_page_style },
+	[ANSWER_SCRIPT] = { MHD_HTTP_OK, "text/javascript; charset=utf-8",
+			    .text = metrics_page_script },
 	[ANSWER_NOT_FOUND] = { MHD_HTTP_NOT_FOUND, "text/plain; charset=utf-8",
-			       "There is /, /metrics and /bonds.json.\n" },
+			       .text = "There is /, /metrics and /bonds.json.\n" },
 	[ANSWER_NOT_READ] = { MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
-			      "Only GET and HEAD: nothing can be changed here.\n" },
+			      .text = "Only GET and HEAD: nothing can be changed here.\n" },
 	[ANSWER_NOT_FOR_US] = { MHD_HTTP_FORBIDDEN, "text/plain; charset=utf-8",
-				"The request names another host. Use the address, localhost, or "
-				"the name of this host.\n" },
+				.text = "The request names another host. Use the address, "
+					"localhost, or the name of this host.\n" },
 	[ANSWER_TOO_SLOW] = { MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
-			      "Other readers are too slow, and hold too much memory.\n" },
+			      .text = "Other readers are too slow, and hold too much memory.\n" },
 };
 
 struct metrics_ask {

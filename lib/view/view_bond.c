@@ -36,18 +36,18 @@ json_t *view_attached(enum attached attached)
 
 /* Packets */
 
-#define PACKETS(member, metric_name, metric_unit, sentence, other)                     \
-	{                                                                              \
-		.name = #member, .type = VIEW_COUNT, .means = sentence, .more = other, \
-		VIEW_IN(struct view_packets, all.member),                              \
-		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit },       \
+#define PACKETS(member, metric_name, metric_unit, sentence, other)                       \
+	{                                                                                \
+		.name = #member, .type = VIEW_COUNT, .means = sentence, .more = other,   \
+		VIEW_IN(struct view_packets, all.member),                                \
+		.metric = { METRICS_COUNTER, .name = metric_name, .unit = metric_unit }, \
 	}
 
-#define AFXDP(member, metric_name, metric_unit, sentence)                        \
-	{                                                                        \
-		.name = "afxdp_" #member, .type = VIEW_COUNT, .means = sentence, \
-		VIEW_IN(struct view_packets, afxdp.member),                      \
-		.metric = { METRICS_COUNTER, metric_name, .unit = metric_unit }, \
+#define AFXDP(member, metric_name, metric_unit, sentence)                                \
+	{                                                                                \
+		.name = "afxdp_" #member, .type = VIEW_COUNT, .means = sentence,         \
+		VIEW_IN(struct view_packets, afxdp.member),                              \
+		.metric = { METRICS_COUNTER, .name = metric_name, .unit = metric_unit }, \
 	}
 #define AFXDP_ALL(of)                                                                      \
 	AFXDP(tx_packets, of "_afxdp_transmit_packets", NULL,                              \
@@ -240,15 +240,16 @@ static const struct view_field view_metrics_of_loop[] = {
 	  .index = offsetof(struct loop_figures, total_ns),
 	  .read = view_read_classes,
 	  .foreign = true,
-	  .metric = { METRICS_HISTOGRAM, "xbond_loop_turn_seconds", .unit = "seconds" } },
+	  .metric = { METRICS_HISTOGRAM, .name = "xbond_loop_turn_seconds", .unit = "seconds" } },
 	{ .means = "The longest turn since bondd started.",
 	  .read = view_read_worst_s,
 	  .foreign = true,
-	  .metric = { METRICS_GAUGE, "xbond_loop_worst_turn_seconds", .unit = "seconds" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_loop_worst_turn_seconds", .unit = "seconds" } },
 	{ .means = "How long the current turn has been running; 0: the main loop waits for events.",
 	  .read = view_read_running_s,
 	  .foreign = true,
-	  .metric = { METRICS_GAUGE, "xbond_loop_running_turn_seconds", .unit = "seconds" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_loop_running_turn_seconds",
+		      .unit = "seconds" } },
 };
 
 const struct view_table view_table_loop = VIEW_TABLE("loop", view_fields_of_loop);
@@ -258,11 +259,11 @@ static const struct view_field view_fields_of_bondd[] = {
 	{ .means = "The version of bondd.",
 	  .read = view_read_build,
 	  .foreign = true,
-	  .metric = { METRICS_INFO, "xbond_build", .labels = "version" } },
+	  .metric = { METRICS_INFO, .name = "xbond_build", .labels = "version" } },
 	{ .means = "Bonds that have pins.",
 	  .read = view_read_bonds,
 	  .foreign = true,
-	  .metric = { METRICS_GAUGE, "xbond_bonds" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_bonds" } },
 	{ .type = VIEW_FIELDS,
 	  .table = &view_table_loop_metrics,
 	  .base = view_base_loop,

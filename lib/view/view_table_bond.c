@@ -288,11 +288,12 @@ static const struct view_field view_fields_of_failover[] = {
 	  VIEW_IN(struct xbond_failover, histogram),
 	  .index = offsetof(struct xbond_failover, sum_ns),
 	  .read = view_read_classes,
-	  .metric = { METRICS_HISTOGRAM, "xbond_bond_failover_seconds", .unit = "seconds" } },
+	  .metric = { METRICS_HISTOGRAM, .name = "xbond_bond_failover_seconds",
+		      .unit = "seconds" } },
 	{ .means = "Hash buckets that moved from one slave to another.",
 	  .more = "The flows in them move, too. A bond in a mode that hashes has 4096.",
 	  VIEW_IN(struct xbond_failover, moved_buckets),
-	  .metric = { METRICS_COUNTER, "xbond_bond_moved_buckets" } },
+	  .metric = { METRICS_COUNTER, .name = "xbond_bond_moved_buckets" } },
 };
 
 static const struct view_field view_fields_of_rebalance[] = {
@@ -311,10 +312,10 @@ static const struct view_table view_table_failover =
 static const struct view_table view_table_rebalance =
 	VIEW_TABLE("rebalance", view_fields_of_rebalance);
 
-#define NODE(metric_name, number, sentence)                               \
-	{                                                                 \
-		.means = sentence, .read = number,                        \
-		.metric = { METRICS_GAUGE, metric_name, .of = "master" }, \
+#define NODE(metric_name, number, sentence)                                       \
+	{                                                                         \
+		.means = sentence, .read = number,                                \
+		.metric = { METRICS_GAUGE, .name = metric_name, .of = "master" }, \
 	}
 
 static const struct view_field view_fields_of_bond[] = {
@@ -325,11 +326,11 @@ static const struct view_field view_fields_of_bond[] = {
 	{ .means = "0: its maps are of another version, or damaged; nothing else is known of it.",
 	  .read = view_read_readable,
 	  .foreign = true,
-	  .metric = { METRICS_GAUGE, "xbond_bond_readable" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_bond_readable" } },
 	{ .means = "What the bond is.",
 	  .more = "_device_ is veth, netkit or team.",
 	  .read = view_read_info,
-	  .metric = { METRICS_INFO, "xbond_bond", .labels = "mode,mac,device" } },
+	  .metric = { METRICS_INFO, .name = "xbond_bond", .labels = "mode,mac,device" } },
 	{ "name", VIEW_TEXT, "The name of its device.", .read = view_read_name, .foreign = true },
 	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct xbond_bond, mode),
 	  .word = view_mode_word },
@@ -342,7 +343,8 @@ static const struct view_field view_fields_of_bond[] = {
 	{ "mtu", VIEW_COUNT, "The MTU of its device.", VIEW_IN(struct xbond_bond, mtu),
 	  .null = true },
 	{ "carrier", VIEW_TRUTH, "Does the bond have carrier?", VIEW_IN(struct xbond_bond, carrier),
-	  .metric = { METRICS_GAUGE, "xbond_bond_carrier", "1: the bond has carrier." } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_bond_carrier",
+		      .help = "1: the bond has carrier." } },
 	{ "mii_status", VIEW_WORD, "The same, as the kernel's bonding driver says it.",
 	  VIEW_IN(struct xbond_bond, carrier), .word = view_carrier_word },
 	{ "active_slave", VIEW_TEXT, "The active slave; null in modes that have none.",
@@ -354,16 +356,16 @@ static const struct view_field view_fields_of_bond[] = {
 	{ .means = "The sum of the speeds of the slaves that may transmit.",
 	  .more = "In bytes per second.",
 	  .read = view_read_speed,
-	  .metric = { METRICS_GAUGE, "xbond_bond_speed_bytes", .unit = "bytes",
+	  .metric = { METRICS_GAUGE, .name = "xbond_bond_speed_bytes", .unit = "bytes",
 		      .scale = VIEW_BYTES_OF_MBIT } },
 	{ "attached", VIEW_TRUTH, "Are the programs by which the bond transmits attached?",
 	  .read = view_read_attached, .null = true,
-	  .metric = { METRICS_GAUGE, "xbond_bond_attached",
-		      "0: programs of the bond's pair are not attached." } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_bond_attached",
+		      .help = "0: programs of the bond's pair are not attached." } },
 	{ "times_detached", VIEW_COUNT, "How often bondd found one of them detached.",
 	  .read = view_read_times_detached, .null = true,
-	  .metric = { METRICS_COUNTER, "xbond_bond_detached",
-		      "How often bondd found programs of the bond's pair detached." } },
+	  .metric = { METRICS_COUNTER, .name = "xbond_bond_detached",
+		      .help = "How often bondd found programs of the bond's pair detached." } },
 	{ "abi_version", VIEW_COUNT,
 	  "The version of its maps. If bondctl does not know it, *problem* says so, *slaves* is "
 	  "empty, and everything else is null.",
@@ -379,7 +381,7 @@ static const struct view_field view_fields_of_bond[] = {
 	{ .means = "Packets dropped, by reason, that belong to no slave.",
 	  .more = "The drops of slaves are not in it.",
 	  .read = view_read_drops,
-	  .metric = { METRICS_COUNTER, "xbond_bond_dropped_packets", .labels = "reason" } },
+	  .metric = { METRICS_COUNTER, .name = "xbond_bond_dropped_packets", .labels = "reason" } },
 	{ "carrier_source", VIEW_WORD,
 	  "How bondd learns of link changes when there is no traffic (see FAILOVER in "
 	  "*xbond*(7)). Null without bondd.",

@@ -127,7 +127,7 @@ static const struct view_field view_fields_of_bond[] = {
 	{ .means = "The active aggregator's two ends.",
 	  .more = "Only in mode 802.3ad, as are all metrics with _lacp_ in their names.",
 	  .read = view_read_ends,
-	  .metric = { METRICS_INFO, "xbond_bond_lacp",
+	  .metric = { METRICS_INFO, .name = "xbond_bond_lacp",
 		      .labels = "actor_system,actor_key,partner_system,partner_key" } },
 	{ "active_aggregator", VIEW_COUNT, "The number of the aggregator in use.",
 	  VIEW_IN(struct lacp_system, state.active_aggregator), .null = true },
@@ -142,7 +142,8 @@ static const struct view_field view_fields_of_bond[] = {
 	PARTNER("partner_sys_prio", view_read_bond_partner, system_priority, "Its priority."),
 	PARTNER("partner_key", view_read_bond_partner, key, "Its key."),
 	{ "num_ports", VIEW_COUNT, "Selected ports of the active aggregator.",
-	  .read = view_read_num_ports, .metric = { METRICS_GAUGE, "xbond_bond_lacp_ports" } },
+	  .read = view_read_num_ports,
+	  .metric = { METRICS_GAUGE, .name = "xbond_bond_lacp_ports" } },
 	{ "rate", VIEW_WORD, "The option *lacp_rate*.", VIEW_IN(struct xbond_bond, lacp_rate),
 	  .read = view_read_rate, .word = view_rate_word },
 	{ "rate_effective", VIEW_WORD, "The rate that the bond requests from the partner.",
@@ -202,12 +203,10 @@ static json_t *view_read_answers(const struct view_place *place)
 }
 
 #define PORT(member) VIEW_IN(struct lacp_port_state, member)
-#define PDUS(name, sentence, member, metric_name)                              \
-	{                                                                      \
-		name, VIEW_COUNT, sentence, PORT(counters.member), .metric = { \
-			METRICS_COUNTER,                                       \
-			metric_name                                            \
-		}                                                              \
+#define PDUS(member, sentence, metric_name)                                                    \
+	{                                                                                      \
+		.name = #member, .type = VIEW_COUNT, .means = sentence, PORT(counters.member), \
+		.metric = { METRICS_COUNTER, .name = metric_name },                            \
 	}
 
 static const struct view_field view_fields_of_port[] = {
@@ -215,11 +214,11 @@ static const struct view_field view_fields_of_port[] = {
 	  .more = "They are synchronization, collecting, distributing, defaulted, expired.",
 	  PORT(actor.state),
 	  .read = view_read_flag_bits,
-	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_actor_state", .labels = "flag" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_slave_lacp_actor_state", .labels = "flag" } },
 	{ .means = "State flags of the partner's port, as last received.",
 	  PORT(partner.state),
 	  .read = view_read_flag_bits,
-	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_partner_state", .labels = "flag" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_slave_lacp_partner_state", .labels = "flag" } },
 	{ "aggregator_id", VIEW_COUNT, "The number of its aggregator.", PORT(aggregator),
 	  .null = true },
 	{ "port_number", VIEW_COUNT, "Its number.", PORT(config.port), .null = true },
@@ -241,30 +240,30 @@ static const struct view_field view_fields_of_port[] = {
 	  .word = lacp_mux_name },
 	{ "selected", VIEW_WORD, "Whether it is selected for its aggregator.", PORT(selected),
 	  .word = lacp_selected_name,
-	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_selected",
-		      "1: the port is selected for its aggregator.", .is = "selected" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_slave_lacp_selected",
+		      .help = "1: the port is selected for its aggregator.", .is = "selected" } },
 	{ "actor_churn", VIEW_WORD, "Churned: the port does not get in sync.", PORT(actor_churn),
 	  .word = lacp_churn_name,
-	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_actor_churned",
-		      "1: the local port does not get in sync.", .is = "churned" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_slave_lacp_actor_churned",
+		      .help = "1: the local port does not get in sync.", .is = "churned" } },
 	{ "partner_churn", VIEW_WORD, "The same of the partner's port.", PORT(partner_churn),
 	  .word = lacp_churn_name,
-	  .metric = { METRICS_GAUGE, "xbond_slave_lacp_partner_churned",
-		      "1: the partner's port does not get in sync.", .is = "churned" } },
+	  .metric = { METRICS_GAUGE, .name = "xbond_slave_lacp_partner_churned",
+		      .help = "1: the partner's port does not get in sync.", .is = "churned" } },
 	{ "churn_actor", VIEW_WORD, "Another name of *actor_churn*, until version 1.0.",
 	  PORT(actor_churn), .word = lacp_churn_name },
 	{ "churn_partner", VIEW_WORD, "Another name of *partner_churn*, until version 1.0.",
 	  PORT(partner_churn), .word = lacp_churn_name },
-	PDUS("lacpdu_rx", "LACPDUs received.", lacpdu_rx, "xbond_slave_lacp_receive_pdus"),
-	PDUS("lacpdu_tx", "LACPDUs sent.", lacpdu_tx, "xbond_slave_lacp_transmit_pdus"),
-	PDUS("marker_rx", "Marker PDUs received.", marker_rx, "xbond_slave_lacp_receive_markers"),
-	PDUS("marker_tx", "Marker PDUs sent.", marker_tx, "xbond_slave_lacp_transmit_markers"),
-	PDUS("illegal_rx", "Malformed PDUs received.", illegal_rx, "xbond_slave_lacp_illegal_pdus"),
-	PDUS("stranger_rx", "LACPDUs of systems that are not lacp_partner.", stranger_rx,
+	PDUS(lacpdu_rx, "LACPDUs received.", "xbond_slave_lacp_receive_pdus"),
+	PDUS(lacpdu_tx, "LACPDUs sent.", "xbond_slave_lacp_transmit_pdus"),
+	PDUS(marker_rx, "Marker PDUs received.", "xbond_slave_lacp_receive_markers"),
+	PDUS(marker_tx, "Marker PDUs sent.", "xbond_slave_lacp_transmit_markers"),
+	PDUS(illegal_rx, "Malformed PDUs received.", "xbond_slave_lacp_illegal_pdus"),
+	PDUS(stranger_rx, "LACPDUs of systems that are not lacp_partner.",
 	     "xbond_slave_lacp_stranger_pdus"),
 	{ .means = "LACPDUs that the programs sent without bondd.",
 	  .read = view_read_answers,
-	  .metric = { METRICS_COUNTER, "xbond_slave_lacp_held_pdus" } },
+	  .metric = { METRICS_COUNTER, .name = "xbond_slave_lacp_held_pdus" } },
 	{ "actor_churns", VIEW_COUNT, "How often the port was churned.",
 	  PORT(counters.actor_churn) },
 	{ "partner_churns", VIEW_COUNT, "How often the partner's port was churned.",
