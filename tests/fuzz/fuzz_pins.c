@@ -88,8 +88,16 @@ static void pins_adopt(const struct pins *pins)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const struct patch shared_out[] = { PINS_MAP(bond), PINS_MAP(settings),
+						   PINS_MAP(table), PINS_MAP(slaves),
+						   PINS_MAP(buckets) };
+	static const struct patch adopted[] = { PINS_MAP(bond), PINS_MAP(hold), PINS_MAP(lacp) };
+
 	pins_start(data, size);
-	/* Sharing out takes a hundred times what adopting takes, so it is rare. */
-	pins_let_read(input_u8(&input) == UINT8_MAX ? pins_share_out : pins_adopt);
+	/* Sharing out takes ten times what adopting takes, so it is rarer. */
+	if (input_u8(&input) % 16 == 15)
+		pins_let_read(pins_share_out, shared_out, sizeof(shared_out) / sizeof(*shared_out));
+	else
+		pins_let_read(pins_adopt, adopted, sizeof(adopted) / sizeof(*adopted));
 	return 0;
 }

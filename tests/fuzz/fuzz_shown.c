@@ -186,6 +186,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pins_json,    pins_show,   pins_files,	 pins_stats,
 		pins_explain, pins_doctor, pins_details, pins_proc,
 	};
+	static const struct patch maps[] = {
+		PINS_MAP(settings), PINS_MAP(table),	PINS_MAP(buckets), PINS_MAP(bond),
+		PINS_MAP(slaves),   PINS_MAP(hold),	PINS_MAP(lacp),	   PINS_MAP(attached),
+		PINS_MAP(loop),	    PINS_MAP(monitors), PINS_MAP(quality), PINS_MAP(probes),
+		PINS_MAP(bfd),	    PINS_MAP(failover), PINS_MAP(afxdp),
+	};
 	uint8_t reader;
 
 	arena_start();
@@ -199,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pinned.bfd = fill & 64 ? &found.bfd : NULL;
 	pinned.failover = fill & 64 ? &found.failover : NULL;
 	pinned.afxdp = fill & 64 ? &found.afxdp : NULL;
-	pins_let_read(readers[reader]);
+	pins_let_read(readers[reader], maps, sizeof(maps) / sizeof(*maps));
 	arena_end();
 	return 0;
 }

@@ -101,19 +101,16 @@ static void pins_will_write(size_t at, size_t size)
 	patches[patch_count++] = (struct patch){ at, size };
 }
 
-/* A patch: which map, where, how many bytes, and these. */
-static void pins_patch(void)
-{
-#define MAP(name)                                                \
+/* A map that a reader sees. */
+#define PINS_MAP(name)                                           \
 	{                                                        \
 		offsetof(struct world, name), sizeof(sound.name) \
 	}
-	static const struct patch maps[] = {
-		MAP(settings), MAP(table),  MAP(buckets),  MAP(bond),	  MAP(slaves),
-		MAP(hold),     MAP(lacp),   MAP(attached), MAP(loop),	  MAP(monitors),
-		MAP(quality),  MAP(probes), MAP(bfd),	   MAP(failover), MAP(afxdp),
-	};
-	const struct patch *map = &maps[input_u8(&input) % (sizeof(maps) / sizeof(*maps))];
+
+/* A patch: which map, where, how many bytes, and these. */
+static void pins_patch(const struct patch *maps, size_t count)
+{
+	const struct patch *map = &maps[input_u8(&input) % count];
 	size_t at = (input_u16(&input) | (size_t)input_u8(&input) << 16) % map->size;
 	size_t size = (input_u8(&input) & 31) + 1u;
 
@@ -137,13 +134,17 @@ static struct pins pinned = { .dir = "/sys/fs/bpf/xbond/bond0",
 			      .hold = found.hold,
 			      .lacp = &found.lacp };
 
-/* Lets somebody read the bond as the rest of the input patches it, unless pins_open() refuses. */
-static void pins_let_read(void (*reader)(const struct pins *pins))
+/*
+ * Lets somebody read the bond as the rest of the input patches it, unless pins_open() refuses. Maps
+ * that the reader does not see would be patched in vain.
+ */
+static void pins_let_read(void (*reader)(const struct pins *pins), const struct patch *maps,
+			  size_t count)
 {
 	struct err err;
 
 	while (input.left && patch_count < PATCHES_MOST)
-		pins_patch();
+		pins_patch(maps, count);
 	if (!pins_check(&pinned, "bond0", &err))
 		reader(&pinned);
 	while (patch_count)
