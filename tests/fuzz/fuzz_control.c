@@ -13,6 +13,7 @@
 #include "daemon/watch.h"
 #include "options/values.h"
 #include "tests/fuzz/arena.h"
+#include "tests/fuzz/cpus.h"
 
 #define MEMBERS 2
 
