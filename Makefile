@@ -13,7 +13,8 @@ libdir ?= $(PREFIX)/lib
 zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
 fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
 CLANG ?= clang
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+# Ubuntu's /usr/sbin/bpftool is a script that wants the package of the running kernel.
+BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
 PYTHON ?= /usr/bin/python3
@@ -39,6 +40,9 @@ comma := ,
 B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(FUZZ),-fuzz)$(if $(COVER),-cover)
 ifneq ($(FUZZ),)
 CC := $(CLANG)
+# OSS-Fuzz brings others of both (tests/fuzz/oss-fuzz/build.sh).
+FUZZ_FLAGS ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_ENGINE ?= -fsanitize=fuzzer
 endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
 CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0.1
@@ -47,7 +51,7 @@ ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),$(SAN_LEVEL) -g1,-O2 -g))
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
-	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined -Wno-gnu-variable-sized-type-not-at-end) \
+	$(if $(FUZZ),$(FUZZ_FLAGS) -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
 	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
@@ -140,7 +144,8 @@ $(B)/all.a: $(filter-out $(mains),$(objects))
 	$(Q)rm -f $@ && $(AR) rcsT $@ $^
 
 # LIBRARIES are pkg-config's. Of a function in WRAPPED the program has one of its own.
-link = $(CC) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
+LINKER = $(CC)
+link = $(LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
 	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
@@ -206,7 +211,7 @@ $(B)/tests/sim/hold.o $(B)/tests/fuzz/fuzz_slow.o: INCLUDES := -Itests/sim/kerne
 
 # Fuzz targets (tests/fuzz/README.md): with libFuzzer or, without it, with what feeds them files.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),-fsanitize=fuzzer)
+$(B)/tests/fuzz/%: MORE_LIBRARIES = $(FUZZ_ENGINE)
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
 	$(call say,LD,$@)
 	$(Q)$(link)
@@ -227,7 +232,7 @@ compares_in_vain := $(filter $(addsuffix %,$(addprefix $(B)/,lib/lacp/ lib/optio
 	$(patsubst %,$(B)/tests/fuzz/fuzz_%.o,config control events import lacp pins shown)
 $(compares_in_vain): INSTRUMENTS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 # Of what is undefined, the core of LACP can do these; a build with SAN=undefined looks for all.
-$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ),\
+$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ_FLAGS),\
 	-fno-sanitize=undefined -fsanitize=bounds$(comma)shift$(comma)signed-integer-overflow -fsanitize-address-use-after-return=never)
 
 # Small programs that tests and benchmarks run.
