@@ -12,7 +12,7 @@ from test_announce import (above, advertised, announced, fail_over, is_advertise
                            is_announcement, reports)
 from test_announce import ARP, RARP
 from traffic import Capture
-from waiting import wait_for
+from waiting import quiet_for, wait_for
 
 FAR = {"mode": "broadcast"}
 GROUP = "239.1.2.3"
@@ -157,14 +157,18 @@ def test_another_failover_begins_again(pair):
 
         def is_over():
             back.extend(first.frames())
-            return (count(back, lambda frame: is_report(frame, mac)) == 6 and
+            return (count(back, lambda frame: is_report(frame, mac)) >= 6 and
                     count(back, is_announcement) >= 4)
 
         wait_for(is_begun, "the first announcement")
         first.frames()
         fail_over(near, "l0")
         wait_for(is_over, "both series to end", 30)
-        assert count(back, is_announcement) == 4
+        quiet_for(1, "what is left of another series would come")
+        is_over()
+        # one word of the series before may have been on its way
+        assert count(back, is_announcement) in (4, 5)
+        assert count(back, lambda frame: is_report(frame, mac)) in (6, 7)
         assert count([*seen, *second.frames()], is_announcement) < 4
 
 
