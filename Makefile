@@ -13,8 +13,7 @@ libdir ?= $(PREFIX)/lib
 zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
 fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
 CLANG ?= clang
-# Ubuntu's /usr/sbin/bpftool is a script that wants the package of the running kernel.
-BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
 PYTHON ?= /usr/bin/python3
@@ -211,7 +210,7 @@ $(B)/tests/sim/hold.o $(B)/tests/fuzz/fuzz_slow.o: INCLUDES := -Itests/sim/kerne
 
 # Fuzz targets (tests/fuzz/README.md): with libFuzzer or, without it, with what feeds them files.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/tests/fuzz/%: MORE_LIBRARIES = $(FUZZ_ENGINE)
+$(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),$(FUZZ_ENGINE))
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
 	$(call say,LD,$@)
 	$(Q)$(link)

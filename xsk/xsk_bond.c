@@ -9,11 +9,11 @@
 #define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
 #define XSK_WAIT_MS 100 /* so often a caller who waits looks at the bond */
 
-/* Of the options in the first version; and no version will have more. */
-#define XSK_OPTIONS_SIZE_0 76
-#define XSK_OPTIONS_MAX 4096
+#define XSK_OPTIONS_SIZE_0 76 /* in the first version */
+#define XSK_OPTIONS_MAX 4096  /* no version will have more */
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
+_Static_assert(sizeof(struct xbond_xsk_options) >= XSK_OPTIONS_SIZE_0, "options");
 
 static void xsk_reap(struct xbond_xsk *xsk)
 {
@@ -322,7 +322,8 @@ static int xsk_copy_options(struct xbond_xsk_options *ret, const struct xbond_xs
 		return xbond_say(why, EINVAL, "options.size is not the size of the options");
 	for (size_t i = sizeof(*ret); i < size; i++)
 		if (bytes[i])
-			return xbond_say(why, EINVAL, "options ask for what a later version has");
+			return xbond_say(why, EINVAL,
+					 "options need a later version of the library");
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret, options, size < sizeof(*ret) ? size : sizeof(*ret));
 	return 0;

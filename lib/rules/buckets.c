@@ -118,8 +118,14 @@ static void buckets_give_ownerless(struct share *share, uint8_t bucket[XBOND_BUC
 	for (int i = 0; i < XBOND_BUCKETS; i++) {
 		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
 
-		if (*b >= XBOND_MAX_SLAVES || !weight[*b])
-			buckets_give(share, b, buckets_neediest(share));
+		int slot;
+
+		if (*b < XBOND_MAX_SLAVES && weight[*b])
+			continue;
+		slot = buckets_neediest(share);
+		if (slot < 0)
+			return; /* somebody else writes the table, too */
+		buckets_give(share, b, slot);
 	}
 }
 

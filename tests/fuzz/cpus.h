@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two CPUs, for targets that read counters: what an input does must not depend on the machine, and
- * where OSS-Fuzz runs them there is no /sys to count CPUs by. The Makefile wraps the function.
+ * where OSS-Fuzz runs them there is no /sys to count CPUs from. The Makefile wraps the function.
  */
 #ifndef XBOND_TESTS_FUZZ_CPUS_H
 #define XBOND_TESTS_FUZZ_CPUS_H

@@ -182,6 +182,7 @@ def stand_still(many, rounds):
 @pytest.mark.skipif("XBOND_VM" in os.environ, reason="there a millisecond is not one")
 @pytest.mark.parametrize("bonds,rounds", [(8, 3), pytest.param(64, 20, marks=pytest.mark.soak)])
 def test_never_above_50_ms(lab, bonds, rounds):
+    """Apart from what it waits for the kernel's lock, which others hold."""
     many, tried = Many(lab, bonds, above=300), []
     while len(tried) < ATTEMPTS:
         figures, locked_ms = stand_still(many, rounds)

@@ -5,8 +5,10 @@
  * gives it back to be sent as frames that are too long, and prints its counts as JSON.
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "xbond/xsk.h"
 
@@ -34,6 +36,23 @@ static void add(struct xbond_xsk_options *options, const char *text)
 		options->ether_type = (__u16)strtoul(text, NULL, 0);
 }
 
+/* The counts of a version that has more of them, and of one that has fewer. */
+static bool counts_keep_to_the_size(const struct xbond_xsk *xsk)
+{
+	struct {
+		struct xbond_xsk_counts counts;
+		__u64 more, behind;
+	} other;
+
+	memset(&other, 0xff, sizeof(other));
+	xbond_xsk_counts(xsk, &other.counts, offsetof(typeof(other), behind));
+	if (other.counts.missed || other.more || !other.behind)
+		return false;
+	memset(&other, 0xff, sizeof(other));
+	xbond_xsk_counts(xsk, &other.counts, offsetof(struct xbond_xsk_counts, missed));
+	return !other.counts.received && other.counts.missed;
+}
+
 int main(int argc, char **argv)
 {
 	struct xbond_xsk_options options = { .size = sizeof(options), .queues = XBOND_XSK_QUEUES };
@@ -51,6 +70,10 @@ int main(int argc, char **argv)
 		add(&options, argv[4]);
 	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
 		fprintf(stderr, "xskhold: %s\n", why);
+		return 1;
+	}
+	if (!counts_keep_to_the_size(xsk)) {
+		fprintf(stderr, "xskhold: counts do not keep to their size\n");
 		return 1;
 	}
 	printf("ready\n");

@@ -3,6 +3,10 @@
 # flags are in CC, CXX, CFLAGS and CXXFLAGS, the engine is in LIB_FUZZING_ENGINE. Objects go to
 # WORK; targets, corpora, options, dictionaries and libraries go to OUT.
 
+# Ubuntu's /usr/sbin/bpftool is a script that wants the package of the running kernel.
+for bpftool in /usr/sbin/bpftool /usr/lib/linux-tools/*/bpftool; do
+	[ ! -x "$bpftool" ] || export BPFTOOL=$bpftool
+done
 # /usr/bin/clang compiles the BPF programs, since OSS-Fuzz's own has no BPF. The machines that run
 # the targets have no libraries but the C library's, so the others stand beside the targets.
 make -j"$(nproc)" FUZZ=1 B="$WORK" CLANG=/usr/bin/clang CC="$CC" LINKER="$CXX $CXXFLAGS" \
