@@ -8,7 +8,7 @@
  * What the worker keeps between packets, user space gets from the kernel before each frame, and
  * must leave behind as the kernel does. The kernel reads its own clock, so user space answers
  * twice, by the time before the kernel's answer and by the time after it; one of these must be the
- * same.
+ * same. Beside that, flows may move only to slots that are there for flowlets.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -303,6 +303,24 @@ static int is_possible(const struct world *world, const struct answer *a, const 
 	       (!may || may >> b->selected & 1) && (mask | world->table->failed) >> b->selected & 1;
 }
 
+/* A flow that has moved is on a slot for flowlets, if any of them may certainly send. */
+static int is_for_flowlets(const struct world *world, const struct kept *before,
+			   const struct kept *after)
+{
+	const struct xbond_table *table = world->table;
+	__u64 wanted = before->flowlets.slots, certain = wanted & table->tx_mask & world->up;
+
+	certain &= ~(world->settings->drain_mask | table->drained | table->failed);
+	for (int flow = 0; certain && flow < XBOND_FLOWLETS; flow++) {
+		__u64 slot = after->flowlets.flow[flow] & XBOND_FLOWLET_SLOT;
+
+		if (slot != (before->flowlets.flow[flow] & XBOND_FLOWLET_SLOT) &&
+		    !(wanted >> slot & 1))
+			return 0;
+	}
+	return 1;
+}
+
 static int agree(struct world *world, int scenario, const void *frame, __u32 length,
 		 int *ret_selected)
 {
@@ -320,6 +338,8 @@ static int agree(struct world *world, int scenario, const void *frame, __u32 len
 	ask_user(world, &begin, frame, length, &before, &early);
 	ask_user(world, &end, frame, length, &before, &late);
 	*ret_selected = kernel.selected;
+	if (scenario == FLOWLETS && !is_for_flowlets(world, &before, &kernel.kept))
+		return 0;
 	if (scenario == RANDOM)
 		return is_possible(world, &kernel, &early);
 	return is_same(&kernel, &early, length) || is_same(&kernel, &late, length);
