@@ -166,7 +166,7 @@ def test_another_failover_begins_again(pair):
         wait_for(is_over, "both series to end", 30)
         quiet_for(1, "what is left of another series would come")
         back.extend(first.frames())
-        # one word of the series before may have been on its way
+        # until bondd sees the request, the series before goes on, by the new slave
         assert count(back, is_announcement) in (4, 5)
         assert count(back, lambda frame: is_report(frame, mac)) in (6, 7)
         assert count([*seen, *second.frames()], is_announcement) < 4
