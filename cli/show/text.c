@@ -257,7 +257,7 @@ static void text_print_failovers(const json_t *bond)
 
 	if (count)
 		printf("  %lld failover%s; the last took %lld us\n", count, count == 1 ? "" : "s",
-		       field_number(failover, "last_us"));
+		       field_number(failover, "last_duration_us"));
 }
 
 /* Columns of the table. 80 columns are enough for a name of 15 characters. */

@@ -178,7 +178,7 @@ static const char *text_monitors_words(long long number, const char *one, const 
 /* "10.0.0.9 heard 3 s ago", or "10.0.0.9 never heard" */
 static void text_monitors_target(const json_t *target)
 {
-	const json_t *last_ms = json_object_get(target, "last_rx_ms");
+	const json_t *last_ms = json_object_get(target, "since_heard_ms");
 	char ago[UNITS_SIZE];
 
 	printf("; %s ", field_text(target, "address"));
@@ -206,7 +206,7 @@ static void text_monitors_bfd(const json_t *bfd)
 static void text_monitors_quality(const json_t *monitor)
 {
 	const json_t *flaps = json_object_get(monitor, "flaps");
-	const json_t *heard_ms = json_object_get(monitor, "heard_ms");
+	const json_t *heard_ms = json_object_get(monitor, "since_heard_ms");
 	const json_t *errors = json_object_get(monitor, "errors_per_million");
 	long long until_ms = field_number(monitor, "until_ms");
 	char text[UNITS_SIZE];
@@ -366,7 +366,7 @@ static void text_details_failover(const json_t *bond)
 		printf("    %-20s %s\n", "carrier_source", json_string_value(source));
 	if (field_number(failover, "count"))
 		printf("    %-20s the last took %lld us; %lld in all\n", "failovers",
-		       field_number(failover, "last_us"), field_number(failover, "count"));
+		       field_number(failover, "last_duration_us"), field_number(failover, "count"));
 }
 
 static void text_details_rebalance(const json_t *bond)
@@ -384,7 +384,8 @@ static void text_details_rebalance(const json_t *bond)
 			  field_number(rebalance, "given_up"));
 	if (field_number(rebalance, "rounds"))
 		snprintf(text + length, sizeof(text) - (size_t)length,
-			 "; the last time was %lld s ago", field_number(rebalance, "last_s"));
+			 "; the last time was %lld s ago",
+			 field_number(rebalance, "since_round_s"));
 	text_details_item("rebalancing", text);
 }
 

@@ -231,7 +231,7 @@ static json_t *view_read_carrier_source(const struct view_place *place)
 	return figures && place->source->bondd ? view_member(place->field, figures) : json_null();
 }
 
-static json_t *view_read_last_us(const struct view_place *place)
+static json_t *view_read_last_duration_us(const struct view_place *place)
 {
 	const struct xbond_failover *figures = place->at;
 
@@ -248,7 +248,7 @@ static json_t *view_read_waiting(const struct view_place *place)
 	return json_integer(waiting);
 }
 
-static json_t *view_read_last_s(const struct view_place *place)
+static json_t *view_read_since_round_s(const struct view_place *place)
 {
 	const struct xbond_moves *moves = place->at;
 
@@ -273,11 +273,13 @@ static const void *view_base_lacp(const struct view_place *place)
 }
 
 static const struct view_field view_fields_of_failover[] = {
-	{ "last_us", VIEW_COUNT,
+	{ "last_duration_us", VIEW_COUNT,
 	  "The time in microseconds from the loss until the programs' table no longer had the "
 	  "slave. If only a link event or the poll reports a loss, the time starts when bondd "
 	  "notices it.",
-	  .read = view_read_last_us, .null = true },
+	  .read = view_read_last_duration_us, .null = true },
+	{ "last_us", VIEW_COUNT, VIEW_ALIAS("last_duration_us"), .read = view_read_last_duration_us,
+	  .null = true },
 	{ "count", VIEW_COUNT, "Their number.", VIEW_IN(struct xbond_failover, count) },
 	{ "histogram_us", VIEW_ARRAY, "How long they took. Empty classes are left out.",
 	  VIEW_IN(struct xbond_failover, histogram), .read = view_read_histogram,
@@ -303,7 +305,9 @@ static const struct view_field view_fields_of_rebalance[] = {
 	{ "given_up", VIEW_COUNT, "Buckets that stayed because they had no pause.",
 	  VIEW_IN(struct xbond_moves, given_up) },
 	{ "waiting", VIEW_COUNT, "Buckets that wait for a pause.", .read = view_read_waiting },
-	{ "last_s", VIEW_COUNT, "Seconds since the last round.", .read = view_read_last_s,
+	{ "since_round_s", VIEW_COUNT, "Seconds since the last round.",
+	  .read = view_read_since_round_s, .null = true },
+	{ "last_s", VIEW_COUNT, VIEW_ALIAS("since_round_s"), .read = view_read_since_round_s,
 	  .null = true },
 };
 

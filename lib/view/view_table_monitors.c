@@ -159,7 +159,7 @@ static json_t *view_read_flaps(const struct view_place *place)
 	return quality ? json_integer(flaps_in_minute(&quality->flaps, clock_now_ns())) : NULL;
 }
 
-static json_t *view_read_heard_ms(const struct view_place *place)
+static json_t *view_read_since_heard_ms(const struct view_place *place)
 {
 	const struct xbond_quality *quality = view_quality(place);
 	uint64_t heard_ns = quality ? quality->silence.heard_ns : 0;
@@ -192,7 +192,7 @@ struct view_target {
 	uint64_t heard_ns; /* 0: never */
 };
 
-static json_t *view_read_last_rx_ms(const struct view_place *place)
+static json_t *view_read_since_target_heard_ms(const struct view_place *place)
 {
 	const struct view_target *target = place->at;
 
@@ -266,10 +266,12 @@ static const struct view_field view_fields_of_session[] = {
 
 static const struct view_field view_fields_of_target[] = {
 	{ "address", VIEW_TEXT, "Its address.", VIEW_IN(struct view_target, address) },
-	{ "last_rx_ms", VIEW_COUNT,
+	{ "since_heard_ms", VIEW_COUNT,
 	  "How long ago the slave last heard the target, or, as a backup, the active slave's probe "
 	  "of it; null if never.",
-	  .read = view_read_last_rx_ms, .null = true },
+	  .read = view_read_since_target_heard_ms, .null = true },
+	{ "last_rx_ms", VIEW_COUNT, VIEW_ALIAS("since_heard_ms"),
+	  .read = view_read_since_target_heard_ms, .null = true },
 };
 
 static const struct view_table view_table_verdict = VIEW_TABLE("verdict", view_fields_of_verdict);
@@ -316,7 +318,9 @@ static const struct view_field view_fields_of_flaps[] = {
 
 static const struct view_field view_fields_of_silence[] = {
 	VERDICT,
-	{ "heard_ms", VIEW_COUNT, "The time since the last frame.", .read = view_read_heard_ms,
+	{ "since_heard_ms", VIEW_COUNT, "The time since the last frame.",
+	  .read = view_read_since_heard_ms, .null = true, .optional = true },
+	{ "heard_ms", VIEW_COUNT, VIEW_ALIAS("since_heard_ms"), .read = view_read_since_heard_ms,
 	  .null = true, .optional = true },
 	UNTIL_MS,
 };

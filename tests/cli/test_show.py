@@ -335,12 +335,14 @@ def test_monitors_of_an_earlier_build_are_unknown(pins, show):
 
 
 def test_failovers_are_shown(pins, show, bondctl):
-    assert show()["failover"] == {"last_us": None, "count": 0, "histogram_us": []}
+    assert show()["failover"] == {"last_duration_us": None, "last_us": None, "count": 0,
+                                  "histogram_us": []}
     assert "failovers" not in bondctl("show", "-d", "bond0").stdout
     pins.failover.count, pins.failover.last_ns = 3, 170700
     pins.failover.histogram[0], pins.failover.histogram[8] = 1, 2
-    assert show()["failover"] == {"last_us": 170, "count": 3, "histogram_us": [
-        {"below": 1, "failovers": 1}, {"below": 256, "failovers": 2}]}
+    histogram = [{"below": 1, "failovers": 1}, {"below": 256, "failovers": 2}]
+    assert show()["failover"] == {"last_duration_us": 170, "last_us": 170, "count": 3,
+                                  "histogram_us": histogram}
     assert "the last took 170 us; 3 in all" in bondctl("show", "-d", "bond0").stdout
 
 

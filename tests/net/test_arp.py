@@ -338,7 +338,8 @@ def test_any_target_or_all(network):
     net.stays()
     show = net.host.show()
     (active,) = [each for each in show["slaves"] if each["name"] == show["active_slave"]]
-    heard = {each["address"]: each["last_rx_ms"] for each in active["monitors"]["arp"]["targets"]}
+    heard = {each["address"]: each["since_heard_ms"]
+             for each in active["monitors"]["arp"]["targets"]}
     assert heard["10.0.0.2"] < heard["10.0.0.3"] > 5 * INTERVAL > heard["fd00::2"]
     net.host.ctl("set", "bond0", "arp_all_targets", "all")
     wait_for(lambda: net.failures("bond0") != [0, 0], "a slave to miss 10.0.0.3", 15)
@@ -422,7 +423,7 @@ def test_slaves_that_come_and_go(network):
     net.host.ctl("add-slave", "bond0", "l2", "l1")
     net.wait_state("down", "l2")
     assert net.host.slave("l2")["monitors"]["arp"]["targets"] == [
-        {"address": "10.0.0.2", "last_rx_ms": None}]
+        {"address": "10.0.0.2", "since_heard_ms": None, "last_rx_ms": None}]
     net.wait_state("up", "l1")
     assert net.failures("bond0") == [0, 1, 0]  # l2 was up before
 

@@ -150,7 +150,7 @@ def test_numbers_are_those_of_show(served):
     assert metrics.one("xbond_bond_failover_seconds_count", bond="bond0") == \
         shown["failover"]["count"] == 1
     assert metrics.one("xbond_bond_failover_seconds_sum", bond="bond0") == \
-        pytest.approx(shown["failover"]["last_us"] / 1e6, abs=1e-6)
+        pytest.approx(shown["failover"]["last_duration_us"] / 1e6, abs=1e-6)
     assert metrics.one("xbond_bond_moved_buckets_total", bond="bond0") >= 4096 * 0.2
     assert metrics.one("xbond_bond_info", mode="balance-xor", mac=shown["mac"]) == 1
     assert (metrics.one("node_bonding_slaves", master="bond0"),
@@ -179,7 +179,7 @@ def test_histograms_are_cumulative(served):
     numbers = [number for _, number in buckets]
     bounds = [float(bound) for (bound,), _ in buckets]
     assert numbers == sorted(numbers) and numbers[-1] == 1 and bounds == sorted(bounds)
-    last_s = host.show()["failover"]["last_us"] / 1e6
+    last_s = host.show()["failover"]["last_duration_us"] / 1e6
     first = next(bound for bound, number in zip(bounds, numbers) if number)
     assert first / 2 <= last_s <= first
 

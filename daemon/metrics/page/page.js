@@ -132,7 +132,7 @@ function failoverText(failover) {
 		return "no failover yet";
 	const slowest = failover.histogram_us.at(-1).below;
 	return `${failover.count} failover${failover.count > 1 ? "s" : ""}, the last in ` +
-		`${timeText(failover.last_us)}, all below ${timeText(slowest)}`;
+		`${timeText(failover.last_duration_us)}, all below ${timeText(slowest)}`;
 }
 
 function facts(bond) {
