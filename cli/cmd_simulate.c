@@ -31,7 +31,7 @@ static double simulate_part(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static double simulate_share_by_weight(const struct simulate *simulate, unsigned int slot)
+static double simulate_share_due(const struct simulate *simulate, unsigned int slot)
 {
 	uint64_t sum = 0;
 
@@ -102,10 +102,11 @@ static json_t *simulate_slaves_json(const struct simulate *simulate)
 
 	slots_for_each (simulate->mask, slot)
 		json_array_append_new(
-			slaves, json_pack("{s:o, s:I, s:f, s:o, s:o}", "name",
+			slaves, json_pack("{s:o, s:I, s:f, s:f, s:o, s:o}", "name",
 					  json_value_text(simulate->name[slot]), "weight",
-					  (json_int_t)simulate->weight[slot], "share_by_weight",
-					  simulate_share_by_weight(simulate, slot), "gets",
+					  (json_int_t)simulate->weight[slot], "share_due",
+					  simulate_share_due(simulate, slot), "share_by_weight",
+					  simulate_share_due(simulate, slot), "gets",
 					  simulate_sum_json(&simulate->sum[slot], &simulate->total),
 					  "if_failed",
 					  simulate->failure[slot].mask
@@ -149,7 +150,7 @@ static void simulate_print_slave(const struct simulate *simulate, unsigned int s
 	char name[XBOND_NAME_SIZE];
 
 	printf("%-15s %6u %8.1f%% %6.1f%% %7.1f%% %6.1f%%", cli_name(simulate->name[slot], name),
-	       simulate->weight[slot], 100 * simulate_share_by_weight(simulate, slot),
+	       simulate->weight[slot], 100 * simulate_share_due(simulate, slot),
 	       100 * simulate_part(sum->flows, total->flows),
 	       100 * simulate_part(sum->packets, total->packets),
 	       100 * simulate_part(sum->bytes, total->bytes));

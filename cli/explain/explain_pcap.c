@@ -174,13 +174,13 @@ static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
 			continue;
 		json_array_append_new(
 			slaves,
-			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
+			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "name",
 				  json_value_text(explain->pins->slaves[slot].name), "packets",
 				  (json_int_t)sum.packets, "bytes", (json_int_t)sum.bytes, "flows",
 				  (json_int_t)sum.flows, "share_of_packets",
 				  explain_pcap_part(sum.packets, sent.packets), "share_of_bytes",
-				  explain_pcap_part(sum.bytes, sent.bytes), "share_by_weight",
-				  share[slot]));
+				  explain_pcap_part(sum.bytes, sent.bytes), "share_due",
+				  share[slot], "share_by_weight", share[slot]));
 	}
 	return slaves;
 }

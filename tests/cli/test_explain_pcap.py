@@ -116,7 +116,7 @@ def test_shares(bond):
         assert (slave["packets"], slave["bytes"], slave["flows"]) == \
             (count, count * len(FLOWS[0]), count // 3)
         assert slave["share_of_packets"] == pytest.approx(count / 30, abs=1e-5)
-        assert slave["share_by_weight"] == 0.25
+        assert slave["share_due"] == 0.25
     assert (said["total_packets"], said["sent_packets"], said["flows"]) == (30, 30, 10)
 
 
@@ -165,7 +165,7 @@ def test_modes_where_no_packet_has_one_slave(bond, mode, why, share):
     bond.bond.mode = bond.table.selection = getattr(X, "MODE_" + mode)
     said = explain(bond, pcap(FLOWS))
     assert all(packet["slave"] is None and why in packet["why"] for packet in said["packets"])
-    assert [slave["share_by_weight"] for slave in said["slaves"]] == share
+    assert [slave["share_due"] for slave in said["slaves"]] == share
     assert said["slaves"][0]["packets"] == (40 if mode == "BROADCAST" else 0)
     assert said["xmit_hash_policy"] is None
 

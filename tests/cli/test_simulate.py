@@ -47,7 +47,7 @@ def test_flows_fall_as_the_weights_say(policy):
     found = simulate("--weights", "1,2,5", "--policy", policy, "--flows", "20000")
     assert found["flows"] == 20000 and found["name"] is None and found["others"] == []
     for slave, weight in zip(found["slaves"], (1, 2, 5)):
-        assert slave["weight"] == weight and slave["share_by_weight"] == weight / 8
+        assert slave["weight"] == weight and slave["share_due"] == weight / 8
         # a binomial deviation of 0.35 % at most; of layer2, which has 4000 pairs, 0.8 %
         assert slave["gets"]["share_of_flows"] == pytest.approx(weight / 8, abs=0.035)
     for total in ("flows", "packets", "bytes"):
