@@ -114,8 +114,8 @@ static void explain_pcap_begin(const struct explain_pcap *explain)
 		return;
 	option_format(policy, &value, text, sizeof(text));
 	explain_pcap_put_json(
-		json_pack("{s:s, s:s, s:o}", "name", explain->bond, "mode",
-			  mode_name(explain->pins->bond->mode), policy->name,
+		json_pack("{s:s, s:s, s:s, s:o}", "bond", explain->bond, "name", explain->bond,
+			  "mode", mode_name(explain->pins->bond->mode), policy->name,
 			  explain_pcap_hashes(explain) ? json_string(text) : json_null()),
 		0, 1);
 	if (!explain->summary)

@@ -236,7 +236,8 @@ static const struct view_field flows_fields_of_slave[] = {
 static const struct view_table flows_table_of_slave = VIEW_TABLE("slave", flows_fields_of_slave);
 
 static const struct view_field flows_fields[] = {
-	{ "name", VIEW_STRING, "The name of the bond.", VIEW_IN(struct flows, bond) },
+	{ "bond", VIEW_STRING, "The name of the bond.", VIEW_IN(struct flows, bond) },
+	{ "name", VIEW_STRING, VIEW_ALIAS("bond"), VIEW_IN(struct flows, bond) },
 	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct flows, mode), .word = view_mode_word },
 	{ "direction", VIEW_WORD, "Out: packets that it sent.", VIEW_IN(struct flows, direction),
 	  .word = flows_direction_word },

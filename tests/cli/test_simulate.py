@@ -45,7 +45,7 @@ def bond(bpf_dir):
 @pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4"])
 def test_flows_fall_as_the_weights_say(policy):
     found = simulate("--weights", "1,2,5", "--policy", policy, "--flows", "20000")
-    assert found["flows"] == 20000 and found["name"] is None and found["others"] == []
+    assert found["flows"] == 20000 and found["bond"] is None and found["others"] == []
     for slave, weight in zip(found["slaves"], (1, 2, 5)):
         assert slave["weight"] == weight and slave["share_due"] == weight / 8
         # a binomial deviation of 0.35 % at most; of layer2, which has 4000 pairs, 0.8 %
@@ -94,7 +94,7 @@ def test_a_bond_and_a_capture(bond, bpf_dir, tmp_path):
     file = tmp_path / "capture"
     file.write_bytes(pcap(frames))
     found = simulate("bond0", "--pcap", str(file), bpf_dir=bpf_dir)
-    assert (found["name"], found["hash_seed"], found["xmit_hash_policy"]) == \
+    assert (found["bond"], found["hash_seed"], found["xmit_hash_policy"]) == \
         ("bond0", SEED, "layer3+4")
     assert found["packets"] == len(frames) and found["bytes"] == sum(map(len, frames))
     expected = [model.bucket(frame, model.Rule(policy="layer3+4", seed=SEED)) % 4
