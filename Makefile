@@ -85,7 +85,7 @@ SAN_LEVEL := -O0
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o tests/unit/test_buckets.o tests/unit/test_rebalance.o tests/unit/test_moves_model.o): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields promised clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -418,6 +418,10 @@ report-nfs: deps-test
 ## fields: writes what is made from the tables of fields: definitions of schemas in docs/json, lists in manuals
 fields: $(B)/tools/fields
 	$(Q)XBOND_BUILD=$(B) $(PYTHON) tests/fields.py
+
+## promised: adds what is new to the list of what versions 1.x keep, tests/manual/promised.txt (before a release)
+promised: $(B)/bondctl $(B)/bondd $(B)/tools/fields
+	$(Q)XBOND_BUILD=$(B) $(PYTHON) tests/promised.py
 
 ## install: into DESTDIR and PREFIX; without DESTDIR it makes the group xbond, too (sysusers.conf)
 install: all

@@ -59,7 +59,7 @@ cli/policy_file             net/policy net/policy_meanwhile
 cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys cli/calls
 cli/simulate                cli/simulate
 cli/top/                    cli/top net/top manual/fields
-cni/                        net/cni
+cni/                        net/cni manual/promised
 lib/common/                 layout cli/calls cli/show users
 daemon/                     layout net/lifecycle net/restart net/iplink
 daemon/alb/                 net/alb net/tlb bpf/clients
@@ -74,7 +74,7 @@ daemon/bond/bond_rebalance  net/monitor net/rebalance
 daemon/bond/evaluate        net/modes net/failover net/restart net/reselect net/monitor
 daemon/bond/port_hooks      net/bypass
 daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/xdp
-daemon/control/             net/errors net/group net/monitor cli/calls
+daemon/control/             net/errors net/group net/monitor cli/calls manual/promised
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
 daemon/dataplane/migrate    net/upgrade
 daemon/dataplane/stray      net/slave_filters
@@ -108,8 +108,8 @@ daemon/slave/rx             net/rx_hook net/slave_filters net/slave_sockets net/
 daemon/slave/xdp            net/xdp net/rx_hook
 lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
-include/xbond/              layout bpf/model net/library
-include/xbond/xsk           layout net/xsk net/xsk_threads packaging
+include/xbond/              layout bpf/model net/library manual/promised
+include/xbond/xsk           layout net/xsk net/xsk_threads packaging manual/promised
 lib/network/                layout net/iplink net/lifecycle users
 lib/network/bonding         net/handover net/team import
 lib/network/filters         net/slave_filters net/bypass
@@ -124,11 +124,12 @@ lib/rules/buckets           net/rebalance net/resilience
 lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
+                            manual/promised
                             net/metrics
 xsk/                        bpf/user_space layout net/xsk net/xsk_threads
 debian/                     packaging
 docs/                       manual report
-docs/json/                  cli/schema cli/show manual/fields
+docs/json/                  cli/schema cli/show manual/fields manual/promised
 docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
@@ -143,7 +144,8 @@ tests/bench/                layout
 tests/bpf/                  bpf
 tests/cli/                  cli
 tests/demo.sh               packaging/tools
-tests/fields.py             manual/fields
+tests/fields.py             manual/fields manual/promised
+tests/promised.py           manual/promised
 tests/fuzz/                 layout
 tests/import/               import
 tests/layout/               layout

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names that docs/compatibility.md promises, a line each, as this tree has them. Those that no
+version 1.x may lose are in tests/manual/promised.txt. `make promised` adds to that file what is
+new, and takes nothing out. Names that answer until version 1.0 only are not promised.
+"""
+import json
+import re
+import subprocess
+
+import schema
+from built import BUILD, ROOT
+from fields import fields
+
+PROMISED = ROOT / "tests/manual/promised.txt"
+OLD_NAME = "until version 1.0."
+FLAG = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)( [A-Z]| \S+\|)?", re.M)
+VARIABLE = re.compile(r"\((XBOND_\w+),\s+([^)]+)\)")
+RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
+PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
+TABLES = (  # what no program prints: the line, where it is, what stands there
+    ("method %s", "daemon/control/control.c", r'^\t\{ "([a-z-]+)", control_do_'),
+    ("method field %s", "daemon/control/*.c", r'json_object_get\(\S*words, "(\w+)"\)'),
+    ("socket RUN_DIR/%s", "lib/common/paths.h", r'PATHS_SOCKET_NAME "(\S+)"'),
+    ("section [%s]", "lib/options/config_parse.c", r'#define (?:BOND|SLAVE)_SECTION "(\w+)"'),
+    ("pin %s", "bpf/abi.h", r'#define XBOND_PIN_(?:BOND|TABLE|POLICY_MAPS) "(\w+)"'),
+    ("xsk.h %s", "include/xbond/xsk.h", r"^\t((?:__u\d+ |void \*)\w+[^;]*);"),
+    ("xsk.h %s", "include/xbond/xsk.h", r"^(?:int|void) (xbond_xsk_\w+)\("),
+    ("cni key %s", "cni/cni_config.c", r'(?:^\t|(?<=",)\s+)"(\w+)"(?=,|$)'),
+    ("cni error %s", "cni/cni.h", r"^\tCNI_\w+ = (\d+)"),
+    ("ansible variable %s", "packaging/ansible/roles/xbond/defaults/main.yml", r"^(\w+):"),
+)
+
+
+def run(program, *words):
+    return subprocess.run([BUILD / program, *words], capture_output=True, text=True, check=True,
+                          timeout=30).stdout
+
+
+def of_options():
+    for option in json.loads(run("bondctl", "--dump-options")):
+        of = f"option {option['scope']} {option['name']}"
+        yield f"{of} default {option['default']}"
+        yield from (f"{of} takes {value}" for value in option["values"].split("|"))
+
+
+def of_help(of, text):
+    for letter, flag, value in FLAG.findall(text):
+        yield f"flag {of} {flag}{' VALUE' if value else ''}"
+        if letter:
+            yield f"flag {of} {letter}"
+    yield from (f"environment {name} default {value}" for name, value in VARIABLE.findall(text))
+
+
+def of_command_line():
+    verbs, flags = run("bondctl", "--help").split("\nFlags", 1)
+    for verb in re.findall(r"^  ([a-z-]+) ", verbs, re.M):
+        yield f"verb {verb}"
+        yield from of_help(verb, run("bondctl", verb, "--help").split("\nFlags, before")[0])
+    yield from of_help("bondctl", flags)
+    yield from of_help("bondd", run("bondd", "--help"))
+    for status in re.findall(r"\b(\d) ", flags.split("Exit status:")[1]):
+        yield f"exit status {status}"
+    for check in json.loads(run("bondctl", "-j", "doctor", "--list")):
+        yield f"check {check['check']}"
+
+
+def values(node, root, path=""):
+    """(path, kind) of all that a schema describes: a type, "missing", or "= " and a word."""
+    if "$ref" in node:
+        yield from values(root["definitions"][node["$ref"].split("/")[-1]], root, path)
+    inner = [part for key in ("allOf", "anyOf", "oneOf") for part in node.get(key, ())]
+    for part in (*inner, *(node[key] for key in ("then", "else") if key in node)):
+        yield from values(part, root, path)
+    types = node.get("type", ())
+    yield from ((path, kind) for kind in ([types] if isinstance(types, str) else types))
+    words = node.get("enum", [node["const"]] if "const" in node else [])
+    yield from ((path, "null" if word is None else f"= {word}") for word in words)
+    rest = node.get("additionalProperties")
+    for name, part in node.get("properties", {}).items():
+        if not part or OLD_NAME in part.get("description", ""):
+            continue
+        if rest is not None and name not in node["required"]:
+            yield f"{path}.{name}", "missing"
+        yield from values(part, root, f"{path}.{name}")
+    for part, at in ((node.get("items"), f"{path}[]"), (rest, f"{path}.*")):
+        if isinstance(part, dict):
+            yield from values(part, root, at)
+
+
+def of_json():
+    for file in schema.SCHEMAS.glob("*.schema.json"):
+        name = file.name.split(".")[0]
+        root = schema.read(name)
+        kinds_of_events = root["definitions"]["event"]["oneOf"] if name == "monitor" else []
+        parts = {f"{name} {ref['$ref'].split('/')[-1]}": ref for ref in kinds_of_events}
+        for of, part in (parts or {name: root}).items():
+            types = {}
+            for path, kind in values(part, root):
+                at = f"json {of} {path.removeprefix('[]')}".rstrip()
+                if kind.startswith("= "):
+                    yield f"{at} {kind}"
+                else:
+                    types.setdefault(at, set()).add(kind)
+            yield from (f"{at}: {', '.join(sorted(kinds))}" for at, kinds in types.items())
+
+
+def of_metrics():
+    for entry in re.sub(r"\n +", " ", fields("list", "metrics")).splitlines():
+        name, labels, kind = re.match(r"- \*(\w+)\*(\{.*?\})? \((\w+)\): ", entry).groups("")
+        if not entry.endswith(OLD_NAME):  # those in _info may get more labels
+            which = re.findall(r"\w+", labels) if name.endswith("_info") else [labels]
+            yield from (f"metric {kind} {name} {label}".rstrip() for label in which)
+
+
+def of_headers():
+    """What the pages name, if the headers have it."""
+    text = "\n".join((ROOT / page).read_text() for page in PAGES)
+    headers = "\n".join(file.read_text() for folder in ("include/xbond", "bpf")
+                        for file in (ROOT / folder).glob("*.h"))
+    for name in re.findall(r"`((?:packet|question)->\w+|xbond_\w+(?=\()|XBOND_\w+)", text):
+        if re.search(rf"\b{name.split('>')[-1]}\b", headers):
+            yield f"header {name}"
+
+
+def of_tables():
+    for line, files, pattern in TABLES:
+        for file in ROOT.glob(files):
+            yield from (line % name for name in re.findall(pattern, file.read_text(), re.M))
+
+
+def names():
+    return {*of_options(), *of_command_line(), *of_json(), *of_metrics(), *of_headers(),
+            *of_tables()}
+
+
+def vanished(promised, now):
+    """Those that are no longer so. A range of numbers may have become wider."""
+    def limits(line):
+        found = RANGE.fullmatch(line)
+        return found and (found[1], int(found[2]), int(found[3] or found[2]))
+    ranges = list(filter(None, map(limits, now)))
+
+    def is_within(line):
+        option, low, high = limits(line) or (None, 0, 0)
+        return any(option == other and lowest <= low and high <= highest
+                   for other, lowest, highest in ranges)
+    return [line for line in promised if line not in now and not is_within(line)]
+
+
+if __name__ == "__main__":
+    PROMISED.write_text("".join(f"{line}\n" for line in sorted(
+        {*PROMISED.read_text().splitlines(), *names()})))
