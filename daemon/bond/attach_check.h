@@ -47,20 +47,6 @@ void attach_check_count(struct bond *bond, unsigned int slot);
 /* The slot ends. */
 void attach_check_forget(struct bond *bond, unsigned int slot);
 
-/*
- * Keeps a bond's pins. bondd holds a descriptor of each, so nothing ends when somebody removes a
- * pin or the bond's directory, or unmounts the BPF file system. Then bondd pins them again.
- */
-
-/*
- * Called from time to time; takes one system call while nothing has changed. Returns false if there
- * is no place to pin them.
- */
-bool pins_keep(struct bond *bond);
-
-/* The parts of a bond in this folder, for the table in daemon/parts.c. */
-
-extern struct part pins_part; /* attach_check.c */
-extern struct part pair_part; /* attach_check.c */
+extern struct part pair_part;
 
 #endif
