@@ -130,6 +130,7 @@ lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor
 xsk/                        bpf/user_space layout net/xsk net/xsk_threads
 debian/                     packaging
 docs/                       manual report
+docs/developers/            layout manual
 docs/json/                  cli/schema cli/show manual/fields manual/promised
 docs/users/hash.md          bpf/model
 man/                        manual
