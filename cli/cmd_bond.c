@@ -456,5 +456,6 @@ enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int a
 	status = pairs_parse(verb, argc - 1, argv + 1, &pairs);
 	if (status != CLI_DONE)
 		return status;
-	return cli_request_long(cli, verb->name, argv[0], pairs_json(&pairs));
+	return cli_request_long(cli, verb->name, argv[0],
+				verb->takes_options ? pairs_json(&pairs) : NULL);
 }

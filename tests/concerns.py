@@ -75,7 +75,8 @@ daemon/bond/evaluate        net/modes net/failover net/restart net/reselect net/
 daemon/bond/pins_keep       net/attach_check net/policy
 daemon/bond/port_hooks      net/bypass
 daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/xdp
-daemon/control/             net/errors net/group net/monitor cli/calls manual/promised
+daemon/control/             net/errors net/group net/monitor net/apply net/handover cli/calls
+                            manual/promised
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
 daemon/dataplane/migrate    net/upgrade
 daemon/dataplane/stray      net/slave_filters
@@ -125,8 +126,7 @@ lib/rules/buckets           net/rebalance net/resilience
 lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
-                            manual/promised
-                            net/metrics
+                            manual/promised net/metrics
 xsk/                        bpf/user_space layout net/xsk net/xsk_threads
 debian/                     packaging
 docs/                       manual report

@@ -19,7 +19,8 @@ RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
 PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
 TABLES = (  # what no program prints: the line, where it is, what stands there
     ("method %s", "daemon/control/control.c", r'^\t\{ "([a-z-]+)", control_do_'),
-    ("method field %s", "daemon/control/*.c", r'json_object_get\(\S*words, "(\w+)"\)'),
+    ("method field %s is %s", "daemon/control/control_answer.c",
+     r'^\t\{ "(\w+)", JSON_\w+, "([a-z ]+)"'),
     ("socket RUN_DIR/%s", "lib/common/paths.h", r'PATHS_SOCKET_NAME "(\S+)"'),
     ("section [%s]", "lib/options/config_parse.c", r'#define (?:BOND|SLAVE)_SECTION "(\w+)"'),
     ("pin %s", "bpf/abi.h", r'#define XBOND_PIN_(?:BOND|TABLE|POLICY_MAPS) "(\w+)"'),

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The methods of the control socket: turns a request into a call and its result into an answer. The
- * connections are in control_socket.c.
- */
-#include "daemon/control/control.h"
+/* The methods of the control socket: what each does with the fields of a request. */
+#include "daemon/control/methods.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,21 +20,6 @@
 #include "daemon/manage/rollback.h"
 #include "view/view_json.h"
 #include "view/view_bond.h"
-
-struct request {
-	struct daemon *daemon;
-	const struct control_client *client;
-	json_t *words;
-	uint64_t since; /* for `monitor`: the number of the first event; 0: another method */
-	const char *bond;
-	json_t *slaves; /* array of names, or NULL */
-	json_t *options;
-	json_t *notes;
-	json_t *result; /* for methods that ask; a new reference */
-	bool is_later;	/* the answer comes later */
-};
-
-typedef int (*method_function)(struct request *request, struct err *err);
 
 static int control_do_ping(struct request *request, struct err *err)
 {
@@ -77,13 +59,6 @@ static int control_do_policy(struct request *request, struct err *err)
 	return request_policy(request->daemon, request->bond, err);
 }
 
-static json_t *control_words(int r, const struct err *err, json_t *notes, json_t *result)
-{
-	if (r)
-		return json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err->text));
-	return json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
-}
-
 /* Who is told, when the request has long been freed. */
 struct control_told {
 	struct control_client client;
@@ -106,8 +81,7 @@ static int control_handover(struct request *request, enum handover_kind kind, st
 	struct control_told *told = memory_need(calloc(1, sizeof(*told)));
 	struct handover_order order = { .bond = request->bond,
 					.kind = kind,
-					.options =
-						kind == HANDOVER_HANDBACK ? NULL : request->options,
+					.options = request->options,
 					.author = request->client->pid,
 					.tell = control_tell_handover,
 					.arg = told };
@@ -240,9 +214,9 @@ static uint32_t control_foreign_abi(const struct daemon *daemon, const char *nam
 /* Also one that is deleted, as long as not all of its slaves are as before. */
 static struct bond *control_find(struct daemon *daemon, const char *name)
 {
-	struct bond *bond = name ? daemon_find_bond(daemon, name) : NULL;
+	struct bond *bond = daemon_find_bond(daemon, name);
 
-	return bond || !name ? bond : lifecycle_ending(daemon, name);
+	return bond ? bond : lifecycle_ending(daemon, name);
 }
 
 static int control_do_list(struct request *request, struct err *err)
@@ -270,7 +244,7 @@ static int control_look_at(struct request *request,
 	json_t *json;
 
 	if (!bond)
-		return err_set(err, ENOENT, "no such bond: %s", request->bond ? request->bond : "");
+		return err_set(err, ENOENT, "no such bond: %s", request->bond);
 	pins = &bond->dataplane.pins;
 	json = view(pins, request->bond);
 	if (!json)
@@ -294,9 +268,9 @@ static json_t *control_stats_with_loop(const struct pins *pins, const char *name
 
 static int control_do_show(struct request *request, struct err *err)
 {
-	uint32_t abi = request->bond && !control_find(request->daemon, request->bond)
-			       ? control_foreign_abi(request->daemon, request->bond)
-			       : 0;
+	uint32_t abi = control_find(request->daemon, request->bond)
+			       ? 0
+			       : control_foreign_abi(request->daemon, request->bond);
 
 	if (abi) {
 		request->result = json_pack("{s:o, s:b, s:[]}", "view",
@@ -400,90 +374,34 @@ static int control_do_rollback(struct request *request, struct err *err)
 	return control_with_waiting(request, rollback_now, err);
 }
 
-enum method_traits {
-	METHOD_FOR_ALL = 1,    /* also for members of the group xbond; it changes nothing */
-	METHOD_NAMES_BOND = 2, /* is refused without one */
-	METHOD_CHANGES = 4,    /* what a takeover or handback of the bond relies on */
-};
-
-static const struct method {
-	const char *name;
-	method_function function;
-	unsigned int traits;
-} methods[] = {
+static const struct method methods[] = {
 	{ "ping", control_do_ping, METHOD_FOR_ALL },
 	{ "list", control_do_list, METHOD_FOR_ALL },
-	{ "show", control_do_show, METHOD_FOR_ALL },
-	{ "stats", control_do_stats, METHOD_FOR_ALL },
-	{ "monitor", control_do_monitor, METHOD_FOR_ALL },
-	{ "create", control_do_create, METHOD_NAMES_BOND },
+	{ "show", control_do_show, METHOD_FOR_ALL | METHOD_NAMES_BOND },
+	{ "stats", control_do_stats, METHOD_FOR_ALL | METHOD_NAMES_BOND },
+	{ "monitor", control_do_monitor, METHOD_FOR_ALL | METHOD_MONITOR },
+	{ "create", control_do_create, METHOD_NAMES_BOND | METHOD_OPTIONS },
 	{ "delete", control_do_delete, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "add-slave", control_do_add_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "del-slave", control_do_del_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "set", control_do_set, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "set-slave", control_do_set_slave, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "add-slave", control_do_add_slave,
+	  METHOD_NAMES_BOND | METHOD_CHANGES | METHOD_SLAVES | METHOD_OPTIONS },
+	{ "del-slave", control_do_del_slave, METHOD_NAMES_BOND | METHOD_CHANGES | METHOD_SLAVES },
+	{ "set", control_do_set, METHOD_NAMES_BOND | METHOD_CHANGES | METHOD_OPTIONS },
+	{ "set-slave", control_do_set_slave,
+	  METHOD_NAMES_BOND | METHOD_CHANGES | METHOD_SLAVES | METHOD_OPTIONS },
 	{ "refresh", control_do_refresh, METHOD_NAMES_BOND },
 	{ "policy", control_do_policy, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "takeover", control_do_takeover, METHOD_NAMES_BOND | METHOD_CHANGES },
+	{ "takeover", control_do_takeover, METHOD_NAMES_BOND | METHOD_CHANGES | METHOD_OPTIONS },
 	{ "handback", control_do_handback, METHOD_NAMES_BOND | METHOD_CHANGES },
-	{ "load", control_do_load, 0 },
-	{ "apply", control_do_apply, 0 },
-	{ "confirm", control_do_confirm, 0 },
-	{ "rollback", control_do_rollback, 0 },
+	{ "load", control_do_load, METHOD_MAY_NAME_BOND | METHOD_APPLY },
+	{ "apply", control_do_apply, METHOD_MAY_NAME_BOND | METHOD_APPLY },
+	{ "confirm", control_do_confirm, METHOD_MAY_NAME_BOND },
+	{ "rollback", control_do_rollback, METHOD_MAY_NAME_BOND },
 };
 
-static const struct method *control_find_method(const char *name)
+const struct method *control_find_method(const char *name)
 {
 	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (!strcmp(methods[i].name, name))
 			return &methods[i];
 	return NULL;
-}
-
-static int control_call(struct request *request, struct err *err)
-{
-	const char *name = json_string_value(json_object_get(request->words, "method"));
-	const struct method *method = control_find_method(name);
-
-	if (!method)
-		return err_set(err, EINVAL, "bad request: unknown method %s",
-			       name ? name : "(none)");
-	if (request->client->uid && !(method->traits & METHOD_FOR_ALL))
-		return err_set(err, EPERM, "permission denied: only root may change bonds");
-	if (method->traits & METHOD_NAMES_BOND && !request->bond)
-		return err_set(err, EINVAL, "bad request: no bond named");
-	if (method->traits & METHOD_CHANGES &&
-	    request_check_free(request->daemon, request->bond, err))
-		return -EBUSY;
-	latency_note(method->name);
-	return method->function(request, err);
-}
-
-json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
-		       size_t length, uint64_t *ret_since)
-{
-	json_error_t where;
-	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
-	struct request request = {
-		.daemon = daemon,
-		.client = client,
-		.words = words,
-		.bond = json_string_value(json_object_get(words, "bond")),
-		.slaves = json_object_get(words, "slaves"),
-		.options = json_object_get(words, "options"),
-		.notes = json_array(),
-	};
-	struct err err = { 0 };
-	json_t *answer;
-	int r;
-
-	event_set_author(client->pid);
-	r = words ? control_call(&request, &err)
-		  : err_set(&err, EINVAL, "bad request: %s", where.text);
-	event_set_author(0);
-	answer = request.is_later ? NULL : control_words(r, &err, request.notes, request.result);
-	*ret_since = r ? 0 : request.since;
-	json_decref(words);
-	json_decref(request.notes);
-	return answer;
 }

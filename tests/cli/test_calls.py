@@ -81,7 +81,10 @@ def refused(directory, status, *words):
      (["add-slave", "b", "--", "-j"],
       {"method": "add-slave", "bond": "b", "slaves": ["-j"], "options": {}}),
      (["del-slave", "b", "e0", "weight", "dev", "dev"],
-      {"method": "del-slave", "bond": "b", "slaves": ["e0", "weight", "dev"]})])
+      {"method": "del-slave", "bond": "b", "slaves": ["e0", "weight", "dev"]}),
+     (["takeover", "b", "miimon", "50"],
+      {"method": "takeover", "bond": "b", "options": {"miimon": "50"}}),
+     (["handback", "b"], {"method": "handback", "bond": "b"})])
 def test_requests(tmp_path, words, request_):
     bondd = FakeBondd(tmp_path, OK)
     done = call(tmp_path, *words)

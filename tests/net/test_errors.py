@@ -433,7 +433,12 @@ def test_a_stranger_on_the_socket_is_refused(case):
     b'{"method": "create", "bond": "../up"}\n', b'{"method": "create", "bond": "a\\u0000b"}\n',
     b'{"method": "add-slave", "bond": "bond0", "slaves": "l2"}\n',
     b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',
-    b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n', b"[" * 60000 + b"\n",
+    b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n',
+    b'{"method": "apply", "dry_run": "yes"}\n', b'{"method": "apply", "confirm": "60"}\n',
+    b'{"method": "apply", "bond": null}\n', b'{"method": "apply", "dryrun": true}\n',
+    b'{"method": "delete", "bond": "bond0", "dry_run": true}\n',
+    b'{"method": "set", "bond": "bond0", "slaves": ["l0"], "options": {}}\n',
+    b'{"method": "monitor", "bond": "bond0"}\n', b'{"method": "show"}\n', b"[" * 60000 + b"\n",
     b'{"method": "ping", "x": "' + b"y" * 70000 + b'"}\n'], ids=lambda line: line[:40])
 def test_malformed_requests(lasting, line):
     before = state(lasting.host)
