@@ -90,7 +90,7 @@ def test_what_weights_give(bpf_dir, call, mode):
                        "eth2": pytest.approx(1 / 3), "eth3": 0}
     else:
         assert due == {"eth0": 0.25, "eth1": 0.25, "eth2": 0.5, "eth3": 0}
-    hashes = mode in ("balance-xor", "802.3ad", "balance-tlb", "balance-alb")
+    hashes = pins.table.selection == X.SELECT_HASH
     assert [slave["buckets"] for slave in bond["slaves"]] == \
         ([4096, 0, 0, 0] if hashes else [None] * 4)
     assert all(slave["share"] is None for slave in bond["slaves"])

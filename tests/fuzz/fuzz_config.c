@@ -3,6 +3,7 @@
  * A configuration of any content: options/config_file.c and what it calls, with the option table
  * behind it. A form feed ends the file and begins a drop-in.
  */
+#include "common/mode.h"
 #include "options/config_file.h"
 #include "tests/fuzz/input.h"
 
@@ -27,7 +28,7 @@ static void config_check_file(const struct config_file *file)
 {
 	config_check_slaves(file);
 	if (file->bond.given[OPT_MODE])
-		input_check(file->bond.value[OPT_MODE].number <= XBOND_MODE_BALANCE_ALB,
+		input_check(mode_find(file->bond.value[OPT_MODE].number) != NULL,
 			    "a mode that is taken exists");
 	input_check(!file->bond.given[OPT_ACTIVE_SLAVE], "active_slave is refused in a file");
 	for (int id = 0; id < OPT_COUNT; id++)
