@@ -136,7 +136,10 @@ struct xbond_buckets {
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
-/* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
+/*
+ * Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. All are
+ * counts, which common/pins.c adds up.
+ */
 struct xbond_counters {
 	__u64 tx_packets;
 	__u64 tx_bytes;
@@ -154,7 +157,7 @@ struct xbond_afxdp {
 	struct xbond_counters slot[XBOND_MAX_SLAVES];
 	struct xbond_counters retired;
 };
-_Static_assert(sizeof(struct xbond_afxdp) == 65 * 40, "AF_XDP ABI");
+_Static_assert(sizeof(struct xbond_afxdp) == 65 * sizeof(struct xbond_counters), "AF_XDP ABI");
 
 /* Writer: BPF, one copy for all CPUs: the state of round-robin. Other modes do not touch it. */
 struct xbond_cursor {

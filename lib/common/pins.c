@@ -422,11 +422,11 @@ void pins_close(struct pins *pins)
 
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
 {
-	sum->tx_packets += part->tx_packets;
-	sum->tx_bytes += part->tx_bytes;
-	sum->rx_packets += part->rx_packets;
-	sum->rx_bytes += part->rx_bytes;
-	sum->rx_dropped += part->rx_dropped;
+	const __u64 *add = (const __u64 *)part;
+	__u64 *count = (__u64 *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*count); i++)
+		count[i] += add[i];
 }
 
 int pins_program_counters(const struct pins *pins, unsigned int slot,
