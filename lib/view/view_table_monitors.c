@@ -332,29 +332,25 @@ static const struct view_field view_fields_of_errors[] = {
 	UNTIL_MS,
 };
 
-static const struct view_table view_tables_of_monitors[] = {
-	VIEW_TABLE("carrier", view_fields_of_carrier), VIEW_TABLE("arp", view_fields_of_arp),
-	VIEW_TABLE("bfd", view_fields_of_bfd),	       VIEW_TABLE("flaps", view_fields_of_flaps),
-	VIEW_TABLE("silence", view_fields_of_silence), VIEW_TABLE("errors", view_fields_of_errors),
-};
-
-#define MONITOR(monitor, title, sentence)                                                 \
-	{                                                                                 \
-		title, VIEW_OBJECT, sentence, .read = view_read_monitor,                  \
-					      .table = &view_tables_of_monitors[monitor], \
-					      .index = monitor, .optional = true          \
+#define MONITOR(monitor, title, rows, sentence)                                     \
+	{                                                                           \
+		title, VIEW_OBJECT, sentence,                                       \
+			.read = view_read_monitor,                                  \
+			.table = &(const struct view_table)VIEW_TABLE(title, rows), \
+			.index = monitor, .optional = true                          \
 	}
 
 static const struct view_field view_fields_of_monitors[] = {
-	MONITOR(XBOND_MONITOR_CARRIER, "carrier",
+	MONITOR(XBOND_MONITOR_CARRIER, "carrier", view_fields_of_carrier,
 		"What the kernel says of its carrier. All monitors have *state* and *since_ms*."),
-	MONITOR(XBOND_MONITOR_ARP, "arp", "Answers to ARP requests and neighbour solicitations."),
-	MONITOR(XBOND_MONITOR_BFD, "bfd",
+	MONITOR(XBOND_MONITOR_ARP, "arp", view_fields_of_arp,
+		"Answers to ARP requests and neighbour solicitations."),
+	MONITOR(XBOND_MONITOR_BFD, "bfd", view_fields_of_bfd,
 		"BFD. It is there while the slave has a session; what is not known of the far end "
 		"is null."),
-	MONITOR(XBOND_MONITOR_FLAPS, "flaps", "Option *flap_limit*."),
-	MONITOR(XBOND_MONITOR_SILENCE, "silence", "Option *rx_silence*."),
-	MONITOR(XBOND_MONITOR_ERRORS, "errors", "Option *error_limit*."),
+	MONITOR(XBOND_MONITOR_FLAPS, "flaps", view_fields_of_flaps, "Option *flap_limit*."),
+	MONITOR(XBOND_MONITOR_SILENCE, "silence", view_fields_of_silence, "Option *rx_silence*."),
+	MONITOR(XBOND_MONITOR_ERRORS, "errors", view_fields_of_errors, "Option *error_limit*."),
 };
 
 const struct view_table view_table_monitors = VIEW_TABLE("monitors", view_fields_of_monitors);
