@@ -88,22 +88,26 @@ bool set_down_is(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
 
 static const struct {
 	const char *name, *words;
+	bool is_of_control; /* the alert XbondControlFlood knows these by their beginnings */
 } drops_reasons[XBOND_DROPS] = {
-	[XBOND_DROP_NO_SLAVE] = { "no_slave", "sent while no slave could transmit" },
-	[XBOND_DROP_NO_COPY] = { "no_copy", "copies that could not be made or sent" },
+	[XBOND_DROP_NO_SLAVE] = { "no_slave", "sent while no slave could transmit", false },
+	[XBOND_DROP_NO_COPY] = { "no_copy", "copies that could not be made or sent", false },
 	[XBOND_DROP_INACTIVE] = { "inactive",
-				  "arrived on a slave that does not receive for the bond" },
-	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "arrived while the bond had no carrier" },
+				  "arrived on a slave that does not receive for the bond", false },
+	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "arrived while the bond had no carrier", false },
 	[XBOND_DROP_LACP_REFUSED] = { "lacp_refused",
-				      "LACPDUs and markers that were refused, without bondd" },
-	[XBOND_DROP_LACP_QUEUE] = { "lacp_queue", "LACPDUs that bondd did not read in time" },
-	[XBOND_DROP_BFD_REFUSED] = { "bfd_refused", "BFD packets that were refused" },
-	[XBOND_DROP_BFD_QUEUE] = { "bfd_queue", "BFD packets that bondd did not read in time" },
-	[XBOND_DROP_LACP_FLOOD] = { "lacp_flood", "too many LACPDUs of the partner" },
-	[XBOND_DROP_LACP_STRANGERS] = { "lacp_strangers", "too many LACPDUs of others" },
-	[XBOND_DROP_MARKER_FLOOD] = { "marker_flood", "too many markers" },
-	[XBOND_DROP_BFD_FLOOD] = { "bfd_flood", "too many packets of the BFD session" },
-	[XBOND_DROP_BFD_STRANGERS] = { "bfd_strangers", "too many packets of other BFD sessions" },
+				      "LACPDUs and markers that were refused, without bondd",
+				      true },
+	[XBOND_DROP_LACP_QUEUE] = { "lacp_queue", "LACPDUs that bondd did not read in time", true },
+	[XBOND_DROP_BFD_REFUSED] = { "bfd_refused", "BFD packets that were refused", true },
+	[XBOND_DROP_BFD_QUEUE] = { "bfd_queue", "BFD packets that bondd did not read in time",
+				   true },
+	[XBOND_DROP_LACP_FLOOD] = { "lacp_flood", "too many LACPDUs of the partner", true },
+	[XBOND_DROP_LACP_STRANGERS] = { "lacp_strangers", "too many LACPDUs of others", true },
+	[XBOND_DROP_MARKER_FLOOD] = { "marker_flood", "too many markers", true },
+	[XBOND_DROP_BFD_FLOOD] = { "bfd_flood", "too many packets of the BFD session", true },
+	[XBOND_DROP_BFD_STRANGERS] = { "bfd_strangers", "too many packets of other BFD sessions",
+				       true },
 };
 
 const char *drops_name(enum xbond_drop reason)
@@ -116,11 +120,9 @@ const char *drops_words(enum xbond_drop reason)
 	return drops_reasons[reason].words;
 }
 
-/* The alert XbondControlFlood (packaging/metrics/alerts.yml) leaves out the same reasons. */
 bool drops_is_of_control(enum xbond_drop reason)
 {
-	return reason != XBOND_DROP_NO_SLAVE && reason != XBOND_DROP_NO_COPY &&
-	       reason != XBOND_DROP_INACTIVE && reason != XBOND_DROP_NO_CARRIER;
+	return drops_reasons[reason].is_of_control;
 }
 
 /* The sum over all CPUs. */
