@@ -7,12 +7,11 @@ import subprocess
 
 from built import BUILD, ROOT
 
-# In a manual the marks are comments; in JSON they are what stands around the definitions.
+# In a manual the marks are comments; a schema says that its definitions are made.
 LIST = r"(?s)(; fields ([\w-]+): made by `make fields`\n)(.*?)(; end of fields\n)"
-SCHEMA = r'(?s)(  "definitions": \{\n)()(.*)(  \}\n\}\n)'
-MADE_SCHEMAS = ("show", "stats", "explain", "flows", "top", "import", "import-keys", "monitor")
-MADE = {f"docs/json/{name}.schema.json" for name in MADE_SCHEMAS} | \
-    {f"man/{page.name}" for page in (ROOT / "man").glob("*.scd") if "; fields " in page.read_text()}
+SCHEMA = r'(?s)(made by `make fields`\.",\n  "definitions": \{\n)()(.*)(  \}\n\}\n)'
+MADE = {str(path.relative_to(ROOT)) for place in ("man/*.scd", "docs/json/*.json")
+        for path in ROOT.glob(place) if "made by `make fields`" in path.read_text()}
 
 
 def fields(*words):
