@@ -18,15 +18,17 @@ from built import BUILD, ROOT
 
 BONDCTL = str(BUILD / "bondctl")
 HERE = pathlib.Path(__file__).parent
-TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager", "teamd", "ovs", "kernel", "nmstate",
-         "cloud-init"}
-CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
-               if path.suffix != ".expected")
 
 
 def run(tool, *words, cwd=None, **settings):
     return subprocess.run([BONDCTL, "import", tool, *words], cwd=cwd, capture_output=True,
                           timeout=60, text=True, env={**os.environ, **settings})
+
+
+UNKNOWN = run("ifconfig")
+TOOLS = set(re.search("; there are (.*?)(;|$)", UNKNOWN.stderr, re.M)[1].split(", "))
+CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
+               if path.suffix != ".expected")
 
 
 def words_of(case):
@@ -263,8 +265,14 @@ def test_what_cannot_be_read(tool, tmp_path):
 
 
 def test_usage():
-    done = run("ifconfig")
-    assert done.returncode == 2 and "unknown tool 'ifconfig'; there are ifupdown," in done.stderr
+    """The tools are also those of the table of verbs, and of the manual."""
+    assert UNKNOWN.returncode == 2 and "unknown tool 'ifconfig'; there are " in UNKNOWN.stderr
+    offered = subprocess.run([BONDCTL, "complete", "--", "import", ""], capture_output=True,
+                             timeout=60, text=True, check=True).stdout
+    assert set(offered.split()) == TOOLS
+    page = (ROOT / "man/bondctl-import.8.scd").read_text().split("_TOOL_ is one of these:")[1]
+    entries = re.findall(r"^(\*.*)\n\t", page.split("\n# FLAGS\n")[0], re.M)
+    assert set(re.findall(r"\*([\w-]+)\*", " ".join(entries))) == TOOLS
 
 
 def test_pipes_in_directories_are_left_alone(tmp_path):
