@@ -97,3 +97,19 @@ def test_beside_a_policy(kind, order):
     """One file may include both, as what two programs share does."""
     policy = '#include "xbond/policy.bpf.h"\n'
     clang(kind + "".join([LIBRARY, policy][::order]), "-fsyntax-only", "-Wall", "-Werror")
+
+
+def pins_in(path, begin):
+    text = (ROOT / path).read_text().split(begin, 1)[1].split("};", 1)[0]
+    return set(re.findall(r"XBOND_PIN_(\w+)", text))
+
+
+def test_lists_of_their_maps():
+    """Of the bond's XDP programs, of tests/bpf, and of what is converted: whenever one of their
+    maps is a new one, the table is, too. Devmaps stay as they are.
+    """
+    maps = pins_in("include/xbond/loader.h", "xbond_library_maps[] = {")
+    assert pins_in("daemon/dataplane/xdp_load.c", "shared[] = {") == maps - {"DEVICES"} | {"DROPS"}
+    assert pins_in("tests/tools/picks.c", "shared[] = {") == maps
+    assert pins_in("daemon/dataplane/migrate.c", "theirs[] = {") == \
+        maps - {"TABLE", "DEVICES", "XDP_SLAVES", "XDP_ALL"}
