@@ -415,8 +415,8 @@ report-nfs: deps-test
 	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/nfs
 
-## fields: writes what is made from the tables of fields: definitions of schemas in docs/json, lists in manuals
-fields: $(B)/tools/fields
+## fields: writes what is made from tables of fields and keys: definitions of schemas in docs/json, lists in manuals and pages
+fields: $(B)/tools/fields $(B)/bondctl
 	$(Q)XBOND_BUILD=$(B) $(PYTHON) tests/fields.py
 
 ## promised: adds what is new to the list of what versions 1.x keep, tests/manual/promised.txt (before a release)

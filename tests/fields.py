@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is made from the tables of fields and checked in: the definitions of schemas, and lists in
-manuals. Each stands between two marks. `make fields` writes them; tests/manual compares.
+"""What is made from the tables of fields and keys and checked in: the definitions of schemas, and
+lists in manuals and pages. Each stands between two marks. `make fields` writes them; tests/manual
+compares.
 """
+import json
+import pathlib
 import re
 import subprocess
 
 from built import BUILD, ROOT
 
-# In a manual the marks are comments; a schema says that its definitions are made.
-LIST = r"(?s)(; fields ([\w-]+): made by `make fields`\n)(.*?)(; end of fields\n)"
-SCHEMA = r'(?s)(made by `make fields`\.",\n  "definitions": \{\n)()(.*)(  \}\n\}\n)'
-MADE = {str(path.relative_to(ROOT)) for place in ("man/*.scd", "docs/json/*.json")
-        for path in ROOT.glob(place) if "made by `make fields`" in path.read_text()}
+# In manuals and pages the marks are comments; a schema says that its definitions are made.
+MARK = "made by `make fields`"
+LIST = rf"(?s)((?:;|<!--) fields ([\w-]+): {MARK}.*?\n)(.*?)((?:;|<!--) end of fields)"
+SCHEMA = rf'(?s)({MARK}\.",\n  "definitions": {{\n)()(.*)(  }}\n}}\n)'
+MADE = {str(path.relative_to(ROOT))
+        for place in ("man/*.scd", "docs/json/*.json", "docs/operators/*.md")
+        for path in ROOT.glob(place) if MARK in path.read_text()}
 
 
 def fields(*words):
@@ -20,15 +25,27 @@ def fields(*words):
     return done.stdout
 
 
+def keys(tool):
+    """What becomes of each key of a tool that import reads, as tables of a page."""
+    done = subprocess.run([BUILD / "bondctl", "import", tool, "--keys", "-j"], capture_output=True,
+                          text=True, check=True, timeout=30)
+    text, place = "", None
+    for row in json.loads(done.stdout):
+        if row["place"] != place:
+            place = row["place"]
+            text += f"\n### {place}\n\n| key | becomes |\n|---|---|\n"
+        becomes = f"`{row['becomes']}`" if row["becomes"] else f"nothing: {row['why_lost']}"
+        text += f"| `{row['key']}` | {becomes} |\n"
+    return text + "\n"
+
+
 def made(path):
     """(the text of the file as it should be, how many parts of it are made)"""
-    is_schema = path.endswith(".json")
-
-    def part(found):
-        return fields("schema", path.split("/")[-1].split(".")[0]) if is_schema else \
-            fields("list", found[2])
-    return re.subn(SCHEMA if is_schema else LIST,
-                   lambda found: found[1] + part(found) + found[4], (ROOT / path).read_text())
+    name, _, kind = pathlib.PurePath(path).name.partition(".")
+    make = {"schema.json": lambda _: fields("schema", name), "md": keys}.get(
+        kind, lambda part: fields("list", part))
+    return re.subn(SCHEMA if kind == "schema.json" else LIST,
+                   lambda found: found[1] + make(found[2]) + found[4], (ROOT / path).read_text())
 
 
 if __name__ == "__main__":

@@ -190,8 +190,8 @@ bool import_settle_on(struct import *import, const char *bond);
 
 /*
  * Tables of a tool's keys: which option of xbond each is, or why it is none. A source has one for
- * each kind of place where the tool has keys. 'bondctl import --keys' prints them, and a test holds
- * docs/operators/migration.md against that.
+ * each kind of place where the tool has keys. 'bondctl import --keys' prints them, and `make
+ * fields` writes them into docs/operators/migration.md.
  */
 
 /* The tool's value as the option table takes it; NULL: the tool would refuse it. */

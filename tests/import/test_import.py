@@ -103,30 +103,6 @@ def test_every_key_is_in_a_corpus(keys):
         assert not missing, tool
 
 
-def tables_of_the_page():
-    """{tool: {(place, key, what it becomes)}} of docs/operators/migration.md."""
-    page = (ROOT / "docs/operators/migration.md").read_text()
-    found = {}
-    for tool, section in re.findall(r"^## bondctl import ([\w-]+)\n(.*?)(?=^## |\Z)", page,
-                                    re.M | re.S):
-        for place, table in re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", section, re.M | re.S):
-            for key, becomes in re.findall(r"^\| `([^`]+)` \| (.+?) \|$", table, re.M):
-                found.setdefault(tool, set()).add((place, key, becomes))
-    return found
-
-
-def row_of_the_page(row):
-    becomes = row.get("becomes")
-    words = f"`{becomes}`" if becomes else f"nothing: {row['why_lost']}"
-    return row["place"], row["key"], words
-
-
-def test_page_has_every_key(keys):
-    """docs/operators/migration.md says what becomes of every key, in the words of --keys."""
-    expected = {tool: {row_of_the_page(row) for row in rows} for tool, rows in keys.items()}
-    assert tables_of_the_page() == expected
-
-
 def test_keys_as_text(keys):
     for tool, rows in keys.items():
         text = run(tool, "--keys").stdout
@@ -265,7 +241,7 @@ def test_what_cannot_be_read(tool, tmp_path):
 
 
 def test_usage():
-    """The tools are also those of the table of verbs, and of the manual."""
+    """The tools are also those of the table of verbs, of the manual and of the page."""
     assert UNKNOWN.returncode == 2 and "unknown tool 'ifconfig'; there are " in UNKNOWN.stderr
     offered = subprocess.run([BONDCTL, "complete", "--", "import", ""], capture_output=True,
                              timeout=60, text=True, check=True).stdout
@@ -273,6 +249,9 @@ def test_usage():
     page = (ROOT / "man/bondctl-import.8.scd").read_text().split("_TOOL_ is one of these:")[1]
     entries = re.findall(r"^(\*.*)\n\t", page.split("\n# FLAGS\n")[0], re.M)
     assert set(re.findall(r"\*([\w-]+)\*", " ".join(entries))) == TOOLS
+    page = (ROOT / "docs/operators/migration.md").read_text()
+    for begin in ("## bondctl import ", "<!-- fields "):
+        assert set(re.findall(rf"^{begin}([\w-]+)", page, re.M)) == TOOLS
 
 
 def test_pipes_in_directories_are_left_alone(tmp_path):
