@@ -6,7 +6,7 @@ import pytest
 from lab import needs_ports_that_come_back
 from namespace import KERNEL
 from test_netkit import netkit_only
-from test_queue_id import links_used, program, queued  # noqa: F401  pylint: disable=unused-import
+from test_queue_id import FLOWS, links_used, program, queued  # noqa: F401  pylint: disable=W0611
 from test_xdp import arrivals, rotating  # noqa: F401  pylint: disable=unused-import
 from traffic import Capture, Stream, Tally
 from waiting import wait_for
@@ -126,10 +126,10 @@ def test_the_link_returns_without_bondd(pair):
 def test_a_queue_id_gives_way(queued):  # noqa: F811
     made = queued("balance-xor")
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 3)
-    assert links_used(made, mark=3) == {"l2": 24}
+    assert links_used(made, mark=3) == {"l2": FLOWS}
     kill(made.near)
     cut(made, "l2")
-    assert sum(links_used(made, mark=3).values()) == 24
+    assert sum(links_used(made, mark=3).values()) == FLOWS
 
 
 def test_another_slave_takes_over_without_bondd(pair):

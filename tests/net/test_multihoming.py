@@ -49,7 +49,7 @@ class Segment:
     def send(self, count):
         """What each host received of so many packets to the address that both have."""
         tallies = [Tally(host, [dev]) for host, dev in zip(self.hosts, BOTH)]
-        stream = Stream(self.far, self.hosts[0], to="10.0.0.1", count=count, rate=4000, flows=64)
+        stream = Stream(self.far, self.hosts[0], to="10.0.0.1", count=count, rate=4000, flows=200)
         stream.sender.wait(timeout=30)
         received = [tally.finish() for tally in tallies]
         stream.finish()

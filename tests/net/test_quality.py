@@ -225,7 +225,7 @@ def test_leaving_for_a_better_slave_is_no_failover(made):
 def test_a_silent_slave_is_not_used(made, mode, silent):
     both = made(mode, rx_silence=800)
     near = both.near
-    stream = Stream(both.far, near, to="10.0.0.1", flows=16, rate=500)
+    stream = Stream(both.far, near, to="10.0.0.1", flows=64, rate=500)
     wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
     for _ in moments(1):
         assert near.carrier_slaves() == both.links
@@ -248,7 +248,7 @@ def test_the_partner_of_a_silent_port_is_told(pair, silent):
                 far={"rx_silence": 0})
     near, far = both.near, both.far
     wait_distributing(near, far, links=both.links)
-    stream = Stream(far, near, to="10.0.0.1", flows=16, rate=500)
+    stream = Stream(far, near, to="10.0.0.1", flows=64, rate=500)
     wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
     silence(far, "l0", silent)
     wait_held(near, "l0", "silence")

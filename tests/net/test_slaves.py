@@ -30,9 +30,9 @@ def taps(lone):
 
 
 def share_of_first(host):
-    """Part of 4,000 flows that t0 gets."""
+    """Part of 8,000 flows that t0 gets."""
     before = [slave["tx_packets"] for slave in host.show()["slaves"]]
-    send_packets(host, count=4000, flows=4000, rate=50000)
+    send_packets(host, count=8000, flows=8000, rate=50000)
     first, second = [slave["tx_packets"] - then
                      for slave, then in zip(host.show()["slaves"], before)]
     return first / (first + second)

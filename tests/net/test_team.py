@@ -201,7 +201,7 @@ def test_both_ways(team_pair, hook, path):
     near, far = made.near, made.far
     wires = [Capture(far, link) for link in made.links]
     shown = near.show()["tx_packets"]
-    assert Stream(near, far, count=1000, flows=50).finish()["lost"] == 0
+    assert Stream(near, far, count=1000, flows=100).finish()["lost"] == 0
     assert 1000 <= near.show()["tx_packets"] - shown <= 1050
     assert all(flows_by_link(wires)[1].values())
     for wire in wires:
@@ -266,7 +266,7 @@ def test_the_team_sends_by_the_slave_that_was_chosen(team_pair):
 
     def wires_agree():
         before = counts()
-        assert Stream(near, far, count=600, flows=60).finish()["lost"] == 0
+        assert Stream(near, far, count=600, flows=600).finish()["lost"] == 0
         sent = [(chosen - was_chosen, came - had_come) for (chosen, came), (was_chosen, had_come)
                 in zip(counts(), before)]
         return all(chosen > 100 and abs(came - chosen) < 20 for chosen, came in sent)

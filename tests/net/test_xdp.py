@@ -373,15 +373,15 @@ def sending(pair):
 def test_frames_choose_as_packets_do(sending):
     made = sending()
     wires = [Capture(made.far, link) for link in made.links]
-    live(made.near, 2000, flows=16)
+    live(made.near, 2000, flows=32)
     by_xdp = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"}
               for wire in wires]
-    assert len(set().union(*by_xdp)) == 16 and sum(len(flows) for flows in by_xdp) == 16, \
+    assert len(set().union(*by_xdp)) == 32 and sum(len(flows) for flows in by_xdp) == 32, \
         "a flow took two links"
     assert sum(bool(flows) for flows in by_xdp) >= 3
     with Capture(made.near, "bond0"):  # XDP lets all pass, and TC chooses
         wait_for(lambda: not made.near.pinned("table")["flags"] & 32, "bondd to see the capture")
-        live(made.near, 2000, flows=16)
+        live(made.near, 2000, flows=32)
     by_tc = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"}
              for wire in wires]
     assert by_tc == by_xdp

@@ -53,8 +53,8 @@ def check_traffic(made, mode, both_links):
     """Both ways at once: nothing lost; every link used where the mode uses all."""
     near, far = made.near, made.far
     before = counts(near), counts(far)
-    streams = [Stream(near, far, to="10.0.0.2", count=200, rate=400, flows=16),
-               Stream(far, near, to="10.0.0.1", count=200, rate=400, flows=16, port=9001)]
+    streams = [Stream(near, far, to="10.0.0.2", count=200, rate=400, flows=64),
+               Stream(far, near, to="10.0.0.1", count=200, rate=400, flows=64, port=9001)]
     for stream in streams:
         wait_for(lambda stream=stream: stream.sender.poll() is not None, "the sender to end", 20)
         result = stream.finish()
