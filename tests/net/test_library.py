@@ -194,8 +194,9 @@ def test_other_modes(router):
         active = near.show()["active_slave"]
         assert set(router.ways().values()) == {active}
         near.ctl("set", "bond0", "mode", "balance-rr")
-        ways = list(router.ways().values())
-        assert {ways.count("l0"), ways.count("l1")} == {FLOWS // 2}
+        taken = [link for _, link in sorted(router.ways().items())]
+        # A stray packet of the stack (ND) takes a turn, too.
+        assert sum(one == after for one, after in zip(taken, taken[1:])) <= 2, taken
         near.ctl("set", "bond0", "mode", "broadcast")
         before = {link: near.far.received(link)["packets"] for link in ("l0", "l1")}
         send_frames(near, "c0", list(router.frames()))
