@@ -48,7 +48,7 @@ static const struct field *control_find_field(const struct method *method, const
 	return NULL;
 }
 
-/* A wish that bondd does not know or cannot read must not be left out silently. */
+/* What bondd does not know or cannot read may be a wish, which it must not silently ignore. */
 static int control_check_fields(const struct method *method, json_t *words, struct err *err)
 {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The methods of the control socket, a row each. */
+/* What the methods of the control socket are, and what of a request they are told. */
 #ifndef XBOND_DAEMON_CONTROL_METHODS_H
 #define XBOND_DAEMON_CONTROL_METHODS_H
 
@@ -42,7 +42,7 @@ struct method {
 
 /* NULL: there is none of that name, which may be NULL. */
 const struct method *control_find_method(const char *name);
-/* The answer to a request that ended with r. Takes result; notes and result may be NULL. */
+/* The answer to a request that ended with r. Takes result, which may be NULL. */
 json_t *control_words(int r, const struct err *err, json_t *notes, json_t *result);
 
 #endif

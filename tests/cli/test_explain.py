@@ -228,7 +228,7 @@ def test_modes_that_do_not_hash(bond, mode, slave, word):
 
 
 def test_a_selection_that_does_not_exist_is_every_slave(bond):
-    """So do the programs."""
+    """As the programs take it."""
     bond.table.selection = 99
     assert "every" in explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["why"]
 
