@@ -107,6 +107,8 @@ static void test_every_name_and_number(void **state)
 			snprintf(number, sizeof(number), "%u", name.number);
 			assert_int_equal(parsed(id, number), name.number);
 		}
+		if (option->type == OPTION_ENUM)
+			assert_refused(id, "99");
 	}
 	assert_round_trip(OPT_PATH, "pair", "counted");
 	assert_round_trip(OPT_MODE, "2", "balance-xor");
