@@ -18,9 +18,6 @@ VARIABLE = re.compile(r"\((XBOND_\w+),\s+([^)]+)\)")
 RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
 PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
 TABLES = (  # what no program prints: the line, where it is, what stands there
-    ("method %s", "daemon/control/control.c", r'^\t\{ "([a-z-]+)", control_do_'),
-    ("method field %s is %s", "daemon/control/control_answer.c",
-     r'^\t\{ "(\w+)", JSON_\w+, "([a-z ]+)"'),
     ("socket RUN_DIR/%s", "lib/common/paths.h", r'PATHS_SOCKET_NAME "(\S+)"'),
     ("section [%s]", "lib/options/config_parse.c", r'#define (?:BOND|SLAVE)_SECTION "(\w+)"'),
     ("pin %s", "bpf/abi.h", r'#define XBOND_PIN_(?:BOND|TABLE|POLICY_MAPS) "(\w+)"'),
@@ -123,6 +120,17 @@ def of_headers():
             yield f"header {name}"
 
 
+def of_methods():
+    def rows(file, pattern):
+        found = re.findall(pattern, (ROOT / "daemon/control" / file).read_text(), re.M)
+        return [(*row, set(traits.split(" | "))) for *row, traits in found]
+    fields_of_all = rows("control_answer.c", r'^\t\{ "(\w+)", JSON_\w+, "([a-z ]+)", (.*) \}')
+    for method, traits in rows("control.c", r'^\t\{ "([a-z-]+)", control_do_\w+,\s+(.*) \}'):
+        yield f"method {method} for {'all' if 'METHOD_FOR_ALL' in traits else 'root'}"
+        yield from (f"method {method} field {name} is {kind}"
+                    for name, kind, having in fields_of_all if having & {"0", *traits})
+
+
 def of_tables():
     for line, files, pattern in TABLES:
         for file in ROOT.glob(files):
@@ -131,7 +139,7 @@ def of_tables():
 
 def names():
     return {*of_options(), *of_command_line(), *of_json(), *of_metrics(), *of_headers(),
-            *of_tables()}
+            *of_methods(), *of_tables()}
 
 
 def vanished(promised, now):

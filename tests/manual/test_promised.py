@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nothing that docs/compatibility.md promises has gone, or is otherwise."""
+import re
+
 import pytest
 
+from built import ROOT
 import promised
 
 
@@ -11,6 +14,17 @@ def test_nothing_that_is_promised_has_gone():
     gone = "\n".join(promised.vanished(lines, promised.names()))
     assert not gone, f"docs/compatibility.md forbids that this goes or changes in 1.x:\n{gone}\n" \
         "Before 1.0: keep the old name beside the new one, and correct tests/manual/promised.txt."
+
+
+def test_the_page_of_the_control_socket_has_the_fields_of_each_method():
+    page = (ROOT / "docs/developers/control.md").read_text()
+    requests = dict(re.findall(r'`\{"method": "([a-z-]+)"(.*?)\}`', page))
+    told = {(method, field) for method, rest in requests.items()
+            for field in ["method", *re.findall(r'"(\w+)": ', rest)]}
+    assert requests.pop("load") == ", ..."  # as apply
+    told |= {("load", field) for method, field in told if method == "apply"}
+    assert told == {tuple(line.split()[1:4:2]) for line in promised.of_methods()
+                    if " field " in line}
 
 
 def test_the_list_is_as_make_promised_writes_it():
