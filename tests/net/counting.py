@@ -1,17 +1,15 @@
 """Programs of the tests that count what passes a device's egress, in a map."""
 import json
 
-from lab import ROOT
-from namespace import compile_bpf, run
+from lab import BUILD
+from namespace import run
 
 
-def count(host, dev, name, directory, *match):
-    """Attaches NAME.bpf.c before all others at dev's egress; returns its map's id."""
-    made = directory / f"{name}.o"
-    compile_bpf(ROOT / f"tests/net/{name}.bpf.c", made)
+def count(host, dev, name, *match):
+    """Attaches tests/tools/NAME.bpf.c before all others at dev's egress; returns its map's id."""
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
     host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, *match, "bpf", "da", "obj",
-             made, "sec", "tc")
+             BUILD / f"tools/{name}.bpf.o", "sec", "tc")
     shown = host.run("tc", "-j", "filter", "show", "dev", dev, "egress", "pref", 1).stdout
     program = next(each["options"]["prog"]["id"] for each in json.loads(shown)
                    if "prog" in each.get("options", {}))

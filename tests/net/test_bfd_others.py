@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 
-from lab import ROOT
-from namespace import compile_bpf
+from lab import BUILD
 from test_bfd import DROP, bfd
 from waiting import IS_SLOW, PATIENCE, quiet_for, wait_for
 
@@ -28,13 +27,6 @@ protocol bfd {{
     neighbor 10.0.0.1 dev "l0";
 }}
 """
-
-
-@pytest.fixture(scope="module", name="ports_program")
-def _ports_program(tmp_path_factory):
-    made = tmp_path_factory.mktemp("bpf") / "micro_port.o"
-    compile_bpf(ROOT / "tests/net/micro_port.bpf.c", made)
-    return made
 
 
 class Bird:
@@ -92,7 +84,7 @@ OTHERS = {"bird": Bird, "frr": Frr}
 
 
 @pytest.fixture(params=OTHERS)
-def other(request, lone, ports_program):
+def other(request, lone):
     """(our host, the other program); the session is up."""
     if not shutil.which("bird" if request.param == "bird" else BFDD):
         pytest.skip(f"{request.param} is not installed")
@@ -101,7 +93,7 @@ def other(request, lone, ports_program):
     for side, section in (("egress", "tc/to_micro"), ("ingress", "tc/to_usual")):
         far.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
         far.run("tc", "filter", "add", "dev", "l0", side, "bpf", "direct-action", "object-file",
-                ports_program, "section", section)
+                BUILD / "tools/micro_port.bpf.o", "section", section)
     far.ip("addr", "add", f"{THEM}/24", "dev", "l0")
     host.ctl("create", "bond0", "mode", "active-backup", "primary", "l0", "bfd_interval", INTERVAL,
              "bfd_multiplier", MULTIPLIER, "bfd_local", US, "bfd_remote", THEM)

@@ -1,22 +1,16 @@
 """What `path direct` must not go past: filters and programs of others on bond0's TC hooks."""
 import pytest
 
-from lab import ROOT
-from namespace import KERNEL, compile_bpf
+from lab import BUILD
+from namespace import KERNEL
 from tcx import TCX_EGRESS, TCX_INGRESS, Tcx, attach_before
 from test_stacking import forced_counted, is_direct, moved_away
 from waiting import wait_for
 
+REJECT = BUILD / "tools/reject.bpf.o"
 BEHIND, BEFORE = 4000, 1  # preferences; xbond's is 2829
 STACK_DIRECT = 16  # XBOND_F_STACK_DIRECT
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-
-
-@pytest.fixture(scope="module")
-def reject(tmp_path_factory):
-    made = tmp_path_factory.mktemp("bpf") / "reject.o"
-    compile_bpf(ROOT / "tests/net/reject.bpf.c", made)
-    return made
 
 
 @pytest.fixture
@@ -32,11 +26,11 @@ def direct(pair):
 class Filter:
     """A clsact filter, as tc makes it."""
 
-    def __init__(self, namespace, file, side="egress", pref=BEHIND, qdisc="clsact", dev="bond0"):
+    def __init__(self, namespace, side="egress", pref=BEHIND, qdisc="clsact", dev="bond0"):
         self.namespace = namespace
         self.place = ["dev", dev, *([side] if qdisc == "clsact" else ["ingress"]), "pref", pref]
         namespace.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
-        namespace.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", file, "sec", "tc")
+        namespace.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", REJECT, "sec", "tc")
 
     def detach(self):
         self.namespace.run("tc", "filter", "del", *self.place)
@@ -54,10 +48,10 @@ def is_met(host):
 
 @pytest.mark.parametrize("hook,kind", [("tcx", "filter"), ("clsact", "filter"), ("tcx", "program")],
                          indirect=["hook"])
-def test_a_filter_on_the_way_out_forces_counted(direct, reject, hook, kind):
+def test_a_filter_on_the_way_out_forces_counted(direct, hook, kind):
     made = direct()
-    put = Filter(made.near, reject) if kind == "filter" else Tcx(made.near, "bond0", reject,
-                                                                 "reject", TCX_EGRESS)
+    put = Filter(made.near) if kind == "filter" else Tcx(made.near, "bond0", REJECT, "reject",
+                                                         TCX_EGRESS)
     is_met(made.near)
     assert forced_counted(made.near)
     assert "filters" in next(line for line in made.near.ctl("show", "bond0").splitlines()
@@ -68,12 +62,12 @@ def test_a_filter_on_the_way_out_forces_counted(direct, reject, hook, kind):
     wait_for(lambda: is_direct(made.near), "direct again")
 
 
-def test_many_filters_and_their_qdisc(direct, reject):
+def test_many_filters_and_their_qdisc(direct):
     """They come and go in one burst."""
     made = direct()
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)
     batch = "\n".join(
-        f"filter add dev bond0 egress pref {4000 + number} protocol arp bpf da obj {reject} sec tc"
+        f"filter add dev bond0 egress pref {4000 + number} protocol arp bpf da obj {REJECT} sec tc"
         for number in range(50))
     made.near.run("tc", "-batch", "-", input=batch)
     wait_for(lambda: forced_counted(made.near), "counted")
@@ -81,20 +75,20 @@ def test_many_filters_and_their_qdisc(direct, reject):
     wait_for(lambda: is_direct(made.near), "direct again")
 
 
-def test_a_block_that_devices_share(direct, reject):
+def test_a_block_that_devices_share(direct):
     made = direct()
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "egress_block", 7, "clsact")
     assert is_direct(made.near)
-    made.near.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", reject, "sec", "tc")
+    made.near.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", REJECT, "sec", "tc")
     is_met(made.near)
     made.near.run("tc", "filter", "del", "block", 7)
     wait_for(lambda: is_direct(made.near), "direct again")
 
 
-def test_a_filter_that_is_there_before_direct_and_before_bondd(direct, reject):
+def test_a_filter_that_is_there_before_direct_and_before_bondd(direct):
     made = direct()
     made.near.ctl("set", "bond0", "path", "counted")
-    Filter(made.near, reject)
+    Filter(made.near)
     is_met(made.near)
     made.near.ctl("set", "bond0", "path", "direct")
     assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(10))
@@ -104,21 +98,21 @@ def test_a_filter_that_is_there_before_direct_and_before_bondd(direct, reject):
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-def test_what_comes_before_is_met_on_direct(direct, reject, hook):
+def test_what_comes_before_is_met_on_direct(direct, hook):
     made = direct()
     if hook == "tcx":
-        attach_before(made.near, "bond0", reject, "reject")
+        attach_before(made.near, "bond0", REJECT, "reject")
     else:
-        Filter(made.near, reject, pref=BEFORE)
+        Filter(made.near, pref=BEFORE)
     is_met(made.near)
     settled(made.near)
     assert not forced_counted(made.near)
 
 
-def test_an_ingress_qdisc_has_no_filters_on_the_way_out(direct, reject):
+def test_an_ingress_qdisc_has_no_filters_on_the_way_out(direct):
     """The kernel lists its filters under either name."""
     made = direct()
-    Filter(made.near, reject, qdisc="ingress")
+    Filter(made.near, qdisc="ingress")
     is_met(made.near)
     settled(made.near)
     assert not forced_counted(made.near)
@@ -126,12 +120,12 @@ def test_an_ingress_qdisc_has_no_filters_on_the_way_out(direct, reject):
 
 @both_hooks
 @pytest.mark.parametrize("kind", ["filter", "program"])
-def test_a_filter_on_the_way_in_is_met_on_direct(direct, reject, hook, kind):
+def test_a_filter_on_the_way_in_is_met_on_direct(direct, hook, kind):
     if kind == "program" and KERNEL < (6, 6):
         pytest.skip("this kernel has no TCX")
     made = direct()
-    put = Filter(made.near, reject, "ingress") if kind == "filter" \
-        else Tcx(made.near, "bond0", reject, "reject", TCX_INGRESS)
+    put = Filter(made.near, "ingress") if kind == "filter" \
+        else Tcx(made.near, "bond0", REJECT, "reject", TCX_INGRESS)
     is_met(made.near)
     settled(made.near)
     assert not forced_counted(made.near)
@@ -140,24 +134,24 @@ def test_a_filter_on_the_way_in_is_met_on_direct(direct, reject, hook, kind):
 
 
 @pytest.mark.parametrize("side", ["ingress", "egress"])
-def test_filters_are_met_while_away(direct, reject, side):
+def test_filters_are_met_while_away(direct, side):
     """Also where the kernel hands over straight into the other namespace."""
     made = direct()
     other = made.lab.namespace("c")
     with moved_away(made, other):
         other.wait_ping("10.0.0.2")
-        put = Filter(other, reject, side)
+        put = Filter(other, side)
         is_met(other)
         put.detach()
         other.wait_ping("10.0.0.2")
     made.near.wait_ping("10.0.0.2")
 
 
-def test_with_xdp_tx(pair, reject):
+def test_with_xdp_tx(pair):
     """What the stack sends is direct then, whatever path says."""
     made = pair("balance-xor", links=2, device="veth", xdp_tx="on", far={"xdp_tx": "off"})
     wait_for(lambda: made.near.pinned("table")["flags"] & STACK_DIRECT, "the stack to go direct")
-    put = Filter(made.near, reject)
+    put = Filter(made.near)
     is_met(made.near)
     assert not made.near.pinned("table")["flags"] & STACK_DIRECT
     put.detach()

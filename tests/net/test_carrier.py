@@ -6,7 +6,7 @@ import pytest
 from lab import needs_ports_that_come_back
 from namespace import KERNEL
 from test_netkit import netkit_only
-from test_queue_id import FLOWS, links_used, program, queued  # noqa: F401  pylint: disable=W0611
+from test_queue_id import FLOWS, links_used, queued  # noqa: F401  pylint: disable=unused-import
 from test_xdp import arrivals, rotating  # noqa: F401  pylint: disable=unused-import
 from traffic import Capture, Stream, Tally
 from waiting import wait_for

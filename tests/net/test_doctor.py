@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from lab import ROOT, is_team
+from lab import BUILD, is_team
 from lacp import AGGREGATION, SYNC, TIMEOUT, lacpdu, pdu_info, ports
-from namespace import compile_bpf, mac_bytes, run
+from namespace import mac_bytes, run
 from puppet import ATTACHED, Partner
 from traffic import Stream, Talks, pings
 from waiting import wait_for
@@ -257,51 +257,49 @@ def test_one_way_traffic_is_well(pair):
 
 
 @contextlib.contextmanager
-def discarding(host, dev, tmp_path, how="xdpdrv"):
+def discarding(host, dev, how="xdpdrv"):
     """An XDP program that drops all IPv4."""
     program = host.bpf_dir / "discard"
-    compile_bpf(ROOT / "tests/net/discard.bpf.c", tmp_path / "discard.o")
-    run("bpftool", "prog", "load", tmp_path / "discard.o", program)
+    run("bpftool", "prog", "load", BUILD / "tools/discard.bpf.o", program)
     host.run("bpftool", "net", "attach", how, "pinned", program, "dev", dev)
     yield
     host.run("bpftool", "net", "detach", how, "dev", dev)
     program.unlink()
 
 
-def test_a_far_end_that_drops(pair, tmp_path):
+def test_a_far_end_that_drops(pair):
     """What one link carries is lost at its far end: the other end is told which link, and this one
     which program.
     """
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
-    with Talks(made.near, made.far, count=32), discarding(made.far, "l1", tmp_path):
+    with Talks(made.near, made.far, count=32), discarding(made.far, "l1"):
         assert watched(made.near) == [("bad", "l1", "unanswered")]
         assert ("warning", "l1", "other-xdp") in watched(made.far)
-        # by now TCP hardly sends again: mostly half of the UDP conversations are asked
+        # by now TCP hardly sends again; of UDP, which does, about half is asked
         lines = made.near.ctl_try("doctor", "bond0", "--seconds", WATCH).stdout.splitlines()
         sent, _, dropped, answered, _, asked = lines[-1].split()[1:]
         assert int(sent) and (dropped, answered) == ("0", "0") and int(asked) >= 3, lines
         made.near.ctl("set-slave", "bond0", "l1", "drain", "on")
         assert watched(made.near) == []
         made.near.ctl("set-slave", "bond0", "l1", "drain", "off")
-    with discarding(made.far, "l0", tmp_path, "xdpgeneric"):
+    with discarding(made.far, "l0", "xdpgeneric"):
         assert found(made.far, "other-xdp") == [("note", "l0")]
     assert watched(made.near, 1) == []
 
 
-def test_a_far_end_that_drops_what_takes_turns(pair, tmp_path):
+def test_a_far_end_that_drops_what_takes_turns(pair):
     made = pair("balance-rr", links=2)
-    with discarding(made.far, "l1", tmp_path):
+    with discarding(made.far, "l1"):
         pings(made.near)
         assert watched(made.near) == [("bad", "l1", "unanswered")]
 
 
-def test_the_only_path_leads_nowhere(pair, tmp_path):
+def test_the_only_path_leads_nowhere(pair):
     """The active slave's. The others hear what the switch floods."""
     made = pair("active-backup", links=2)
     made.near.wait_ping("10.0.0.2")
     active = made.near.show()["active_slave"]
-    with discarding(made.far, active, tmp_path), \
-            Talks(made.near, made.far, answered=False):
+    with discarding(made.far, active), Talks(made.near, made.far, answered=False):
         assert watched(made.near, 4) == [("warning", active, "unanswered")]
 
 
@@ -331,14 +329,13 @@ def test_modes_that_differ(lab, mode):
         assert watched(near) == [("bad", backup, "unanswered")]
 
 
-def test_a_link_that_works_one_way(pair, tmp_path):
+def test_a_link_that_works_one_way(pair):
     """What the far end sends by one link is lost."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
-    compile_bpf(ROOT / "tests/net/silent.bpf.c", tmp_path / "silent.o")
     with Talks(made.near, made.far, count=40):  # or chance makes one link look better
         made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
         made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
-                     tmp_path / "silent.o", "sec", "tc")
+                     BUILD / "tools/silent.bpf.o", "sec", "tc")
         assert watched(made.near) == [("warning", "l1", "unanswered")]
 
 
@@ -365,14 +362,13 @@ def sends(namespace, frames, *devices):
     return made
 
 
-def test_a_link_that_loses_a_part(pair, tmp_path):
+def test_a_link_that_loses_a_part(pair):
     """Of what the far end sends by it: each end sees it, and names this link alone."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
-    compile_bpf(ROOT / "tests/net/silent.bpf.c", tmp_path / "silent.o")
     with Talks(made.near, made.far, count=32):
         made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
         made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
-                     tmp_path / "silent.o", "sec", "classifier")
+                     BUILD / "tools/silent.bpf.o", "sec", "classifier")
         for host in (made.far, made.near):
             found = watched_until(host, lambda found: ("warning", "l1", "loss") in found)
             # on a busy machine TCP may wait so long for what is lost that the link seems slow, too

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from lab import BPFFS, ROOT, Lab, is_team, stable
-from namespace import KERNEL, compile_bpf, run
+from lab import BPFFS, BUILD, Lab, is_team, stable
+from namespace import KERNEL, run
 from tcx import TCX_INGRESS, Tcx
 from waiting import wait_for
 
@@ -655,10 +655,10 @@ def test_a_bond_of_another_version(case, version):
 
 
 @pytest.mark.skipif(KERNEL < (6, 6), reason="this kernel has no TCX")
-def test_a_hook_that_there_is_not(case, tmp_path):
+def test_a_hook_that_there_is_not(case):
     """In the pins, when the kernel refuses a program: the device has as many as it can have."""
-    compile_bpf(ROOT / "tests/net/reject.bpf.c", tmp_path / "reject.o")
-    full = [Tcx(case.host, "l2", tmp_path / "reject.o", "reject", TCX_INGRESS) for _ in range(63)]
+    reject = BUILD / "tools/reject.bpf.o"
+    full = [Tcx(case.host, "l2", reject, "reject", TCX_INGRESS) for _ in range(63)]
     write_byte(case.host.bpf_dir / "bond0", 12, 99)
     assert "by an unknown hook" in case.refuse("add-slave", "bond0", "l2")
     write_byte(case.host.bpf_dir / "bond0", 12, 0)

@@ -24,7 +24,7 @@ def path(request):
 
 
 @pytest.fixture
-def made(pair, path, tmp_path):
+def made(pair, path):
     made = pair("balance-xor", path=path)
     for host in (made.near, made.far):
         host.ip("link", "set", "bond0", "mtu", MTU)
@@ -32,7 +32,7 @@ def made(pair, path, tmp_path):
         wait_for(lambda host=host: all(host.link(dev)["mtu"] == MTU for dev in made.links),
                  "the slaves' MTU")
     # a map's id: packets by their linear part when they enter bond0
-    made.seen = count(made.near, "bond0", "linear", tmp_path)
+    made.seen = count(made.near, "bond0", "linear")
     return made
 
 

@@ -21,8 +21,8 @@ def made(pair):
 # Priority
 
 
-def test_pdus_leave_with_control_priority(made, tmp_path):
-    seen = count(made.near, "l0", "priority", tmp_path, "protocol", "0x8809")
+def test_pdus_leave_with_control_priority(made):
+    seen = count(made.near, "l0", "priority", "protocol", "0x8809")
     wait_for(lambda: sum(counted(seen).values()) >= 2, "LACPDUs to be counted")
     assert set(counted(seen)) == {TC_PRIO_CONTROL}
 

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import schema
-from lab import BUILD, ROOT
-from namespace import compile_bpf, run
+from lab import BUILD
+from namespace import run
 from policies import (EXAMPLES, FIRST_FIVE, WANTED, compile_policy, gtp, hash_, slot, tagged, want,
                       write_map)
 from tcx import TCX_INGRESS, Tcx
@@ -223,7 +223,7 @@ def accepted(made, wanted):
 
 
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
+def test_programs_that_ask_cannot_come(pair, wanted):
     """First they cannot be pinned, then they cannot be attached."""
     made = xor(pair, device="veth")
     host, pins = made.near, made.near.bpf_dir / "bond0"
@@ -232,8 +232,7 @@ def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
     (pins / "new_prog_port").rmdir()
     assert spread(made)
 
-    file, port = made_dir / "silent.o", host.link("bond0")["link"]
-    compile_bpf(ROOT / "tests/net/silent.bpf.c", file)
+    file, port = BUILD / "tools/silent.bpf.o", host.link("bond0")["link"]
     host.freeze_bondd()
     others = [Tcx(host, port, file, "silent", hook=TCX_INGRESS) for _ in range(62)]
     run("bpftool", "link", "detach", "pinned", pins / "link_port")

@@ -8,10 +8,9 @@ import threading
 
 import pytest
 
-from built import ROOT
+from built import BUILD
 from events import Monitor
 from lacp import distributing, wait_distributing
-from namespace import compile_bpf
 from traffic import Stream
 from waiting import moments, wait_for
 
@@ -188,17 +187,11 @@ def test_what_bondd_does_itself_is_no_flap(made):
 
 # rx_silence
 
-@pytest.fixture(scope="module")
-def silent(tmp_path_factory):
-    made = tmp_path_factory.mktemp("bpf") / "silent.o"
-    compile_bpf(ROOT / "tests/net/silent.bpf.c", made)
-    return made
-
-
-def silence(host, dev, silent):
+def silence(host, dev):
     """Nothing leaves this device any more, and carrier stays."""
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
-    host.run("tc", "filter", "add", "dev", dev, "egress", "bpf", "da", "obj", silent, "sec", "tc")
+    host.run("tc", "filter", "add", "dev", dev, "egress", "bpf", "da", "obj",
+             BUILD / "tools/silent.bpf.o", "sec", "tc")
 
 
 def speak(host, dev):
@@ -222,14 +215,14 @@ def test_leaving_for_a_better_slave_is_no_failover(made):
 
 
 @pytest.mark.parametrize("mode", ["balance-rr", "802.3ad"])
-def test_a_silent_slave_is_not_used(made, mode, silent):
+def test_a_silent_slave_is_not_used(made, mode):
     both = made(mode, rx_silence=800)
     near = both.near
     stream = Stream(both.far, near, to="10.0.0.1", flows=64, rate=500)
     wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
     for _ in moments(1):
         assert near.carrier_slaves() == both.links
-    silence(both.far, "l0", silent)
+    silence(both.far, "l0")
     wait_held(near, "l0", "silence")
     assert monitor(near, "l0", "silence")["since_heard_ms"] >= 800
     assert near.slave("l0")["why"].startswith("it receives nothing; it is tried again in ")
@@ -242,7 +235,7 @@ def test_a_silent_slave_is_not_used(made, mode, silent):
     stream.finish()
 
 
-def test_the_partner_of_a_silent_port_is_told(pair, silent):
+def test_the_partner_of_a_silent_port_is_told(pair):
     """It would go on sending for 90 s, to a port that receives no more."""
     both = pair("802.3ad", links=2, lacp_rate="slow", rx_silence=800, xmit_hash_policy="layer3+4",
                 far={"rx_silence": 0})
@@ -250,7 +243,7 @@ def test_the_partner_of_a_silent_port_is_told(pair, silent):
     wait_distributing(near, far, links=both.links)
     stream = Stream(far, near, to="10.0.0.1", flows=64, rate=500)
     wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
-    silence(far, "l0", silent)
+    silence(far, "l0")
     wait_held(near, "l0", "silence")
     wait_for(lambda: distributing(near) == distributing(far) == ["l1"], "the partner to stop")
     speak(far, "l0")
@@ -281,7 +274,7 @@ def chatter(host, dev):
             thread.join()
 
 
-def test_another_aggregator_takes_over(pair, silent):
+def test_another_aggregator_takes_over(pair):
     """Two partners: a port of the aggregator that LACP would choose next is a way out, too."""
     both = pair("802.3ad", links=2, lacp_rate="slow")
     near, far = both.near, both.far
@@ -293,7 +286,7 @@ def test_another_aggregator_takes_over(pair, silent):
              "the second partner")
     assert distributing(near) == distributing(far) == ["l0"]
     with chatter(far, "l1"):
-        silence(far, "l0", silent)  # the partner would answer when it hears that l0 is out
+        silence(far, "l0")  # the partner would answer when it hears that l0 is out
         near.ctl("set", "bond0", "rx_silence", 800)
         wait_held(near, "l0", "silence")
         wait_for(lambda: distributing(near) == distributing(far, "bond1") == ["l1"], "the other")
@@ -320,7 +313,7 @@ def test_all_are_silent_and_all_are_used(made):
     both.near.wait_ping("10.0.0.2")
 
 
-def test_hold_downs_end_by_themselves(pair, silent):
+def test_hold_downs_end_by_themselves(pair):
     """Also where both hosts have given up a link, and neither sends on it: the first that tries
     ends that.
     """
@@ -328,7 +321,7 @@ def test_hold_downs_end_by_themselves(pair, silent):
     streams = [Stream(both.near, both.far, rate=500),
                Stream(both.far, both.near, to="10.0.0.1", rate=500)]
     for host in (both.near, both.far):
-        silence(host, "l0", silent)
+        silence(host, "l0")
     for host in (both.near, both.far):
         wait_held(host, "l0", "silence")
     flap(both, "l1", 2)

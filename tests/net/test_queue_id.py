@@ -8,12 +8,12 @@ import socket
 
 import pytest
 
-from lab import ROOT, Refused
-from namespace import compile_bpf
+from lab import BUILD, Refused
 from tcx import attach_before
 from traffic import Capture
 from waiting import wait_for
 
+QUEUE = BUILD / "tools/queue.bpf.o"
 PORT = 9000
 FLOWS = 64  # of 24, none takes one of three links once in 5,600 times
 SO_MARK = 36
@@ -25,32 +25,25 @@ def path(request):
     return request.param
 
 
-@pytest.fixture
-def program(tmp_path):
-    made = tmp_path / "queue.o"
-    compile_bpf(ROOT / "tests/net/queue.bpf.c", made)
-    return made
-
-
-def put_before(host, program, hook):
+def put_before(host, hook):
     """In front of xbond's at bond0's egress, in the way that the manual has for the hook."""
     if hook == "tcx":
-        attach_before(host, "bond0", program, "queue_by_mark")
+        attach_before(host, "bond0", QUEUE, "queue_by_mark")
         return
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
-    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj",
-             program, "sec", "tc")
+    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", QUEUE,
+             "sec", "tc")
 
 
 @pytest.fixture
-def queued(pair, program, hook):
+def queued(pair, hook):
     """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's
     program.
     """
     def make(mode, **options):
         far = {} if mode in ("balance-rr", "balance-xor") else {"mode": "broadcast"}
         made = pair(mode, links=3, far=far, **options)
-        put_before(made.near, program, hook)
+        put_before(made.near, hook)
         return made
     return make
 
@@ -182,14 +175,14 @@ def test_one_slave_for_each_number(lone):
     assert [slave["options"]["queue_id"] for slave in host.show()["slaves"]] == [3, 0]
 
 
-def test_flows_spread_over_the_queues_of_a_slave(lone, path, tmp_path):
+def test_flows_spread_over_the_queues_of_a_slave(lone, path):
     """Also those without a connected socket, which bond0 has put into a queue of its own."""
-    near, discard = lone(0), tmp_path / "discard.o"
+    near = lone(0)
     near.ip("link", "add", "l0", "numtxqueues", 4, "numrxqueues", 4, "type", "veth", "peer",
             "name", "l0", "numtxqueues", 4, "numrxqueues", 4, "netns", near.far.name)
     near.far.ip("link", "set", "l0", "up")
-    compile_bpf(ROOT / "tests/net/discard.bpf.c", discard)
-    near.far.run("ip", "link", "set", "l0", "xdpdrv", "obj", discard, "sec", "xdp.frags")
+    near.far.run("ip", "link", "set", "l0", "xdpdrv", "obj", BUILD / "tools/discard.bpf.o",
+                 "sec", "xdp.frags")
     near.ctl("create", "bond0", "mode", "active-backup", "path", path)
     near.ctl("add-slave", "bond0", "l0")
     near.ip("link", "set", "bond0", "up")

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from lab import ROOT, is_team
-from namespace import compile_bpf
+from lab import BUILD, is_team
 from tcx import TCX_INGRESS, Tcx, order
 from test_bypass import settled
 from nft import DROP, Chain
@@ -16,6 +15,7 @@ from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_pairs")
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+VERDICTS = BUILD / "tools/verdicts.bpf.o"
 LAST, FIRST = 65535, 1  # preferences of xbond's filters
 goes_last = pytest.mark.skipif(is_team(), reason="on slaves of a team xbond's program comes first, "
                                "and lets frames pass to whatever is behind it")
@@ -23,20 +23,13 @@ sees_nothing = pytest.mark.skipif(is_team(), reason="nft chains on slaves of a t
 COMMON, ENDING = "do not see", "before xbond's program"  # in `problem`
 
 
-@pytest.fixture(scope="module")
-def verdicts(tmp_path_factory):
-    made = tmp_path_factory.mktemp("bpf") / "verdicts.o"
-    compile_bpf(ROOT / "tests/net/verdicts.bpf.c", made)
-    return made
-
-
 class Filter:
     """A filter on l0's ingress, as tc makes it."""
 
-    def __init__(self, host, file, name, pref=4000, qdisc="clsact", dev="l0"):
+    def __init__(self, host, name, pref=4000, qdisc="clsact", dev="l0"):
         self.host, self.place = host, ["dev", dev, "ingress", "pref", pref]
         host.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
-        host.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", file, "program", name)
+        host.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", VERDICTS, "program", name)
 
     def detach(self):
         self.host.run("tc", "filter", "del", *self.place)
@@ -45,12 +38,12 @@ class Filter:
 class Program(Tcx):
     """A TCX program on l0's ingress, behind all that are there."""
 
-    def __init__(self, host, file, name):
-        super().__init__(host, "l0", file, name, TCX_INGRESS)
+    def __init__(self, host, name):
+        super().__init__(host, "l0", VERDICTS, name, TCX_INGRESS)
 
 
-def attach(kind, host, file, name):
-    return {"filter": Filter, "program": Program}[kind](host, file, name)
+def attach(kind, host, name):
+    return {"filter": Filter, "program": Program}[kind](host, name)
 
 
 KINDS = pytest.mark.parametrize("hook, kind", [("tcx", "filter"), ("tcx", "program"),
@@ -83,9 +76,9 @@ def reaches_the_bond(made):
 @pytest.mark.parametrize("hook, kind, path",
                          [("tcx", "filter", "counted"), ("tcx", "program", "direct"),
                           ("clsact", "filter", "direct")], indirect=["hook"])
-def test_what_comes_later_is_met(pair, verdicts, kind, path, hook):
+def test_what_comes_later_is_met(pair, kind, path, hook):
     made = pair("balance-xor", links=1, path=path)
-    put = attach(kind, made.far, verdicts, "reject")
+    put = attach(kind, made.far, "reject")
     meets(made)
     assert not problem(made.far)
     put.detach()
@@ -99,11 +92,10 @@ def test_what_comes_later_is_met(pair, verdicts, kind, path, hook):
                          [("tcx", "filter", "clsact"), ("tcx", "filter", "ingress"),
                           ("clsact", "filter", "ingress"), ("tcx", "program", None)],
                          indirect=["hook"])
-def test_what_was_there_is_met(pair, verdicts, hook, kind, qdisc):
+def test_what_was_there_is_met(pair, hook, kind, qdisc):
     made = pair("balance-xor", links=1)
     made.far.ctl("del-slave", "bond0", "l0")
-    put = Filter(made.far, verdicts, "reject", qdisc=qdisc) if qdisc \
-        else Program(made.far, verdicts, "reject")
+    put = Filter(made.far, "reject", qdisc=qdisc) if qdisc else Program(made.far, "reject")
     made.far.ctl("add-slave", "bond0", "l0")
     made.far.wait_slaves("l0")
     assert not any(made.near.ping("10.0.0.2", timeout=0.2) for _ in range(5))
@@ -117,12 +109,12 @@ def test_what_was_there_is_met(pair, verdicts, hook, kind, qdisc):
 
 @goes_last
 @both_hooks
-def test_what_came_while_bondd_was_dead_is_met(pair, verdicts, hook):
+def test_what_came_while_bondd_was_dead_is_met(pair, hook):
     made = pair("balance-xor", links=1)
     made.far.kill_bondd()
-    put = Filter(made.far, verdicts, "reject")
+    put = Filter(made.far, "reject")
     if hook == "tcx":
-        Program(made.far, verdicts, "next").close()
+        Program(made.far, "next").close()
     made.far.start_bondd()
     meets(made)
     for _ in range(2):
@@ -140,15 +132,15 @@ def test_what_came_while_bondd_was_dead_is_met(pair, verdicts, hook):
 
 @goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
+def test_moves_lose_nothing_and_double_nothing(pair, hook):
     made = pair("balance-xor", links=1)
     made.far.run("tc", "qdisc", "add", "dev", "l0", "clsact")
     stream = Stream(made.near, made.far, rate=5000, flows=64)
     stream.flow_on(500)
     for _ in range(2):
-        program = Program(made.far, verdicts, "next")
+        program = Program(made.far, "next")
         wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"], "ours to be last")
-        put = Filter(made.far, verdicts, "next")
+        put = Filter(made.far, "next")
         wait_for(lambda: order(made.far, "l0") == ["next"] and prefs(made.far) == {LAST},
                  "ours to be the last filter")
         put.detach()
@@ -163,12 +155,12 @@ def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
 
 @goes_last
 @KINDS
-def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook):
+def test_what_lets_frames_pass_for_good_is_passed_by(pair, kind, hook):
     """They would never reach the bond. What comes after it does not change that; when it has gone,
     all is heeded again.
     """
     made = pair("balance-xor", links=1)
-    put = attach(kind, made.far, verdicts, "end")
+    put = attach(kind, made.far, "end")
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
     wait_for(lambda: made.far.log().count(ENDING) == 1, "bondd to say it")
     if hook == "clsact":
@@ -185,26 +177,26 @@ def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook)
     assert ENDING in problem(made.far) and made.far.log().count(ENDING) == 1
     put.detach()
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone", 10)
-    put = attach(kind, made.far, verdicts, "reject")
+    put = attach(kind, made.far, "reject")
     meets(made)
 
 
 @goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-def test_what_was_there_and_lets_frames_pass_for_good(pair, verdicts, hook):
+def test_what_was_there_and_lets_frames_pass_for_good(pair, hook):
     made = pair("balance-xor", links=1)
     made.far.ctl("del-slave", "bond0", "l0")
-    Program(made.far, verdicts, "end").close()
-    Filter(made.far, verdicts, "end")
+    Program(made.far, "end").close()
+    Filter(made.far, "end")
     made.far.ctl("add-slave", "bond0", "l0")
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
     assert order(made.far, "l0") == ["xbond_rx", "end"]
 
 
-def test_a_neighbour_cannot_have_filters_passed_by(pair, verdicts):
+def test_a_neighbour_cannot_have_filters_passed_by(pair):
     """By frames to groups that a slave keeps, or to nobody."""
     made = pair("balance-xor", links=1)
-    Filter(made.far, verdicts, "reject")
+    Filter(made.far, "reject")
     meets(made)
     frames = [bytes.fromhex(to + "020000000099" + kind).ljust(60, b"\x45") for to in
               ("0180c200000e", "0180c2000001", "0200000000ee") for kind in ("0800", "0806", "86dd")]
@@ -214,9 +206,9 @@ def test_a_neighbour_cannot_have_filters_passed_by(pair, verdicts):
     assert made.far.ping_bondd() and not problem(made.far)
 
 
-def test_a_clsact_that_is_removed_with_all_its_filters(pair, verdicts):
+def test_a_clsact_that_is_removed_with_all_its_filters(pair):
     made = pair("balance-xor", links=1)
-    Filter(made.far, verdicts, "reject")
+    Filter(made.far, "reject")
     meets(made)
     made.far.tc_del("qdisc", "del", "dev", "l0", "clsact")
     made.near.wait_ping("10.0.0.2")
@@ -225,11 +217,11 @@ def test_a_clsact_that_is_removed_with_all_its_filters(pair, verdicts):
 
 @goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-def test_a_block_that_devices_share(pair, verdicts, hook):
+def test_a_block_that_devices_share(pair, hook):
     """No filter can be put there for one device."""
     made = pair("balance-xor", links=1)
     made.far.run("tc", "qdisc", "add", "dev", "l0", "ingress_block", 7, "clsact")
-    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", verdicts, "program",
+    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", VERDICTS, "program",
                  "reject")
     wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
     assert made.near.ping("10.0.0.2") and "shared block" in made.far.log()
@@ -237,13 +229,13 @@ def test_a_block_that_devices_share(pair, verdicts, hook):
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone")
 
 
-def test_xdp_says_that_it_goes_first(pair, verdicts):
+def test_xdp_says_that_it_goes_first(pair):
     made = pair("balance-xor", links=1, rx_hook="xdp")
     if made.far.slave("l0")["rx_hook"] != "xdp":
         pytest.skip("no native XDP on veth here")
     for host in (made.near, made.far):
         host.run("ethtool", "-K", "l0", "tx", "off")
-    put = Filter(made.far, verdicts, "reject")
+    put = Filter(made.far, "reject")
     wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
     made.far.ctl("set", "bond0", "rx_hook", "tc")
     meets(made)
@@ -251,13 +243,13 @@ def test_xdp_says_that_it_goes_first(pair, verdicts):
     put.detach()
 
 
-def test_xdp_by_itself_yields_to_filters(lone, verdicts):
+def test_xdp_by_itself_yields_to_filters(lone):
     host = lone(links=0)
     tap = Tap(host, "t0", 1000)
     host.ctl("create", "bond0", "rx_hook", "auto")
     host.ctl("add-slave", "bond0", "t0")
     assert host.slave("t0")["rx_hook"] == "xdp"
-    put = Filter(host, verdicts, "reject", dev="t0")
+    put = Filter(host, "reject", dev="t0")
     wait_for(lambda: host.slave("t0")["rx_hook"] == "tc", "TC")
     put.detach()
     wait_for(lambda: host.slave("t0")["rx_hook"] == "xdp", "XDP again")
@@ -269,20 +261,20 @@ def test_xdp_by_itself_yields_to_filters(lone, verdicts):
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 @pytest.mark.parametrize("step",
                          ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
-def test_bondd_dies_half_way(pair, verdicts, step, hook):
+def test_bondd_dies_half_way(pair, step, hook):
     """Traffic goes on, and the next one finishes."""
     made = pair("balance-xor", links=1)
     far = made.far
     far.run("tc", "qdisc", "add", "dev", "l0", "clsact")
     if step == "hooks-back":
-        put = Filter(far, verdicts, "next")
+        put = Filter(far, "next")
         wait_for(lambda: prefs(far) == {LAST}, "the filter")
     far.stop_bondd()
     far.environment = {"XBOND_TEST_DIE_AT": step}
     if step == "hooks-back":
         put.detach()
     else:
-        attach("filter" if step.startswith("hooks") else "program", far, verdicts, "next")
+        attach("filter" if step.startswith("hooks") else "program", far, "next")
     stream = Stream(made.near, far, rate=2000, flows=64)
     stream.flow_on(200)
     far.start_bondd(wait=False)

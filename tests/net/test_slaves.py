@@ -7,8 +7,7 @@ import shutil
 
 import pytest
 
-from lab import ROOT, Refused
-from namespace import compile_bpf
+from lab import BUILD, Refused
 from tap import Tap
 from traffic import send_packets
 from waiting import wait_for
@@ -85,13 +84,11 @@ def share_of(host, name):
 
 # other people's filters
 
-def count_filter(host, dev, direction, tmp_path):
+def count_filter(host, dev, direction):
     """Attaches the counting program as a user would, with tc; it lets all pass."""
-    counter = tmp_path / "priority.o"
-    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     host.run("tc", "qdisc", "replace", "dev", dev, "clsact")
-    host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj", counter,
-             "sec", "tc")
+    host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj",
+             BUILD / "tools/priority.bpf.o", "sec", "tc")
 
 
 def filters(host, dev):
@@ -100,17 +97,17 @@ def filters(host, dev):
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-def test_filters_of_the_user_stay(lone, hook, tmp_path):
+def test_filters_of_the_user_stay(lone, hook):
     """A slave's own clsact filters are there before, during and after."""
     host = lone(links=1)
     for direction in ("ingress", "egress"):
-        count_filter(host, "l0", direction, tmp_path)
+        count_filter(host, "l0", direction)
     before = filters(host, "l0")
-    assert all("count_by_priority" in text or "priority.o" in text for text in before)
+    assert all("count_by_priority" in text or "priority.bpf.o" in text for text in before)
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0")
     during = filters(host, "l0")
-    assert all("priority.o" in text or "count_by_priority" in text for text in during)
+    assert all("priority.bpf.o" in text or "count_by_priority" in text for text in during)
     host.ctl("del-slave", "bond0", "l0")
     assert filters(host, "l0") == before
     host.ctl("add-slave", "bond0", "l0")

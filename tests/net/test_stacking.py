@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from lab import ROOT
-from namespace import KERNEL, compile_bpf, end, groups, mac_bytes, run
+from lab import BUILD
+from namespace import KERNEL, end, groups, mac_bytes, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
 
@@ -439,12 +439,11 @@ def test_whom_a_packet_is_for_is_judged_while_away(pair, mac_policy):
 
 
 @pytest.mark.parametrize("place", ["home", "away"])
-def test_an_xdp_filter_on_bond0_is_met(pair, path, place, tmp_path):
+def test_an_xdp_filter_on_bond0_is_met(pair, path, place):
     """Ways that would go round it are not taken."""
     made = pair("balance-xor", links=2, path=path, device="veth")
     other, program = made.lab.namespace("c"), made.near.bpf_dir / "discard"
-    compile_bpf(ROOT / "tests/net/discard.bpf.c", tmp_path / "discard.o")
-    run("bpftool", "prog", "load", tmp_path / "discard.o", program)
+    run("bpftool", "prog", "load", BUILD / "tools/discard.bpf.o", program)
     with moved_away(made, other) if place == "away" else contextlib.nullcontext():
         owner = other if place == "away" else made.near
         owner.wait_ping("10.0.0.2")
@@ -573,14 +572,12 @@ REDIRECT_PEER = 128  # XBOND_F_REDIRECT_PEER
 PRIORITIES = [1, 6, 7, 300, 0xffff]
 
 
-def test_socket_priority_reaches_the_slave(pair, path, tmp_path):
+def test_socket_priority_reaches_the_slave(pair, path):
     """A program at the slave's egress counts packets by skb->priority."""
     made = pair("active-backup", links=1, path=path)
-    counter = tmp_path / "priority.o"
-    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", counter, "sec",
-                  "tc")
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj",
+                  BUILD / "tools/priority.bpf.o", "sec", "tc")
     program = made.near.run("tc", "-j", "filter", "show", "dev", "l0", "egress").stdout
     for priority in PRIORITIES:
         before = priorities(program).get(priority, 0)

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from lab import BUILD, ROOT, Refused
+from lab import BUILD, Refused
 from namespace import KERNEL, children_of, compile_bpf, mac_bytes, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
@@ -136,13 +136,11 @@ def test_a_tag_in_the_frame_stays(xdp_pair):
 
 
 @by_xdp
-def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
+def test_a_tag_beside_the_frame_stays(xdp_pair):
     made = xdp_pair()
-    tagger = tmp_path / "push_tag.o"
-    compile_bpf(ROOT / "tests/net/push_tag.bpf.c", tagger)
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", tagger, "sec",
-                  "tc")
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj",
+                  BUILD / "tools/push_tag.bpf.o", "sec", "tc")
     untagged = mac_bytes(made.far.link("bond0")["address"])
     untagged += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_stacking.py: counts packets at a device's egress by skb->priority, lets all pass. */
+/* Counts packets at a device's egress by skb->priority, lets all pass. */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>

@@ -31,5 +31,6 @@ int end(struct __sk_buff *skb)
 SEC("tc")
 int next(struct __sk_buff *skb)
 {
+	(void)skb;
 	return TC_ACT_UNSPEC;
 }

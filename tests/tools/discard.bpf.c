@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_stacking.py: an XDP filter that lets nothing but ARP and IPv6 through. */
+/* An XDP filter that lets nothing but ARP and IPv6 through. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <bpf/bpf_endian.h>

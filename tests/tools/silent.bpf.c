@@ -9,11 +9,13 @@ char _license[] SEC("license") = "GPL";
 SEC("tc")
 int silent(struct __sk_buff *skb)
 {
+	(void)skb;
 	return TC_ACT_SHOT;
 }
 
 SEC("classifier")
 int lossy(struct __sk_buff *skb)
 {
+	(void)skb;
 	return bpf_get_prandom_u32() % 6 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }

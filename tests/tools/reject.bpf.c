@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_bypass.py: a TC filter that lets no IPv4 through. */
+/* A TC filter that lets no IPv4 through. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
