@@ -13,21 +13,8 @@ import statistics
 from .bed import BUILD, PLAIN, ROOT, lab, run
 from .rows import Row, alternate, median_ratio
 from .xdp import FLOWS, live, programs, two_bonds
-from .xdp import SOURCE as ONE_OR_FOUR
 
 LIBRARY = BUILD / "tools/library_xdp.bpf.o"
-SOURCE = ONE_OR_FOUR + """
-#define DEVMAP(name) struct { \\
-	__uint(type, BPF_MAP_TYPE_DEVMAP); \\
-	__uint(max_entries, 1); \\
-	__type(key, __u32); \\
-	__type(value, __u32); \\
-} name SEC(".maps")
-DEVMAP(to_pair);
-DEVMAP(to_tc);
-SEC("xdp.frags") int pair(struct xdp_md *ctx) { return bpf_redirect_map(&to_pair, 0, XDP_DROP); }
-SEC("xdp.frags") int tc(struct xdp_md *ctx) { return bpf_redirect_map(&to_tc, 0, XDP_DROP); }
-"""
 
 
 def maps_of(path):
@@ -67,7 +54,7 @@ def subjects_of(made, loaded, frames):
 
 
 def rows(scale):
-    with programs(SOURCE) as loaded:
+    with programs() as loaded:
         with lab() as made:
             sent = alternate(scale.rounds // 2, subjects_of(made, loaded, scale.frames))
     yield Row("XDP frame of another program, redirect to a fixed slave",

@@ -12,58 +12,23 @@ import os
 import pathlib
 import shutil
 import statistics
-import tempfile
 
 from . import bed
-from .bed import (BUILD, PLAIN, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
-                  make_bond, run)
+from .bed import BUILD, PLAIN, add_plain_link, bring_up, drop_at_ingress, lab, make_bond, run
 from .rows import Row, alternate, median_ratio
 
-XDPLIVE = BUILD / "tools/xdplive"
+XDPLIVE, REDIRECTS = BUILD / "tools/xdplive", BUILD / "tools/redirects.bpf.o"
 FLOWS = 64
-
-SOURCE = """
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-char _license[] SEC("license") = "GPL";
-struct {
-	__uint(type, BPF_MAP_TYPE_DEVMAP);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} to SEC(".maps");
-struct {
-	__uint(type, BPF_MAP_TYPE_DEVMAP);
-	__uint(max_entries, 4);
-	__type(key, __u32);
-	__type(value, __u32);
-} among SEC(".maps");
-SEC("xdp.frags") int fixed(struct xdp_md *ctx) { return bpf_redirect_map(&to, 0, XDP_DROP); }
-SEC("xdp.frags") int spread(struct xdp_md *ctx)
-{
-	unsigned char *udp = (void *)(long)ctx->data + 34;
-
-	if ((void *)(udp + 1) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
-	return bpf_redirect_map(&among, *udp & 3, XDP_DROP);
-}
-SEC("xdp.frags") int drops(struct xdp_md *ctx) { return XDP_DROP; }
-SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
-"""
 
 
 class Programs:
-    """A source, loaded; its programs and maps are pinned as PIN/name."""
+    """tests/tools/redirects.bpf.c, loaded; its programs and maps are pinned as PIN/name."""
 
-    def __init__(self, source_code=SOURCE):
+    def __init__(self):
         self.pin = pathlib.Path("/sys/fs/bpf") / f"bench-xdp-{os.getpid()}"
-        with tempfile.TemporaryDirectory() as made:
-            source, compiled = pathlib.Path(made) / "xdp.c", pathlib.Path(made) / "xdp.o"
-            source.write_text(source_code)
-            compile_bpf(source, compiled)
-            bed.mount_bpffs()
-            self.pin.mkdir()
-            run("bpftool", "prog", "loadall", compiled, self.pin, "pinmaps", self.pin)
+        bed.mount_bpffs()
+        self.pin.mkdir()
+        run("bpftool", "prog", "loadall", REDIRECTS, self.pin, "pinmaps", self.pin)
 
     def attach(self, namespace, device, name):
         namespace.run("bpftool", "net", "attach", "xdpdrv", "pinned", self.pin / name, "dev",
@@ -88,8 +53,8 @@ class Programs:
 
 
 @contextlib.contextmanager
-def programs(source_code=SOURCE):
-    made = Programs(source_code)
+def programs():
+    made = Programs()
     try:
         yield made
     finally:

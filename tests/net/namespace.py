@@ -32,11 +32,6 @@ def run(*command, check=True, **kwargs):
     return done
 
 
-def compile_bpf(source, made):
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu",
-        "-c", source, "-o", made, timeout=200 * PATIENCE)
-
-
 def children_of(pid):
     return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
             for child in (task / "children").read_text().split()]

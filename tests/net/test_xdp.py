@@ -14,7 +14,7 @@ import time
 import pytest
 
 from lab import BUILD, Refused
-from namespace import KERNEL, children_of, compile_bpf, mac_bytes, run
+from namespace import KERNEL, children_of, mac_bytes, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
@@ -22,6 +22,7 @@ from waiting import wait_for
 pytestmark = pytest.mark.usefixtures("on_veths")
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
 XDPLIVE = BUILD / "tools/xdplive"
+PASSES = BUILD / "tools/passes.bpf.o"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc020704020000000001") + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
@@ -273,21 +274,10 @@ def test_what_another_detaches_stays_detached(xdp_pair):
     assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l1")
 
 
-@pytest.fixture
-def passing(tmp_path):
-    """Somebody's XDP program that lets all pass."""
-    code, made = tmp_path / "pass.c", tmp_path / "pass.o"
-    code.write_text(
-        '#include <linux/bpf.h>\n__attribute__((section("xdp"), used)) int p(struct xdp_md *c) '
-        '{ return XDP_PASS; }\n')
-    compile_bpf(code, made)
-    return made
-
-
 @by_xdp
-def test_one_that_has_a_program_stays_with_tc(lone, passing):
+def test_one_that_has_a_program_stays_with_tc(lone):
     near = lone(links=2)
-    near.ip("link", "set", "l0", "xdp", "obj", passing, "sec", "xdp")
+    near.ip("link", "set", "l0", "xdp", "obj", PASSES, "sec", "xdp")
     near.ctl("create", "bond0", "rx_hook", "xdp")
     near.ctl("add-slave", "bond0", *near.links)
     assert hooks(near) == {"l0": "tc", "l1": "xdp"}
@@ -586,9 +576,9 @@ def test_off_touches_nothing(pair, lab):
     made.near.wait_ping("10.0.0.2", size=8900)
 
 
-def test_refused_it_is_not_set(pair, passing):
+def test_refused_it_is_not_set(pair):
     made = pair("balance-xor", links=1)
-    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
+    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", PASSES, "sec", "xdp")
     with pytest.raises(Refused,
                        match="xdp_tx: cannot attach to xb-bond0: it has an XDP program already"):
         made.near.ctl("set", "bond0", "xdp_tx", "on")
@@ -597,10 +587,10 @@ def test_refused_it_is_not_set(pair, passing):
     made.near.wait_ping("10.0.0.2")
 
 
-def test_refused_nothing_else_is_set(pair, passing):
+def test_refused_nothing_else_is_set(pair):
     made = pair("balance-xor", links=2)
     macs = {link: made.near.link(link)["address"] for link in made.links}
-    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
+    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", PASSES, "sec", "xdp")
     with pytest.raises(Refused, match="xdp_tx: cannot attach"):
         made.near.ctl("set", "bond0", "mac_policy", "filter", "xdp_tx", "on")
     assert made.near.show()["options"]["mac_policy"] == "set"

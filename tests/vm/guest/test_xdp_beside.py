@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from namespace import compile_bpf
+from lab import BUILD
 from traffic import Stream
 from test_xdp import check_both_ways, hooks
 from waiting import wait_for
@@ -209,18 +209,6 @@ def test_pins_removed_by_hand(switched):
     check_both_ways(switched)
 
 
-ANOTHER_BUILD = """
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-
-SEC("xdp.frags")
-int xbond_xdp_rx(struct xdp_md *ctx)
-{
-	return XDP_PASS;
-}
-"""
-
-
 def program_ids(host, dev):
     """{name: [its numbers]} of what the dispatcher of dev calls."""
     found = {}
@@ -232,7 +220,7 @@ def program_ids(host, dev):
 
 
 @pytest.mark.full
-def test_a_program_of_another_build_is_replaced(switched, tmp_path):
+def test_a_program_of_another_build_is_replaced(switched):
     """Among others, which stay. A restart of the same build changes nothing."""
     near, dev = switched.near, switched.near.links[0]
     add_filter(near, dev)
@@ -242,10 +230,8 @@ def test_a_program_of_another_build_is_replaced(switched, tmp_path):
     near.start_bondd()
     assert program_ids(near, dev) == before
     near.kill_bondd()
-    (tmp_path / "another.c").write_text(ANOTHER_BUILD)
-    compile_bpf(tmp_path / "another.c", tmp_path / "another.o")
     near.run("xdp-loader", "unload", dev, "--id", before[OURS][0])
-    near.run("xdp-loader", "load", "--mode", "native", dev, tmp_path / "another.o")
+    near.run("xdp-loader", "load", "--mode", "native", dev, BUILD / "tools/another_build.bpf.o")
     another = program_ids(near, dev)
     near.start_bondd()
     after = program_ids(near, dev)
