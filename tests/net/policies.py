@@ -3,60 +3,21 @@ import os
 import pathlib
 import struct
 
-from lab import ROOT
+from lab import BUILD, ROOT
 from namespace import PATIENCE, run
 
 EXAMPLES = ROOT / "packaging/examples"
-
-# Answers what the map has.
-WANTED = r"""
-#include <xbond/policy.bpf.h>
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} wanted SEC(".maps");
-
-XBOND_POLICY(to_wanted)
-{
-	__u32 key = 0;
-	const __u64 *answer = bpf_map_lookup_elem(&wanted, &key);
-
-	return answer ? *answer : XBOND_DEFAULT;
-}
-
-char _license[] SEC("license") = "GPL";
-"""
-
-# Five flows, by their source ports from 20000 on, take one slot.
-FIRST_FIVE = r"""
-#include <xbond/policy.bpf.h>
-
-XBOND_POLICY(first_five)
-{
-	__be16 port;
-
-	if (packet->type != ETH_P_IP ||
-	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
-		return XBOND_DEFAULT;
-	port = bpf_ntohs(port);
-	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
-}
-
-char _license[] SEC("license") = "GPL";
-"""
+WANTED, FIRST_FIVE = BUILD / "tools/wanted.bpf.o", BUILD / "tools/first_five.bpf.o"
 
 
-def compile_policy(source, made, *words):
+def compile_policy(source, made):
     """As docs/developers/policy.md says; source is a path or C."""
     if not isinstance(source, pathlib.Path):
         text, source = source, made.with_suffix(".c")
         source.write_text(text)
     run("clang", "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
         f"-I/usr/include/{os.uname().machine}-linux-gnu", f"-I{ROOT}/include", f"-I{ROOT}/lib",
-        f"-I{ROOT}", *words, "-c", source, "-o", made, timeout=200 * PATIENCE)
+        f"-I{ROOT}", "-c", source, "-o", made, timeout=200 * PATIENCE)
     return made
 
 

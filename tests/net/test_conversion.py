@@ -13,7 +13,7 @@ from events import Monitor
 from lab import Refused
 from lacp import distributing, wait_distributing
 from namespace import kernel_makes
-from policies import FIRST_FIVE, compile_policy
+from policies import FIRST_FIVE
 from test_handover import dress, picture
 from traffic import Stream
 from waiting import PATIENCE, wait_for
@@ -217,10 +217,10 @@ def test_refusals_change_nothing(dressed):
     wait_whole(near, before)
 
 
-def test_a_policy_stays(dressed, tmp_path):
+def test_a_policy_stays(dressed):
     made = dressed("balance-xor", "veth", links=2)
     near = made.near
-    near.ctl("policy", "load", "bond0", compile_policy(FIRST_FIVE, tmp_path / "first.o"))
+    near.ctl("policy", "load", "bond0", FIRST_FIVE)
     assert "a policy is loaded" in refused(near, "set", "bond0", "device", "veth")
     near.ctl("policy", "unload", "bond0")
     near.ctl("set", "bond0", "device", "veth")

@@ -20,7 +20,7 @@ import pytest
 from built import BUILD, IS_INSTRUMENTED
 from lab import Lab, stable
 from namespace import KERNEL
-from policies import WANTED, compile_policy
+from policies import WANTED
 from tcx import TCX_EGRESS, TCX_INGRESS, order
 from waiting import PATIENCE, wait_for
 
@@ -143,8 +143,8 @@ def shown(state):
 class Case:
     """A host with three links, where one verb is tried again and again."""
 
-    def __init__(self, verb, bondd, policy):
-        self.verb, self.bondd, self.policy = verb, bondd, policy
+    def __init__(self, verb, bondd):
+        self.verb, self.bondd = verb, bondd
         self.make()
 
     def make(self):
@@ -335,7 +335,7 @@ def applies(text, *words):
 
 
 def loads_policy(case, environment):
-    return case.do(("policy", "load", "bond0", case.policy), environment)
+    return case.do(("policy", "load", "bond0", WANTED), environment)
 
 
 CREATE = ("create", "bond0", "mode", "balance-xor", "hash_seed", "7")
@@ -369,11 +369,6 @@ VERBS = {
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
 
 
-@pytest.fixture(scope="module", name="policy")
-def compiled_policy(tmp_path_factory):
-    return compile_policy(WANTED, tmp_path_factory.mktemp("policies") / "wanted.o")
-
-
 @pytest.fixture(name="name")
 def verb_name(request, monkeypatch):
     """handback is looked at where it is refused; a veth is converted to another one."""
@@ -398,10 +393,10 @@ def calls(case, armed, share):
     return [(stack, nth) for stack, nth in found if stack % SHARES == share]
 
 
-def let_fail(tmp_path, policy, program, name, share, stays):
+def let_fail(tmp_path, program, name, share, stays):
     signal.alarm(DEADLINE * PATIENCE)
     bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
-    case = Case(VERBS[name], bondd, policy)
+    case = Case(VERBS[name], bondd)
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
         found = [line for call in calls(case, armed, share)
@@ -416,13 +411,13 @@ def let_fail(tmp_path, policy, program, name, share, stays):
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
                          [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
-def test_each_call_fails_once(tmp_path, policy, program, name, share):
-    let_fail(tmp_path, policy, program, name, share, False)
+def test_each_call_fails_once(tmp_path, program, name, share):
+    let_fail(tmp_path, program, name, share, False)
 
 
 @pytest.mark.variants(1)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", ["del-slave", "delete"], indirect=True)
-def test_each_call_fails_for_a_while(tmp_path, policy, name, share):
+def test_each_call_fails_for_a_while(tmp_path, name, share):
     """What could not be restored is restored when it can be."""
-    let_fail(tmp_path, policy, "bondd", name, share, True)
+    let_fail(tmp_path, "bondd", name, share, True)

@@ -16,7 +16,7 @@ import pytest
 
 from lab import BUILD, ROOT
 from namespace import end, mac_bytes, run
-from policies import WANTED, compile_policy, slot, want
+from policies import WANTED, slot, want
 from test_xdp import takes_frames
 from traffic import Capture, send_frames
 from waiting import wait_for
@@ -384,10 +384,9 @@ def test_a_bond_with_another_name(router):
         assert router.ways()
 
 
-def test_a_policy(router, tmp_path):
+def test_a_policy(router):
     """The bond's programs ask it, so packets go by the stack as long as there is one."""
     near = router.near
-    wanted = compile_policy(WANTED, tmp_path / "wanted.o")
 
     def by_stack(ways):
         before = near.sent("bond0")["packets"]
@@ -396,7 +395,7 @@ def test_a_policy(router, tmp_path):
     spread = router.ways()
     with router.loaded():
         assert not by_stack(spread)
-        near.ctl("policy", "load", "bond0", wanted)
+        near.ctl("policy", "load", "bond0", WANTED)
         slots = {each["slave"]: each["slot"]
                  for each in near.ctl_json("policy", "show", "bond0")["slots"]}
         assert by_stack(spread)

@@ -28,11 +28,6 @@ def directory(tmp_path_factory):
     return tmp_path_factory.mktemp("policies")
 
 
-@pytest.fixture(scope="module", name="wanted")
-def wanted_policy(made_dir):
-    return compile_policy(WANTED, made_dir / "wanted.o")
-
-
 def check(name, value):
     """Not in the emulated machine, which has no schemas."""
     return value if "XBOND_VM" in os.environ else schema.check(name, value)
@@ -76,12 +71,12 @@ def xor(pair, **options):
     return pair("balance-xor", links=3, xmit_hash_policy="layer3+4", **options)
 
 
-def test_what_a_policy_answers(pair, wanted):
+def test_what_a_policy_answers(pair):
     made = xor(pair)
     host = made.near
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
     assert host.show()["policy"] is None and spread(made)
-    shown = load(host, wanted)
+    shown = load(host, WANTED)
     assert (shown["policy"]["name"], shown["decides"], shown["problem"]) == ("to_wanted", True,
                                                                             None)
     assert [each["name"] for each in shown["policy"]["maps"]] == ["wanted"]
@@ -112,22 +107,22 @@ def test_what_a_policy_answers(pair, wanted):
 
 
 @pytest.mark.parametrize("pin", ["prog_egress", "prog_rx", "prog_beat"])
-def test_a_load_that_fails_spoils_nothing(lone, wanted, pin):
+def test_a_load_that_fails_spoils_nothing(lone, pin):
     """A pin cannot be opened again, for want of memory: that is no damage."""
     host = lone(3, bondd=False)
     host.start_refusable()
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0", "l1")
     with host.refusing(pin):
-        line = refused(host, "policy", "load", "bond0", wanted)
+        line = refused(host, "policy", "load", "bond0", WANTED)
     assert "try again" in line and "rm -r" not in line
     host.ctl("add-slave", "bond0", "l2")
     host.ctl("del-slave", "bond0", "l1")
     host.wait_slaves("l0", "l2")
-    assert load(host, wanted)["decides"]
+    assert load(host, WANTED)["decides"]
 
 
-def test_only_programs_that_ask_contain_a_tail_call(pair, wanted):
+def test_only_programs_that_ask_contain_a_tail_call(pair):
     """Not every architecture's JIT compiler takes them in functions."""
     host = xor(pair, device="veth").near
 
@@ -135,17 +130,17 @@ def test_only_programs_that_ask_contain_a_tail_call(pair, wanted):
         return {pin.name for pin in (host.bpf_dir / "bond0").glob("prog_*")
                 if "tail_call" in run("bpftool", "prog", "dump", "xlated", "pinned", pin).stdout}
     assert with_tail_calls() == set()
-    load(host, wanted)
+    load(host, WANTED)
     assert with_tail_calls() == {"prog_port", "prog_egress", "prog_policy_try"}
     host.ctl("policy", "unload", "bond0")
     assert with_tail_calls() <= {"prog_policy_try"}
 
 
-def test_it_outlives_bondd(pair, wanted):
+def test_it_outlives_bondd(pair):
     """And slaves that come and go, and another policy in its place."""
     made = xor(pair)
     host = made.near
-    slots = {each["slave"]: each["slot"] for each in load(host, wanted)["slots"]}
+    slots = {each["slave"]: each["slot"] for each in load(host, WANTED)["slots"]}
     want(host, slot(slots["l2"]))
     host.kill_bondd()
     assert only(made, "l2")
@@ -156,7 +151,7 @@ def test_it_outlives_bondd(pair, wanted):
     host.wait_slaves(*made.links)
     assert only(made, "l2")
     host.stop_bondd()
-    load(host, wanted)  # needs no bondd, because the programs ask already; its map is new
+    load(host, WANTED)  # needs no bondd, because the programs ask already; its map is new
     assert spread(made)
     want(host, slot(slots["l1"]))
     assert only(made, "l1")
@@ -165,25 +160,25 @@ def test_it_outlives_bondd(pair, wanted):
     host.start_bondd()
     assert spread(made) and host.show()["policy"] is None
     host.stop_bondd()
-    assert "bondd" in refused(host, "policy", "load", "bond0", wanted, status=3)
+    assert "bondd" in refused(host, "policy", "load", "bond0", WANTED, status=3)
     assert host.show()["policy"] is None  # nothing is changed
     host.start_bondd()
-    load(host, wanted)
+    load(host, WANTED)
     host.ctl("delete", "bond0")
     assert host.pins() == []
 
 
-def test_a_bondd_that_has_just_died_or_hangs(pair, wanted):
+def test_a_bondd_that_has_just_died_or_hangs(pair):
     """What needs no bondd is done, and said to be."""
     host = xor(pair).near
-    load(host, wanted)
+    load(host, WANTED)
     host.kill_bondd()
-    for words in (("load", "bond0", wanted), ("unload", "bond0")):  # its heartbeat is still fresh
+    for words in (("load", "bond0", WANTED), ("unload", "bond0")):  # its heartbeat is still fresh
         done = host.ctl_try("policy", *words)
         assert (done.returncode, done.stderr) == (0, ""), words
     assert host.show()["policy"] is None
     host.start_bondd()
-    load(host, wanted)
+    load(host, WANTED)
     host.freeze_bondd()
     done = host.ctl_try("policy", "unload", "bond0")
     assert (done.returncode, done.stderr) == (0, "") and host.show()["policy"] is None
@@ -191,12 +186,12 @@ def test_a_bondd_that_has_just_died_or_hangs(pair, wanted):
     wait_for(lambda: "no policy is in use now" in host.log(), "bondd to act on it")
 
 
-def test_nobody_waits_for_another_ones_bondd(pair, wanted):
+def test_nobody_waits_for_another_ones_bondd(pair):
     """A load that waits for a bondd that hangs does not keep others from changing the policy."""
     made = xor(pair)
     host = made.near
     host.freeze_bondd()
-    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted))
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", WANTED))
     wait_for(lambda: host.show()["policy"], "the policy to be pinned")
     unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"))
     wait_for(lambda: host.show()["policy"] is None, "it to be gone again")
@@ -206,29 +201,29 @@ def test_nobody_waits_for_another_ones_bondd(pair, wanted):
     assert host.show()["policy"] is None and spread(made)
 
 
-def refused_by_bondd(made, wanted):
+def refused_by_bondd(made):
     """The first policy of the bond; nothing has changed. Returns what bondctl says."""
-    said = refused(made.near, "policy", "load", "bond0", wanted)
+    said = refused(made.near, "policy", "load", "bond0", WANTED)
     shown = check("policy", made.near.ctl_json("policy", "show", "bond0"))
     assert (shown["policy"], shown["decides"]) == (None, False)
     assert "policy to_wanted is in use" not in made.near.log()
     return said
 
 
-def accepted(made, wanted):
+def accepted(made):
     """Afterwards, when nothing is in the way any more."""
-    assert load(made.near, wanted)["decides"]
+    assert load(made.near, WANTED)["decides"]
     want(made.near, slot(1))
     assert only(made, "l1")
 
 
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-def test_programs_that_ask_cannot_come(pair, wanted):
+def test_programs_that_ask_cannot_come(pair):
     """First they cannot be pinned, then they cannot be attached."""
     made = xor(pair, device="veth")
     host, pins = made.near, made.near.bpf_dir / "bond0"
     (pins / "new_prog_port").mkdir()  # what bondd pins before it renames it
-    assert "cannot pin" in refused_by_bondd(made, wanted)
+    assert "cannot pin" in refused_by_bondd(made)
     (pins / "new_prog_port").rmdir()
     assert spread(made)
 
@@ -238,7 +233,7 @@ def test_programs_that_ask_cannot_come(pair, wanted):
     run("bpftool", "link", "detach", "pinned", pins / "link_port")
     # It has 63 places, so the kernel has none for bondd's now.
     others.append(Tcx(host, port, file, "silent", hook=TCX_INGRESS))
-    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted),
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", WANTED),
                          stderr=subprocess.PIPE, text=True)
     wait_for(lambda: host.show()["policy"], "the policy to be pinned")
     host.thaw_bondd()
@@ -251,12 +246,12 @@ def test_programs_that_ask_cannot_come(pair, wanted):
     assert "policy to_wanted is not in use" in host.log()
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
     assert "policy to_wanted is in use" not in host.log()
-    accepted(made, wanted)
+    accepted(made)
 
 
-def test_flowlets_keep_away_from_what_it_sends(pair, made_dir):
+def test_flowlets_keep_away_from_what_it_sends(pair):
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=500)
-    load(made.near, compile_policy(FIRST_FIVE, made_dir / "first_five.o"))
+    load(made.near, FIRST_FIVE)
     stream = Stream(made.near, made.far, flows=10, rate=8000, size=1400, from_port=20000)
     stream.flow_on(100)
     wait_for(lambda: is_even(made), "both links to carry the same")
@@ -264,26 +259,26 @@ def test_flowlets_keep_away_from_what_it_sends(pair, made_dir):
 
 
 @pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])
-def test_bondd_dies_while_it_changes_programs(pair, wanted, step):
+def test_bondd_dies_while_it_changes_programs(pair, step):
     made = xor(pair)
     host = made.near
     host.stop_bondd()
     with host.dying_at(step):
-        refused(host, "policy", "load", "bond0", wanted, status=3)
+        refused(host, "policy", "load", "bond0", WANTED, status=3)
     assert spread(made)
     host.start_bondd()
     assert host.show()["policy"] is None and spread(made)
-    load(host, wanted)
+    load(host, WANTED)
     want(host, slot(1))
     assert only(made, "l1")
 
 
 @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-tlb",
                                   "balance-alb"])
-def test_modes_without_a_policy(pair, wanted, mode):
+def test_modes_without_a_policy(pair, mode):
     """One that is loaded is kept, has no effect, and show and doctor say so."""
     made = pair(mode, links=2, far=ALL_LINKS, xmit_hash_policy="layer3+4")
-    shown = load(made.near, wanted)
+    shown = load(made.near, WANTED)
     assert not shown["decides"] and "no effect in this mode" in shown["problem"]
     assert "policy to_wanted is not in use: it has no effect in this mode" in \
         made.near.ctl_try("doctor", "--no-traffic", "bond0").stdout
@@ -291,13 +286,13 @@ def test_modes_without_a_policy(pair, wanted, mode):
     assert min(shares(made)) == 0 if mode == "active-backup" else min(shares(made)) > 16
 
 
-def test_replaced_under_traffic(pair, wanted, made_dir):
+def test_replaced_under_traffic(pair, made_dir):
     """Nothing is lost or overtaken while a policy comes, gives way to another one or to none, and
     while one that the kernel refuses does not come: the old one stays in force.
     """
     made = xor(pair)
     host = made.near
-    slots = {each["slave"]: each["slot"] for each in load(host, wanted)["slots"]}
+    slots = {each["slave"]: each["slot"] for each in load(host, WANTED)["slots"]}
     want(host, slot(slots["l1"]))
     endless = elf_with(made_dir, "endless_again", REFUSED["endless"][0])
     to_l1 = elf_with(made_dir, "to_l1", HEADER + "XBOND_POLICY(to_l1) { return "
@@ -316,7 +311,7 @@ def test_replaced_under_traffic(pair, wanted, made_dir):
     assert after[1] - before[1] - (after[0] - before[0]) < 8  # all on l1 all the while
 
 
-def test_pins_of_its_maps(pair, wanted, made_dir):
+def test_pins_of_its_maps(pair, made_dir):
     """bondd puts back what somebody removes, but not what another policy or none has replaced."""
     made = xor(pair)
     host = made.near
@@ -331,7 +326,7 @@ def test_pins_of_its_maps(pair, wanted, made_dir):
         assert maps() == expected
 
     for after in (("load", "bond0", none), ("unload", "bond0")):
-        load(host, wanted)
+        load(host, WANTED)
         stays(["policy_map_wanted"])
         (host.bpf_dir / "bond0/policy_map_wanted").unlink()
         wait_for(lambda: maps() == ["policy_map_wanted"], "the pin to be back")
@@ -340,10 +335,10 @@ def test_pins_of_its_maps(pair, wanted, made_dir):
     assert host.log().count("of its pins; they are back") == 2
 
 
-def test_8023ad(pair, wanted):
+def test_8023ad(pair):
     made = pair("802.3ad", links=3, lacp_rate="fast", xmit_hash_policy="layer3+4")
     wait_for(lambda: spread(made), "all ports to distribute")
-    load(made.near, wanted)
+    load(made.near, WANTED)
     want(made.near, slot(2))
     assert only(made, "l2")
     made.near.ip("link", "set", "l2", "down")
@@ -354,11 +349,11 @@ def test_8023ad(pair, wanted):
                                                     "it has no effect with lacp_tx balance-rr")
 
 
-def test_xdp_asks_it_too(rotating, wanted):  # noqa: F811
+def test_xdp_asks_it_too(rotating):  # noqa: F811
     """Frames that other XDP programs hand to bond0, with and without it, and after a restart."""
     near = rotating(links=2, mode="balance-xor", xmit_hash_policy="layer3+4")
     assert min(arrivals(near).values()) > 100
-    load(near, wanted)
+    load(near, WANTED)
     for number, link in enumerate(near.links):
         want(near, slot(number))
         assert arrivals(near)[link] >= 2000
@@ -513,23 +508,23 @@ def with_a_wild_type(elf):
     return elf[:at + 11] + b"\xff" + elf[at + 12:]
 
 
-def test_what_is_refused(lone, made_dir, wanted):
+def test_what_is_refused(lone, made_dir):
     """In one line; the policy that was there decides as before."""
     host = lone(links=2)
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", *host.links)
-    before = load(host, wanted)
+    before = load(host, WANTED)
     for name, (text, why) in REFUSED.items():
         said = refused(host, "policy", "load", "bond0", elf_with(made_dir, name, text))
         assert why in said, said
     bare = made_dir / "bare.o"
-    shutil.copy(wanted, bare)
+    shutil.copy(WANTED, bare)
     run("llvm-objcopy" if shutil.which("llvm-objcopy") else "llvm-objcopy-14", "--remove-section",
         ".BTF", "--remove-section", ".BTF.ext", bare)
     (made_dir / "text").write_text("no ELF\n")
     (made_dir / "empty").write_bytes(b"")
-    (made_dir / "half.o").write_bytes(wanted.read_bytes()[:700])
-    (made_dir / "wild.o").write_bytes(with_a_wild_type(wanted.read_bytes()))
+    (made_dir / "half.o").write_bytes(WANTED.read_bytes()[:700])
+    (made_dir / "wild.o").write_bytes(with_a_wild_type(WANTED.read_bytes()))
     with open(made_dir / "huge", "wb") as huge:
         huge.truncate(1 << 40)
     os.mkfifo(made_dir / "fifo")
@@ -542,6 +537,6 @@ def test_what_is_refused(lone, made_dir, wanted):
                       ("/dev/zero", "not a regular file"),
                       (made_dir, "not a regular file"), (made_dir / "none", "No such file")):
         assert why in refused(host, "policy", "load", "bond0", file)
-    assert "no such bond: bond7" in refused(host, "policy", "load", "bond7", wanted)
+    assert "no such bond: bond7" in refused(host, "policy", "load", "bond7", WANTED)
     assert host.ctl_json("policy", "show", "bond0") == before
     assert host.ping_bondd() and "rror" not in host.log()

@@ -27,11 +27,9 @@ XBOND_POLICY(slow)
 """ + LICENSE
 
 
-@pytest.fixture(scope="module", name="made")
-def _made(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("meanwhile")
-    return {name: compile_policy(text, directory / f"{name}.o")
-            for name, text in (("slow", SLOW), ("wanted", WANTED))}
+@pytest.fixture(scope="module", name="slow")
+def _slow(tmp_path_factory):
+    return compile_policy(SLOW, tmp_path_factory.mktemp("meanwhile") / "slow.o")
 
 
 def has_btf(pid):
@@ -65,23 +63,23 @@ def end_of(loading):
     return loading.returncode, said
 
 
-def test_others_change_the_bond_during_a_load(pair, made):
+def test_others_change_the_bond_during_a_load(pair, slow):
     net = xor(pair)
     host = net.near
-    loading = stopped_in_loading(host, made["slow"])
+    loading = stopped_in_loading(host, slow)
     host.ctl("set", "bond0", "path", "direct")
-    host.ctl("policy", "load", "bond0", made["wanted"])
+    host.ctl("policy", "load", "bond0", WANTED)
     want(host, slot(2))
     assert only(net, "l2")
     assert end_of(loading) == (0, "")
     assert host.show()["policy"] == "slow" and only(net, "l0")
 
 
-def test_another_bond_of_that_name(pair, made):
+def test_another_bond_of_that_name(pair, slow):
     """A policy reads the question of the bond for which it was loaded."""
     net = xor(pair)
     host = net.near
-    loading = stopped_in_loading(host, made["slow"])
+    loading = stopped_in_loading(host, slow)
     host.ctl("delete", "bond0")
     host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
     host.ctl("add-slave", "bond0", *net.links)
@@ -92,26 +90,26 @@ def test_another_bond_of_that_name(pair, made):
     assert status == 1 and said.count("\n") == 1 and "made anew" in said
     host.wait_ping("10.0.0.2")
     assert host.show()["policy"] is None and spread(net)
-    host.ctl("policy", "load", "bond0", made["slow"])
+    host.ctl("policy", "load", "bond0", slow)
     assert only(net, "l0")
     host.ctl("policy", "unload", "bond0")
-    loading = stopped_in_loading(host, made["slow"])
+    loading = stopped_in_loading(host, slow)
     host.ctl("delete", "bond0")
     status, said = end_of(loading)
     assert status == 1 and said.count("\n") == 1 and "bond0" in said
     assert host.pins() == []
 
 
-def test_loaded_while_bondd_takes_the_last_one_away(pair, made):
+def test_loaded_while_bondd_takes_the_last_one_away(pair, slow):
     """bondd needs its time to change the bond's programs. Nobody is told that something failed."""
     net = xor(pair)
     host = net.near
     for _ in range(5):
-        host.ctl("policy", "load", "bond0", made["wanted"])
+        host.ctl("policy", "load", "bond0", WANTED)
         unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"),
                                stderr=subprocess.PIPE, text=True)
         wait_for(lambda: host.show()["policy"] is None, "the policy to be gone", interval=0.001)
-        done = host.ctl_try("policy", "load", "bond0", made["wanted"])
+        done = host.ctl_try("policy", "load", "bond0", WANTED)
         assert (done.returncode, done.stderr) == (0, "")
         assert unloading.communicate(timeout=30)[1] == ""
         want(host, slot(1))
@@ -121,13 +119,13 @@ def test_loaded_while_bondd_takes_the_last_one_away(pair, made):
     assert spread(net) and refused(host, "policy", "unload", "bond0")
 
 
-def test_loaded_while_bondd_is_so_busy_that_it_seems_away(pair, made):
+def test_loaded_while_bondd_is_so_busy_that_it_seems_away(pair):
     """It has seen that no policy is loaded, and stands still for seconds before it has acted on
     that.
     """
     net = xor(pair)
     host = net.near
-    host.ctl("policy", "load", "bond0", made["wanted"])
+    host.ctl("policy", "load", "bond0", WANTED)
     host.kill_bondd()
     host.environment = {"XBOND_TEST_STOP_AT": "policy-pinned"}
     host.start_bondd()
@@ -135,7 +133,7 @@ def test_loaded_while_bondd_is_so_busy_that_it_seems_away(pair, made):
                            stderr=subprocess.PIPE, text=True)
     host.wait_frozen()
     wait_for(lambda: not host.show()["bondd"], "bondd to seem away", 10)
-    host.ctl("policy", "load", "bond0", made["wanted"])
+    host.ctl("policy", "load", "bond0", WANTED)
     host.thaw_bondd()
     wait_for(lambda: "no policy is in use now" in host.log(), "bondd to act on what was before")
     host.wait_frozen()

@@ -10,7 +10,7 @@ import pytest
 from events import Monitor
 from lacp import leave_markers_unanswered, markers, wait_distributing
 from namespace import run
-from policies import FIRST_FIVE, compile_policy
+from policies import FIRST_FIVE
 from traffic import Capture, Stream, send_packets
 from waiting import IS_SLOW, quiet_for, wait_for
 
@@ -182,11 +182,11 @@ def test_tlb_dynamic_lb(pair):
         wait_for(lambda: is_even(made), "both links to carry the same", TLB_INTERVAL + 10)
 
 
-def test_flows_that_a_policy_has_placed(pair, tmp_path):
+def test_flows_that_a_policy_has_placed(pair):
     """Five of ten are on one link, and stay there. The others leave it, and stay, too."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
     near = made.near
-    near.ctl("policy", "load", "bond0", compile_policy(FIRST_FIVE, tmp_path / "first_five.o"))
+    near.ctl("policy", "load", "bond0", FIRST_FIVE)
     assert make_uneven(made) == "l0"
     with unharmed(made):
         near.ctl("set", "bond0", *ON)

@@ -11,7 +11,7 @@ import builds
 from lab import BONDD
 from namespace import run
 from lacp import tx_slots, wait_distributing, wait_told
-from policies import WANTED, compile_policy, slot, want
+from policies import WANTED, slot, want
 from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
@@ -326,11 +326,11 @@ def test_a_map_that_older_builds_did_not_have(pair):
     assert made.near.show()["times_detached"] == 0
 
 
-def test_a_policy_stays(pair, other, newer, tmp_path):
+def test_a_policy_stays(pair, other, newer):
     """It decides for each packet, whichever build's programs ask it, and with other maps."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
-    near, file = made.near, compile_policy(WANTED, tmp_path / "wanted.o")
-    near.ctl("policy", "load", "bond0", file)
+    near = made.near
+    near.ctl("policy", "load", "bond0", WANTED)
     want(near, slot(1))
     stream = Stream(near, made.far, rate=RATE, flows=64)
 
@@ -348,7 +348,7 @@ def test_a_policy_stays(pair, other, newer, tmp_path):
         assert made.far.received("l0")["packets"] - before < 16
         stays_on("l1")
     assert near.pinned("policy_map_wanted") is not None
-    near.run(newer.parent / "bondctl", *near.ctl_command("policy", "load", "bond0", file)[1:])
+    near.run(newer.parent / "bondctl", *near.ctl_command("policy", "load", "bond0", WANTED)[1:])
     want(near, slot(0))
     stream.flow_on(10)
     stays_on("l0")
