@@ -155,6 +155,7 @@ tests/manual/               manual
 tests/net/                  net/modes net/restart net/lacp_wire
 tests/packaging/            packaging
 tests/report/               report
+tests/tools/                bpf/user_space net/fragments net/policy net/xdp
 tests/                      layout
 Makefile                    layout packaging
 .                           layout manual packaging
