@@ -222,14 +222,20 @@ static enum cli_exit apply_ask(const struct cli *cli, json_t *request, json_t **
 	return CLI_DONE;
 }
 
+/* What is not wished for is not said: an older bondd may not know the word. */
 static json_t *apply_request(const struct cli *cli, const struct verb *verb, const char *bond,
 			     unsigned long long confirm)
 {
-	return json_pack("{s:s, s:s*, s:s, s:b, s:b, s:I}", "method", verb->name, "bond", bond,
-			 "config_dir", cli->paths.config_dir, "dry_run",
-			 cli_flag(cli, verb, "--dry-run") != NULL, "interrupt",
-			 cli_flag(cli, verb, "--interrupt") != NULL, "confirm",
-			 (json_int_t)confirm);
+	json_t *request = json_pack("{s:s, s:s*, s:s}", "method", verb->name, "bond", bond,
+				    "config_dir", cli->paths.config_dir);
+
+	if (cli_flag(cli, verb, "--dry-run"))
+		json_object_set_new(request, "dry_run", json_true());
+	if (cli_flag(cli, verb, "--interrupt"))
+		json_object_set_new(request, "interrupt", json_true());
+	if (confirm)
+		json_object_set_new(request, "confirm", json_integer((json_int_t)confirm));
+	return request;
 }
 
 static void apply_print_steps(const json_t *result)

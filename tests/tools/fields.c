@@ -555,7 +555,10 @@ static void manual_print_table(const char *tab, const struct view_table *table, 
 		snprintf(inner, sizeof(inner), "%s", prefix);
 		if (field->name) {
 			snprintf(head, sizeof(head), "*%s%s* (%s%s)", prefix, field->name,
-				 manual_type(field->type), field->null ? " or null" : "");
+				 manual_type(field->type),
+				 !field->null		     ? ""
+				 : field->type == VIEW_WORDS ? " and nulls"
+							     : " or null");
 			manual_describe(field, text, sizeof(text));
 			manual_print_item(tab, head, text);
 			snprintf(inner, sizeof(inner), "%s%s%s.", prefix, field->name,
