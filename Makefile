@@ -437,9 +437,9 @@ install: all
 	install -m 755 packaging/tools/xbond-device $(DESTDIR)$(udevdir)/xbond-device
 	install -D -m 644 packaging/tools/05-xbond.network $(DESTDIR)$(networkddir)/05-xbond.network
 	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
-	for hook in if-pre-up if-post-down; do \
-		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
-	install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(ifupdownngdir)/xbond
+	for place in $(sysconfdir)/network/if-pre-up.d $(sysconfdir)/network/if-post-down.d $(ifupdownngdir); do \
+		sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/tools/ifupdown | \
+			install -D -m 755 /dev/stdin $(DESTDIR)$$place/xbond; done
 	install -D -m 644 packaging/tools/ifupdown2.py $(DESTDIR)$(ifupdown2dir)/xbond.py
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 docs/json/*.schema.json $(DESTDIR)$(PREFIX)/share/xbond/json

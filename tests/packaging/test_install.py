@@ -22,9 +22,11 @@ COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
                "usr/share/fish/vendor_completions.d/bondctl.fish"}
 SCHEMAS = {f"usr/share/xbond/json/{path.name}"
            for path in (ROOT / "docs/json").glob("*.schema.json")}
+HOOKS = ("etc/network/if-pre-up.d/xbond", "etc/network/if-post-down.d/xbond",
+         "usr/libexec/ifupdown-ng/xbond")
 TOOLS = {"usr/lib/udev/rules.d/90-xbond.rules", "usr/lib/udev/xbond-device",
          "usr/lib/systemd/network/05-xbond.network", "usr/lib/NetworkManager/conf.d/xbond.conf",
-         "etc/network/if-pre-up.d/xbond", "etc/network/if-post-down.d/xbond"}
+         *HOOKS}
 
 
 def make(target, destination):
@@ -92,6 +94,14 @@ def test_unit_starts_what_is_installed(installed):
     assert installed.joinpath(unit_line(installed, "ExecStart").lstrip("/")).is_file()
     assert unit_line(installed, "Type") == "notify"
     assert unit_line(installed, "KillMode") == "process"
+
+
+def test_hooks_call_what_is_installed(installed):
+    """Whatever their PATH is: that of an executor of ifupdown-ng has no /usr/local."""
+    for hook in HOOKS:
+        text = (installed / hook).read_text()
+        assert "@sbindir@" not in text and "/usr/sbin/bondctl" in text, hook
+        assert (installed / hook).stat().st_mode & 0o777 == 0o755, hook
 
 
 @needs_analyze
