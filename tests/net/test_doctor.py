@@ -184,9 +184,10 @@ def test_crossed_cables(lab):
             host.ip("link", "set", bond, "up")
     wait_for(lambda: all(port["partner_system"] for bond in ("bond0", "bond1")
                          for port in ports(near, bond).values()), "partners to be heard")
-    wait_for(lambda: len(found(near, "lacp-partner")) == 2, "doctor to see it")
-    assert says(near, "lacp-partner", "crossed cables: it leads to the partner of bond1") and \
-        says(near, "lacp-partner", "crossed cables: it leads to the partner of bond0", "bond1")
+    wait_for(lambda: all(
+        says(near, "lacp-partner", f"crossed cables: it leads to the partner of {other}", bond)
+        for bond, other in (("bond0", "bond1"), ("bond1", "bond0"))), "doctor to see it")
+    assert len(found(near, "lacp-partner")) == 2
     for host, bond, gone in ((far, "bond0", "l2"), (far, "bond1", "l1")):
         host.ctl("del-slave", bond, gone)
     far.ctl("add-slave", "bond0", "l1")

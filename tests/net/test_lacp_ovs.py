@@ -507,9 +507,9 @@ def refuse(near, devs):
                                        pytest.param("bandwidth", marks=pytest.mark.soak)])
 def test_individual_link_beside_a_partner_that_refuses(switch, ad_select):
     """A single member of Open vSwitch says AGG=0. It works, and stays in use for longer than turns
-    would take.
+    would take. Slow: an Open vSwitch that does not run for seconds would let it expire.
     """
-    near = switch(links=3, individual=True, ad_select=ad_select)
+    near = switch(links=3, rate="slow", individual=True, ad_select=ad_select)
     assert "aggregation" not in ports(near)["l0"]["partner_state"]
     calm = Calm(near, ["l0"])
     stream = Counted(near)
