@@ -158,8 +158,9 @@ static void managers_match_take(struct managers_match *match, const char *key, c
 	} else if (!strcmp(key, "Kind")) {
 		/* Which of them a bond is depends on the kernel. */
 		match->kinds = true;
-		match->kind_differs |=
-			!managers_fits_list(value, "veth") || !managers_fits_list(value, "netkit");
+		match->kind_differs |= !managers_fits_list(value, "veth") ||
+				       !managers_fits_list(value, "netkit") ||
+				       !managers_fits_list(value, "team");
 	} else {
 		match->others = true;
 	}

@@ -47,6 +47,8 @@ static const struct {
 	{ NETWORK, "[Match]\nType=ether\nName=eth*\n", NULL },
 	{ NETWORK, "[Match]\nType=ether\nMACAddress=02:00:00:00:00:01\n", NULL },
 	{ NETWORK, "[Match]\nType=ether\nKind=!*\n[Network]\nDHCP=yes\n", NULL },
+	{ NETWORK, "[Match]\nKind=veth netkit\n[Network]\nDHCP=yes\n", NULL },
+	{ NETWORK, "[Match]\nKind=veth netkit team\n[Network]\nDHCP=yes\n", "systemd-networkd" },
 	{ NETWORK, "[Match]\nType=wlan\n", NULL },
 	{ NETWORK, "[Match]\nName=bond0\n[Link]\nUnmanaged=yes\n", NULL },
 	{ NETWORK, "[Match]\nName=bond0\n[Link]\nUnmanaged=no\n", "systemd-networkd" },
