@@ -65,7 +65,7 @@ sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
 objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-xsk_examples := $(addprefix $(B)/tools/,echo forward)
+xsk_examples := $(addprefix $(B)/tools/,echo forward pin)
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(wildcard tests/tools/*.c))) \
 	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so $(xsk_examples)
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))

@@ -265,7 +265,7 @@ XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *
 	int count = 0;
 
 	xbond_xsk_update(xsk);
-	if (!xsk_receives(xsk))
+	if (!xsk_receives(&xsk->options))
 		return 0;
 	/* Each time another slave is first, so none can keep the others away. */
 	for (__u32 i = 0; i < XBOND_MAX_SLAVES && xsk->slots; i++) {
@@ -329,6 +329,20 @@ static int xsk_copy_options(struct xbond_xsk_options *ret, const struct xbond_xs
 	return 0;
 }
 
+/* Must have room for a slave's name. */
+static int xsk_check_pins(const struct xbond_xsk_options *options, char *why)
+{
+	if (options->queues)
+		return xbond_say(why, EINVAL,
+				 "options.queues is for sockets, and options.pins "
+				 "for those of others");
+	if (!xsk_receives(options))
+		return xbond_say(why, EINVAL, "options.pins, and nothing that is to be received");
+	if (strlen(options->pins) >= XBOND_PATH_SIZE - IF_NAMESIZE - 1)
+		return xbond_say(why, EINVAL, "options.pins is too long");
+	return 0;
+}
+
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 {
 	if (options->ring & (options->ring - 1))
@@ -342,7 +356,7 @@ static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 				 options->ether_type);
 	if (options->family && options->family != AF_INET && options->family != AF_INET6)
 		return xbond_say(why, EINVAL, "options.family is neither AF_INET nor AF_INET6");
-	return 0;
+	return options->pins ? xsk_check_pins(options, why) : 0;
 }
 
 static int xsk_make_area(struct area *area)
@@ -380,9 +394,10 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 	if (code == EADDRINUSE)
 		return "another handle of this process receives by another filter there";
 	if (code == EBUSY)
-		return xsk_receives(xsk) ? "somebody has the queue, or an XDP program there that "
-					   "is no part of libxdp's dispatcher"
-					 : "somebody has the queue";
+		return xsk_receives(&xsk->options)
+			       ? "somebody has the queue, or an XDP program there that "
+				 "is no part of libxdp's dispatcher"
+			       : "somebody has the queue";
 	return strerror(code);
 }
 
@@ -431,7 +446,10 @@ XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 	snprintf(xsk->bond, sizeof(xsk->bond), "%s", bond);
 	xsk->options = known;
 	xsk->options.bind |= XDP_COPY;
-	xsk->options.queues = known.queues ? known.queues : 1;
+	if (known.pins)
+		xsk->options.pins = strcpy(xsk->pins, known.pins);
+	else if (!known.queues)
+		xsk->options.queues = 1;
 	xsk->area.frames = known.frames ? known.frames : 4096;
 	xsk->area.ring = known.ring ? known.ring : 1024;
 	xsk->control_fd = -1;

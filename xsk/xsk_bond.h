@@ -19,6 +19,7 @@
 struct xbond_xsk {
 	char bond[XBOND_PATH_SIZE];
 	struct xbond_xsk_options options;
+	char pins[XBOND_PATH_SIZE]; /* of the options, which point here */
 	struct choice choice;
 	struct area area;
 	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
@@ -51,12 +52,12 @@ static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)
 	port_fill(port, &xsk->area, most < xsk->area.ring ? most : xsk->area.ring);
 }
 
-static inline int xsk_receives(const struct xbond_xsk *xsk)
+static inline int xsk_receives(const struct xbond_xsk_options *options)
 {
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
-		if (xsk->options.ports[i])
+		if (options->ports[i])
 			return 1;
-	return xsk->options.ether_type || xsk->options.family;
+	return options->ether_type || options->family;
 }
 
 /*

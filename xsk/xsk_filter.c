@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <net/if.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
 #include "bpf/port_filter.skel.h"
+#include "xbond/loader.h"
 
 #define FILTER_PRIORITY 20 /* xbond's own has 90, and others 50 if they say nothing */
 
@@ -23,6 +26,7 @@ struct filter {
 	int link_fd;			/* -1: it is in the dispatcher */
 	struct xdp_program *program;
 	int in_dispatcher;
+	char pin[XBOND_PATH_SIZE]; /* "": none */
 	__u64 namespace;
 	__u32 ifindex, table_id;
 };
@@ -128,8 +132,19 @@ static int filter_dispatch(struct filter *filter, __u32 ifindex)
 	return r;
 }
 
+/* Nobody else has a filter there, so a pin that is there is left over from a process that ended. */
+static int filter_pin(struct filter *filter)
+{
+	if (!*filter->pin)
+		return 0;
+	unlink(filter->pin);
+	return bpf_map__pin(filter->object->maps.sockets, filter->pin);
+}
+
 static void filter_take_off(struct filter *filter)
 {
+	if (filter->object && bpf_map__is_pinned(filter->object->maps.sockets))
+		bpf_map__unpin(filter->object->maps.sockets, filter->pin);
 	if (filter->in_dispatcher)
 		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
 	if (filter->program)
@@ -156,11 +171,22 @@ static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 		if (!r)
 			r = filter_dispatch(filter, rule->ifindex);
 	}
+	if (!r)
+		r = filter_pin(filter);
 	if (r)
 		filter_take_off(filter);
 	else
 		filter_point_at_bond(filter, rule->choice->table->bond_ifindex);
 	return r;
+}
+
+static void filter_set_pin(char ret[XBOND_PATH_SIZE], const struct filter_rule *rule)
+{
+	char name[IF_NAMESIZE];
+
+	*ret = 0;
+	if (rule->options->pins && if_indextoname(rule->ifindex, name))
+		snprintf(ret, XBOND_PATH_SIZE, "%s/%s", rule->options->pins, name);
 }
 
 static int filter_make(struct filter **ret, const struct filter_rule *rule)
@@ -175,6 +201,7 @@ static int filter_make(struct filter **ret, const struct filter_rule *rule)
 	made->namespace = rule->namespace;
 	made->ifindex = rule->ifindex;
 	made->table_id = rule->choice->table_id;
+	filter_set_pin(made->pin, rule);
 	r = filter_put_on(made, rule);
 	if (r) {
 		free(made);
@@ -210,7 +237,8 @@ static int filter_share(struct filter **ret, const struct filter_rule *rule)
 	if (!found)
 		return filter_make(ret, rule);
 	filter_set_wanted(&wanted, rule);
-	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)))
+	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)) ||
+	    !*found->pin != !rule->options->pins)
 		return -EADDRINUSE;
 	found->handles++;
 	*ret = found;

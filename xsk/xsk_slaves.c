@@ -73,7 +73,7 @@ static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
 {
 	int r = xsk_open_sockets(xsk, slot);
 
-	if (!r && xsk_receives(xsk))
+	if (!r && xsk_receives(&xsk->options))
 		r = xsk_add_filter(xsk, slot);
 	if (r) {
 		xsk_close_sockets(xsk, slot);

@@ -45,6 +45,13 @@ struct xbond_xsk_options {
 	__u16 ether_type; /* frames of this type, in host byte order; no type that the bond needs */
 	__u16 family;	  /* AF_INET or AF_INET6: no packets but those to `address` */
 	__u8 address[16]; /* as in in_addr or in6_addr; without ports all packets to it */
+	/*
+	 * For programs that open sockets of their own, as DPDK's: a directory below a bpffs. The
+	 * handle opens no sockets. It pins a map for each slave there, by the slave's name, until
+	 * the handle is closed. What is to be received goes to the socket that somebody puts
+	 * there, by the number of its queue. NULL: no pins
+	 */
+	const char *pins;
 };
 
 struct xbond_xsk_frame {

@@ -4,6 +4,9 @@ follow it without loss when slaves are cut, added, removed and drained, with bon
 """
 import ctypes
 import json
+import pathlib
+import re
+import shutil
 import signal
 import socket
 import struct
@@ -12,6 +15,7 @@ import time
 
 import pytest
 
+from built import ROOT
 from lab import BUILD
 from namespace import KERNEL, PATIENCE, end, mac_bytes
 from traffic import PORT, Stream, Tally, send_frames
@@ -449,6 +453,12 @@ def flood_echo(made):
         "--rate", 2000, stdout=subprocess.DEVNULL)
 
 
+def have_one_queue(made):
+    for link in made.links:
+        made.far.run("ethtool", "-L", link, "tx", 1)
+        made.near.run("ethtool", "-L", link, "rx", 1, "tx", 1)
+
+
 def test_who_has_sockets(made):
     """show says it, and doctor that a ring is full, or that queues were left out."""
     if not kernel_lists_sockets():
@@ -466,9 +476,7 @@ def test_who_has_sockets(made):
     end(flood, signal.SIGTERM)
     assert lost and all("were lost in 2 s" in each["finding"] for each in lost), lost
     held.close()
-    for link in made.links:
-        made.far.run("ethtool", "-L", link, "tx", 1)
-        near.run("ethtool", "-L", link, "rx", 1, "tx", 1)
+    have_one_queue(made)
     echo = Echo(made)
     for link in made.links:
         near.run("ethtool", "-L", link, "rx", 2)
@@ -531,9 +539,145 @@ def test_a_packet_type(made):
         assert done.returncode == 1 and "is the bond's" in done.stderr, done.stderr
 
 
+class Pinned:
+    """packaging/examples/pin.c on near's bond0, and build/tools/xskpinned with sockets for it."""
+
+    def __init__(self, made, where):
+        self.made, self.where, self.children = made, where, {}
+        self.child = self.hold()
+
+    def hold(self):
+        child = self.made.near.spawn(
+            BUILD / "tools/pin", self.made.near.bpf_dir / "bond0", Echo.PORT, self.where,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert child.stdout.readline() == "ready\n", child.stderr.read()
+        return child
+
+    def pins(self):
+        return sorted(each.name for each in self.where.iterdir())
+
+    def brings_socket(self, link):
+        self.children[link] = child = self.made.near.spawn(
+            BUILD / "tools/xskpinned", link, 0, self.where / link, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        return child.stdout.readline() == "ready\n"
+
+    def bring_socket(self, link):
+        """The kernel gives the queue of a process that has ended back a moment later."""
+        wait_for(lambda: self.brings_socket(link), f"a socket of {link}")
+
+    def received(self, link):
+        child = self.children[link]
+        child.stdin.write("\n")
+        child.stdin.flush()
+        return int(child.stdout.readline())
+
+
+@pytest.fixture(name="pins")
+def _pins(made):
+    where = made.near.bpf_dir.with_name(made.near.bpf_dir.name + "-pins")
+    yield where
+    shutil.rmtree(where, ignore_errors=True)
+
+
+def test_sockets_of_others(made, pins):
+    """They are in pinned maps, as DPDK's are, and get what is for the port; without them, and after
+    them, it is the bond's. Pins follow the slaves, and those of who was killed are no hindrance.
+    """
+    have_one_queue(made)
+    near, held = made.near, Pinned(made, pins)
+    assert held.pins() == made.links
+    with listener(near, "10.0.0.1") as stack:
+        send(made.far, socket.AF_INET, "10.0.0.1", Echo.PORT, 1)
+        assert stack.recv(100) == b"x"
+        for link in made.links:
+            held.bring_socket(link)
+        for _ in range(FLOWS):  # each has a port of its own, so each link has some
+            send(made.far, socket.AF_INET, "10.0.0.1", Echo.PORT, 1)
+        counts = dict.fromkeys(made.links, 0)
+        wait_for(lambda: (counts.update({link: held.received(link) for link in made.links}),
+                          sum(counts.values()) == FLOWS)[1], "the frames")
+        assert all(counts.values()), counts
+        stack.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            stack.recv(100)
+        made.near.wait_ping("10.0.0.2")
+        near.ctl("del-slave", "bond0", "l2")
+        wait_for(lambda: held.pins() == ["l0", "l1"] and "xdp" not in near.link("l2"),
+                 "the pin to go with the slave")
+        end(held.children.pop("l2"))
+        near.ctl("add-slave", "bond0", "l2")
+        wait_for(lambda: held.pins() == made.links, "the pin to be back")
+        end(held.child, signal.SIGKILL)
+        wait_for(lambda: not any("xdp" in near.link(link) for link in made.links), "no filter")
+        stack.settimeout(10 * PATIENCE)
+        send(made.far, socket.AF_INET, "10.0.0.1", Echo.PORT, 1)
+        assert stack.recv(100) == b"x"
+    assert held.pins() == made.links
+    again = held.hold()
+    for link in held.children:
+        end(held.children[link])
+        held.bring_socket(link)
+    for _ in range(FLOWS):
+        send(made.far, socket.AF_INET, "10.0.0.1", Echo.PORT, 1)
+    wait_for(lambda: all(held.received(link) for link in held.children), "frames by new pins")
+    assert end(again, signal.SIGTERM) == 0
+    assert not held.pins() and not any("xdp" in near.link(link) for link in made.links)
+
+
+def dpdk(*words):
+    """The command of testpmd of DPDK 24.11, the first one of Debian that takes pinned maps."""
+    root = subprocess.run([ROOT / "tests/vm/fetch-trixie", "dpdk", "dpdk-dev",
+                           "librte-net-af-xdp25", "librte-mempool-ring25"],
+                          check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    libraries, = pathlib.Path(root).glob("usr/lib/*-linux-gnu")
+    drivers, = libraries.glob("dpdk/pmds-*")
+    loader, = pathlib.Path(root).glob("usr/lib*/ld-linux-*")
+    return [loader, "--library-path", f"{libraries}:{drivers}", f"{root}/usr/bin/dpdk-testpmd",
+            *[word for name in ("net_af_xdp", "mempool_ring")
+              for word in ("-d", f"{drivers}/librte_{name}.so")], *words]
+
+
+@pytest.mark.soak
+def test_dpdk(made, pins, tmp_path):
+    """testpmd receives all that is for the port by two slaves, and leaves the filter in place."""
+    have_one_queue(made)
+    near, held, log = made.near, Pinned(made, pins), tmp_path / "testpmd.log"
+    devices = [word for link in ("l0", "l1") for word in
+               ("--vdev", f"net_af_xdp_{link},iface={link},use_pinned_map=1,dp_path={pins / link}")]
+    with open(log, "w", encoding="utf-8") as output:
+        child = near.spawn(*dpdk("--no-huge", "-m", "256", "--no-pci", "--no-telemetry",
+                                 "--no-shconf", *devices, "--", "--forward-mode=rxonly",
+                                 "--total-num-mbufs=8192"),
+                           stdin=subprocess.PIPE, stdout=output, stderr=output)
+    wait_for(lambda: "Checking link statuses" in log.read_text(), "testpmd", 60)
+    near.ctl("del-slave", "bond0", "l2")
+    for _ in range(FLOWS):
+        send(made.far, socket.AF_INET, "10.0.0.1", Echo.PORT, 20)
+    near.wait_ping("10.0.0.2")
+    child.communicate(b"\n", timeout=30 * PATIENCE)
+    received = [int(number) for number in re.findall(r"RX-packets: (\d+)", log.read_text())]
+    assert len(received) == 3 and received[2] == 20 * FLOWS and all(received), log.read_text()
+    assert held.pins() == ["l0", "l1"] and "xdp" in near.link("l0")
+    assert end(held.child, signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("queues,port,where,why", [
+    (1, 7, b"/nowhere", "options.queues"), (0, 0, b"/nowhere", "nothing that is to be received"),
+    (0, 7, b"/" * 600, "too long"), (0, 7, b"/nowhere", "no such bond")])
+def test_options_for_sockets_of_others(queues, port, where, why):
+    library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
+    path = ctypes.create_string_buffer(where)
+    options = struct.pack("@6IH50xP", 88, 0, 0, 0, queues, 0, port, ctypes.addressof(path))
+    assert len(options) == 88
+    assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
+                                  text) < 0
+    assert why in text.value.decode()
+
+
 @pytest.mark.parametrize("size,more,why", [
-    (76, b"", "no such bond"), (84, bytes(8), "no such bond"),
-    (84, bytes(7) + b"\1", "a later version"),
+    (76, b"", "no such bond"), (96, bytes(20), "no such bond"),
+    (96, bytes(19) + b"\1", "a later version"),
     (75, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
 def test_options_of_other_versions(size, more, why):
     library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
