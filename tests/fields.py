@@ -25,17 +25,31 @@ def fields(*words):
     return done.stdout
 
 
-def keys(tool):
-    """What becomes of each key of a tool that import reads, as tables of a page."""
+# The longest table is that of several tools. It stands at one of them.
+SHARED = "kernel"
+
+
+def places(tool):
+    """{where the tool has keys: the rows of a table of what becomes of each}"""
     done = subprocess.run([BUILD / "bondctl", "import", tool, "--keys", "-j"], capture_output=True,
                           text=True, check=True, timeout=30)
-    text, place = "", None
+    tables = {}
     for row in json.loads(done.stdout):
-        if row["place"] != place:
-            place = row["place"]
-            text += f"\n### {place}\n\n| key | becomes |\n|---|---|\n"
         becomes = f"`{row['becomes']}`" if row["becomes"] else f"nothing: {row['why_lost']}"
-        text += f"| `{row['key']}` | {becomes} |\n"
+        tables.setdefault(row["place"], []).append(f"| `{row['key']}` | {becomes} |\n")
+    return tables
+
+
+def keys(tool):
+    """What becomes of each key of a tool that import reads, as tables of a page."""
+    shared, text = next(iter(places(SHARED).values())), ""
+    for place, rows in places(tool).items():
+        text += f"\n### {place}\n\n"
+        if rows == shared and tool != SHARED:
+            text += (f"The options of kernel bonding; [bondctl import {SHARED}]"
+                     f"(#bondctl-import-{SHARED}) has their table.\n")
+        else:
+            text += "".join(["| key | becomes |\n|---|---|\n", *rows])
     return text + "\n"
 
 
