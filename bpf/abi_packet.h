@@ -7,8 +7,8 @@
 #define XBOND_ABI_PACKET_H
 
 /*
- * Writer: bondctl. bondd writes only at create, and into a slot's fields before the slot is a
- * member.
+ * Writer: bondctl. bondd writes at create, apply and rollback, and into a slot's fields before the
+ * slot is a member.
  */
 struct xbond_settings {
 	__u64 drain_mask;	 /* slots that carry traffic only when no other can */
