@@ -335,6 +335,7 @@ struct xbond_bond {
 	__u32 team_sends; /* bond0 is a team that can send: `path counted` is possible */
 };
 _Static_assert(sizeof(struct xbond_bond) == 720, "bond ABI");
+_Static_assert(__builtin_offsetof(struct xbond_bond, abi_version) == 4, "pins.c of any version");
 
 /* xbond_slave_record.flags */
 #define XBOND_SLAVE_WAS_UP 0x1

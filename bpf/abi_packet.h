@@ -151,7 +151,8 @@ _Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
 
 /*
  * Writers: processes with AF_XDP sockets on the slaves (xsk/), by atomic additions. When a slave
- * leaves, bondd moves its counts to `retired`.
+ * leaves, bondd moves its counts to `retired`. What is new goes to the end: programs may have an
+ * older library.
  */
 struct xbond_afxdp {
 	struct xbond_counters slot[XBOND_MAX_SLAVES];
@@ -295,7 +296,7 @@ _Static_assert(sizeof(struct xbond_recent) == 8 + 8 * XBOND_MAX_SLAVES, "recent 
  * one load finds a whole one. 0: none.
  */
 struct xbond_alb {
-	__u64 bond_mac;
+	__u64 bond_mac; /* in all modes */
 	__u64 mac[XBOND_MAX_SLAVES];
 	/* The active slot, then those that take over if it cannot; XBOND_NO_SLOT fills it up. */
 	__u8 order[XBOND_MAX_SLAVES + 8];

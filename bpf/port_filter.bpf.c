@@ -25,7 +25,6 @@ struct {
 } sockets SEC(".maps");
 
 /* Of the bond, as it is pinned. */
-struct xbond_bond bond SEC(".data.bond");
 struct xbond_table table SEC(".data.table");
 struct xbond_alb alb SEC(".data.alb");
 
@@ -107,7 +106,7 @@ static __always_inline __u64 filter_bond_mac(void)
 	if (netdev_is_readable())
 		mac = filter_mac(
 			NETDEV_CAST(netdev_entry(&device, 0)->dev->dev_addr, struct ethhdr));
-	return mac ? mac : filter_mac(bond.mac);
+	return mac ? mac : filter_mac(&alb.bond_mac);
 }
 
 /* Would bond0 take it for its own? balance-alb also has the slave's address there. */

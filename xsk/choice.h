@@ -10,12 +10,11 @@
 
 #include "bpf/abi.h"
 
-#define CHOICE_MAPS 10
+#define CHOICE_MAPS 9
 
 /* For one thread and one bond. */
 struct choice {
 	/* Mapped for reading: who could write these could break the bond. */
-	const struct xbond_bond *bond;
 	const struct xbond_settings *settings;
 	const struct xbond_table *table;
 	const struct xbond_buckets *buckets;
@@ -37,13 +36,13 @@ struct choice {
 /*
  * Maps the pins of a bond: its name, or the directory of its pins. All slots count as up. Returns
  * 0, or -errno with the reason in `why`, which has XBOND_WHY_SIZE bytes (xbond/loader.h): -ENOENT:
- * no such bond; -EPROTO: the bond has maps of another xbond; -EAGAIN: its bondd has not adopted it
- * yet, or it was just made anew.
+ * no such bond; -EPROTO: its bondd has another XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted
+ * it yet, or it was just made anew.
  */
 int choice_open(struct choice *ret, const char *bond, char *why);
 void choice_close(struct choice *choice);
 
-/* Of the map with this pin (bond, table or alb), also when the bond has another name now. */
+/* Of the map with this pin (table or alb), also when the bond has another name now. */
 int choice_fd(const struct choice *choice, const char *pin);
 
 /*

@@ -18,7 +18,6 @@ static const struct {
 	size_t at, size;    /* of the pointer in struct choice; of what it points to */
 	int writable, kept; /* kept: its descriptor, for choice_fd() */
 } choice_maps[CHOICE_MAPS] = {
-	CHOICE_MAP(XBOND_PIN_BOND, bond, 0, 1),
 	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0, 0),
 	CHOICE_MAP(XBOND_PIN_TABLE, table, 0, 1),
 	CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0, 0),
@@ -42,6 +41,10 @@ static size_t choice_mapped_size(size_t map)
 	return (choice_maps[map].size + page - 1) & ~(page - 1);
 }
 
+/*
+ * XBOND_SELECT_ABI has said that the bond's maps are as this library knows them. Those of a later
+ * version may have more at their end.
+ */
 static int choice_map(struct choice *choice, const char *bond, size_t map, char *why)
 {
 	int may_write = choice_maps[map].writable, r = 0;
@@ -62,7 +65,7 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 	if (bpf_obj_get_info_by_fd(fd, &info, &length))
 		r = errno;
 	else if (info.type != BPF_MAP_TYPE_ARRAY || info.max_entries != 1 ||
-		 info.value_size != choice_maps[map].size)
+		 info.value_size < choice_maps[map].size)
 		r = EPROTO;
 	else
 		memory = mmap(NULL, choice_mapped_size(map),

@@ -38,10 +38,8 @@ static struct filter *filters;
 /* Of the bond; the other maps are the filter's own. */
 static int filter_use_maps(struct port_filter_bpf *object, const struct choice *choice)
 {
-	int r = bpf_map__reuse_fd(object->maps.data_bond, choice_fd(choice, XBOND_PIN_BOND));
+	int r = bpf_map__reuse_fd(object->maps.data_table, choice_fd(choice, XBOND_PIN_TABLE));
 
-	if (!r)
-		r = bpf_map__reuse_fd(object->maps.data_table, choice_fd(choice, XBOND_PIN_TABLE));
 	if (!r)
 		r = bpf_map__reuse_fd(object->maps.data_alb, choice_fd(choice, XBOND_PIN_ALB));
 	return r;

@@ -110,7 +110,6 @@ static void publish_alb_macs(struct bond *bond, struct xbond_alb *alb)
 		store_release(alb->mac[slot], bond_is_member(bond, slot)
 						      ? mac_word(bond_slave(bond, slot)->mac)
 						      : 0);
-	store_release(alb->bond_mac, mac_word(bond_pin(bond)->mac));
 }
 
 static void publish_alb_order(struct xbond_alb *alb, const struct dataplane_plan *plan)
@@ -124,7 +123,10 @@ void publish_alb(struct bond *bond)
 {
 	struct xbond_alb *alb = bond->dataplane.pins.alb;
 
-	if (!alb || !mode_has(bond_pin(bond)->mode, MODE_OWN_MACS))
+	if (!alb)
+		return;
+	store_release(alb->bond_mac, mac_word(bond_pin(bond)->mac));
+	if (!mode_has(bond_pin(bond)->mode, MODE_OWN_MACS))
 		return;
 	publish_alb_macs(bond, alb);
 	publish_alb_order(alb, &bond->evaluation.plan);

@@ -205,7 +205,7 @@ static void migrate_keep_together(struct migrate *migrate)
 		XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS, XBOND_PIN_CURSOR, XBOND_PIN_COUNTERS,
 		XBOND_PIN_WAKE,	    XBOND_PIN_DOUBT,   XBOND_PIN_LOSSES, XBOND_PIN_ALB,
 		XBOND_PIN_VLANS,    XBOND_PIN_LOADS,   XBOND_PIN_MOVES,	 XBOND_PIN_FLOWLETS,
-		XBOND_PIN_RECENT
+		XBOND_PIN_RECENT,   XBOND_PIN_AFXDP,
 	};
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {

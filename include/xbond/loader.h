@@ -142,8 +142,8 @@ static inline int xbond_check_bond(const char *bond, __u32 compiled_for, char *w
 		return xbond_say(
 			why, EPROTO,
 			"the program was compiled for version %u of xbond's selection, and "
-			"%s has version %u: compile it with the headers of the xbond that "
-			"runs",
+			"%s has version %u: compile it with the headers, or link it with the "
+			"libxbond-xsk, of the xbond that runs",
 			compiled_for, bond, select_abi);
 	return 0;
 }

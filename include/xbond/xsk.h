@@ -84,12 +84,12 @@ struct xbond_xsk_counts {
  * Opens a bond, by its name, or by the directory of its pins if bondd was started with another
  * --bpf-dir. The caller must be in the namespace that the slaves are in, and have CAP_NET_RAW, and
  * CAP_BPF or what else its kernel wants for reading pinned maps. Returns 0, or -errno with the
- * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: the bond has
- * maps of another xbond; -EAGAIN: its bondd has not adopted it yet, or is older; -EOPNOTSUPP: it
- * has a policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does
- * not have the queue; -EBUSY, after a second: somebody has the queue of a slave, or an XDP program
- * there; -EADDRINUSE: another handle of this process receives something else by a slave; others: of
- * a slave's socket.
+ * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: its bondd
+ * has another XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older;
+ * -EOPNOTSUPP: it has a policy of the user, which the bond's own programs ask; -EINVAL: options, or
+ * a slave does not have the queue; -EBUSY, after a second: somebody has the queue of a slave, or an
+ * XDP program there; -EADDRINUSE: another handle of this process receives something else by a
+ * slave; others: of a slave's socket.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

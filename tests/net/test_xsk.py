@@ -350,6 +350,9 @@ def test_an_echo_on_a_bond_with_another_address(made, state):
         near.start_bondd()
         near.wait_slaves(*made.links)
         echo.talk(2)
+    if state != "dead":
+        wait_for(lambda: near.pinned("alb")["bond_mac"] ==
+                 int.from_bytes(mac_bytes(new), "little"), "bondd to write the address")
     near.ip("link", "add", "other", "link", "bond0", "address", old, "type", "macvlan")
     near.ip("addr", "add", "10.0.0.3/32", "dev", "other")
     near.ip("link", "set", "other", "up")
