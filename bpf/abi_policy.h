@@ -2,7 +2,8 @@
 /*
  * What a bond's programs and a policy of the user say to each other. A part of abi.h, and installed
  * by itself for xbond/policy.bpf.h, so policies that were compiled once go on working: a change
- * of a size or a meaning here raises XBOND_POLICY_VERSION.
+ * of a size or a meaning here raises XBOND_POLICY_VERSION, too, and the step in
+ * daemon/dataplane/migrate.c has to end the policies that bonds have.
  */
 #ifndef XBOND_ABI_POLICY_H
 #define XBOND_ABI_POLICY_H
@@ -11,7 +12,9 @@
 
 #define XBOND_POLICY_VERSION 1
 /* The map of the question. Its name has the version, so a policy of another one is recognized. */
-#define XBOND_POLICY_QUESTION xbond_policy_1
+#define XBOND_POLICY_QUESTION XBOND_POLICY_NAME(XBOND_POLICY_VERSION)
+#define XBOND_POLICY_NAME(version) XBOND_POLICY_NAME_(version)
+#define XBOND_POLICY_NAME_(version) xbond_policy_##version
 
 /* Writer: the program that asks, one copy per CPU. */
 struct xbond_question {

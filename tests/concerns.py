@@ -55,7 +55,7 @@ cli/explain/                cli/explain cli/explain_pcap net/explain net/explain
 cli/import/                 import manual/fields
 cli/monitor/                cli/calls net/monitor
 cli/packets/                cli/flows cli/explain_pcap net/packets manual/fields
-cli/policy_file             net/policy net/policy_meanwhile
+cli/policy_file             cli/versions net/policy net/policy_meanwhile
 cli/show/                   cli/show cli/show_text cli/schema cli/proc_and_sys cli/calls
 cli/simulate                cli/simulate
 cli/top/                    cli/top net/top manual/fields

@@ -107,7 +107,7 @@ static const struct {
 	{ XBOND_PIN_RECEIVERS, MAP(data_receivers), .added = true },
 	{ XBOND_PIN_POLICY, MAP(policy), .added = true },
 	{ XBOND_PIN_POLICY_XDP, MAP(policy_xdp), .added = true },
-	{ XBOND_PIN_POLICY_QUESTION, MAP(xbond_policy_1), .added = true },
+	{ XBOND_PIN_POLICY_QUESTION, MAP(XBOND_POLICY_QUESTION), .added = true },
 	{ XBOND_PIN_LOADS, MAP(loads), .added = true },
 	{ XBOND_PIN_MOVES, MAP(data_moves), .added = true },
 	{ XBOND_PIN_FLOWLETS, MAP(data_flowlets), .added = true },

@@ -75,7 +75,7 @@ static int xdp_load_use_policy(struct xdp_bpf *skeleton, const char *pin_dir, en
 {
 	const struct pinned_map maps[] = {
 		{ skeleton->maps.policy_xdp, XBOND_PIN_POLICY_XDP },
-		{ skeleton->maps.xbond_policy_1, XBOND_PIN_POLICY_QUESTION },
+		{ skeleton->maps.XBOND_POLICY_QUESTION, XBOND_PIN_POLICY_QUESTION },
 	};
 	int r = 0;
 

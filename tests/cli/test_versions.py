@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What was compiled for one version meets a bond of another: libxbond-xsk reads maps that have
-grown at their end, and refuses what it does not understand.
+grown at their end, and refuses what it does not understand; so does `policy load`.
 """
 import ctypes
 import mmap
+import os
 import struct
 import subprocess
 
 import pytest
 
-from built import BUILD
+from built import BUILD, ROOT
 import pins
 from pins import X
 
@@ -73,3 +74,20 @@ def test_another_version_of_the_selection(bond):
     bond.table.select_abi += 1
     assert f"{bond.directory} has version {X.SELECT_ABI + 1}: compile it with the headers, or " \
         "link it with the libxbond-xsk, of the xbond that runs" in choose(bond).stderr.decode()
+
+
+def test_a_policy_of_another_version(bond, tmp_path):
+    """Its version alone is raised."""
+    text = "#include <bpf/abi_policy.h>\n#undef XBOND_POLICY_VERSION\n" \
+        f"#define XBOND_POLICY_VERSION {X.POLICY_VERSION + 1}\n#include <xbond/policy.bpf.h>\n" \
+        'XBOND_POLICY(p) { return XBOND_DEFAULT; }\nchar _license[] SEC("license") = "GPL";\n'
+    subprocess.run(
+        ["clang", "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
+         f"-I/usr/include/{os.uname().machine}-linux-gnu", f"-I{ROOT}/include", f"-I{ROOT}",
+         "-x", "c", "-c", "-", "-o", tmp_path / "policy.o"], input=text, text=True, check=True,
+        timeout=60)
+    done = subprocess.run(
+        [BUILD / "bondctl", "--bpf-dir", bond.directory.parent, "policy", "load", "bond0",
+         tmp_path / "policy.o"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1 and f"it is not a policy of version {X.POLICY_VERSION}; compile " \
+        "it with the xbond/policy.bpf.h of this xbond" in done.stderr, done.stderr
