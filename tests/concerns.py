@@ -140,6 +140,7 @@ packaging/completions/      cli/completions
 packaging/examples/         packaging net/library net/policy net/xsk net/xsk_threads
 packaging/metrics/          packaging net/metrics_prometheus
 packaging/site/             manual/site
+packaging/tools/            packaging net/service manual/promised
 tests/browser.py            manual/site net/metrics_page
 tests/clock.py              cli/flows cli/top cli/doctor
 tests/screen.py             cli/top

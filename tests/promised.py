@@ -4,6 +4,7 @@ version 1.x may lose are in tests/manual/promised.txt. `make promised` adds to t
 new, and takes nothing out. Names that answer until version 1.0 only are not promised.
 """
 import json
+import os
 import re
 import subprocess
 
@@ -19,10 +20,12 @@ RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
 PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
 TABLES = (  # what no program prints: the line, where it is, what stands there
     ("socket RUN_DIR/%s", "lib/common/paths.h", r'PATHS_SOCKET_NAME "(\S+)"'),
+    ("group %s", "daemon/control/control_socket.c", r'#define READER_GROUP "(\w+)"'),
     ("section [%s]", "lib/options/config_parse.c", r'#define (?:BOND|SLAVE)_SECTION "(\w+)"'),
     ("pin %s", "bpf/abi.h", r'#define XBOND_PIN_(?:BOND|TABLE|POLICY_MAPS) "(\w+)"'),
-    ("xsk.h %s", "include/xbond/xsk.h", r"^\t((?:__u\d+ |void \*)\w+[^;]*);"),
-    ("xsk.h %s", "include/xbond/xsk.h", r"^(?:int|void) (xbond_xsk_\w+)\("),
+    ("xsk.h %s", "include/xbond/xsk.h", r"^#define (XBOND_XSK_(?!QUEUES)\w+ \w+)"),
+    ("ifupdown2 key %s", "packaging/tools/ifupdown2.py", r'"(bond-\w+)"'),
+    ("ifenslave %s", "packaging/tools/xbond-ifenslave", r"(?:^\t|(?<=\| ))(--?\w[\w-]*)(?= \||\))"),
     ("cni key %s", "cni/cni_config.c", r'(?:^\t|(?<=",)\s+)"(\w+)"(?=,|$)'),
     ("cni error %s", "cni/cni.h", r"^\tCNI_\w+ = (\d+)"),
     ("ansible variable %s", "packaging/ansible/roles/xbond/defaults/main.yml", r"^(\w+):"),
@@ -38,6 +41,7 @@ def of_options():
     for option in json.loads(run("bondctl", "--dump-options")):
         of = f"option {option['scope']} {option['name']}"
         yield f"{of} default {option['default']}"
+        yield from (f"{of} in {mode}" for mode in option["modes"])
         yield from (f"{of} takes {value}" for value in option["values"].split("|"))
 
 
@@ -131,6 +135,31 @@ def of_methods():
                     for name, kind, having in fields_of_all if having & {"0", *traits})
 
 
+def of_ifupdown():
+    """Keys of interfaces(5) that are no options; any option is a key, too."""
+    text = (ROOT / "packaging/tools/ifupdown").read_text()
+    found = set(re.findall(r"\bIF_(\w*[A-Z])\b", text))
+    for names in re.findall(r"^\t\t\t([a-z_ |]+)\)", text, re.M):
+        found |= {f"bond-{name}" for name in names.split(" | ")}
+    yield from (f"ifupdown key {name.lower().replace('_', '-')}" for name in found)
+
+
+def of_xsk():
+    """Where the members of structs are, and the types of functions."""
+    header = ROOT / "include/xbond/xsk.h"
+    layouts = subprocess.run(
+        ["clang", "-target", "bpf", "-ffreestanding", "-fsyntax-only", "-Xclang",
+         "-fdump-record-layouts-complete", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-x",
+         "c", header], capture_output=True, text=True, check=True, timeout=60).stdout
+    for struct, members in re.findall(r" struct (xbond_xsk_\w+)\n((?: +\d+ \| .*\n)+)", layouts):
+        yield from (f"xsk.h {struct} at {at} {member}"
+                    for at, member in re.findall(r"(\d+) \|   (?!\w+ pad)(.*)", members))
+    for function, takes in re.findall(r"^((?:int|void) xbond_xsk_\w+)\(([^;]*)\);",
+                                      header.read_text(), re.M):
+        types = [re.sub(r"\s*\w+$", "", each.strip()) for each in takes.split(",")]
+        yield f"xsk.h {function}({', '.join(types)})"
+
+
 def of_tables():
     for line, files, pattern in TABLES:
         for file in ROOT.glob(files):
@@ -139,7 +168,7 @@ def of_tables():
 
 def names():
     return {*of_options(), *of_command_line(), *of_json(), *of_metrics(), *of_headers(),
-            *of_methods(), *of_tables()}
+            *of_methods(), *of_ifupdown(), *of_xsk(), *of_tables()}
 
 
 def vanished(promised, now):

@@ -14,6 +14,8 @@
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
 _Static_assert(sizeof(struct xbond_xsk_options) >= XSK_OPTIONS_SIZE_0, "options");
+/* Programs have arrays of them. */
+_Static_assert(sizeof(struct xbond_xsk_frame) == sizeof(void *) + 8, "frames");
 
 static void xsk_reap(struct xbond_xsk *xsk)
 {

@@ -99,6 +99,20 @@ def test_beside_a_policy(kind, order):
     clang(kind + "".join([LIBRARY, policy][::order]), "-fsyntax-only", "-Wall", "-Werror")
 
 
+def test_the_library_exports_what_its_header_declares():
+    """And nothing else, but for what is the compiler's. It is what its soname says."""
+    library = BUILD / "libxbond-xsk.so.0"
+    done = subprocess.run(["nm", "-D", "--defined-only", "-P", library], capture_output=True,
+                          text=True, check=True, timeout=60)
+    text = (ROOT / "include/xbond/xsk.h").read_text()
+    found = {line.split()[0] for line in done.stdout.splitlines()}
+    assert {name for name in found if not name.startswith("_")} == \
+        set(re.findall(r"^(?:int|void) (xbond_xsk_\w+)\(", text, re.M))
+    done = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True,
+                          timeout=60)
+    assert f"soname: [{library.name}]" in done.stdout
+
+
 def pins_in(path, begin):
     text = (ROOT / path).read_text().split(begin, 1)[1].split("};", 1)[0]
     return set(re.findall(r"XBOND_PIN_(\w+)", text))
