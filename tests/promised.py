@@ -14,6 +14,7 @@ from fields import fields
 
 PROMISED = ROOT / "tests/manual/promised.txt"
 OLD_NAME = "until version 1.0."
+OTHER_NAME = re.compile(rf"Another name of (\w+), {OLD_NAME}")
 FLAG = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)( [A-Z]| \S+\|)?", re.M)
 VARIABLE = re.compile(r"\((XBOND_\w+),\s+([^)]+)\)")
 RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
@@ -112,6 +113,20 @@ def of_metrics():
         if not entry.endswith(OLD_NAME):  # those in _info may get more labels
             which = re.findall(r"\w+", labels) if name.endswith("_info") else [labels]
             yield from (f"metric {kind} {name} {label}".rstrip() for label in which)
+
+
+def old_names():
+    """(old, new) of the fields and metrics that answer until version 1.0 only."""
+    def of(node):
+        for name, part in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(part, dict) and OTHER_NAME.match(part.get("description", "")):
+                yield name, OTHER_NAME.match(part["description"])[1]
+            elif isinstance(part, (dict, list)):
+                yield from of(part)
+    for file in schema.SCHEMAS.glob("*.schema.json"):
+        yield from of(json.loads(file.read_text()))
+    metrics = re.sub(r"\n +", " ", fields("list", "metrics"))
+    yield from re.findall(rf"\*(\w+)\*\S* \(\w+\): {OTHER_NAME.pattern}", metrics)
 
 
 def of_headers():

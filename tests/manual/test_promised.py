@@ -27,6 +27,12 @@ def test_the_page_of_the_control_socket_has_the_fields_of_each_method():
                     if " field " in line}
 
 
+def test_the_changelog_lists_the_names_that_go():
+    said = (ROOT / "CHANGELOG.md").read_text().split("### Deprecated\n")[1].split("\n### ")[0]
+    old = set(promised.old_names())
+    assert old and old == set(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", said, re.M))
+
+
 def test_the_list_is_as_make_promised_writes_it():
     lines = promised.PROMISED.read_text().splitlines()
     assert len(lines) > 1000 and lines == sorted(set(lines))
