@@ -85,7 +85,7 @@ SAN_LEVEL := -O0
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o tests/unit/test_buckets.o tests/unit/test_rebalance.o tests/unit/test_moves_model.o): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb rpm test-packages fields promised clean
+.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -489,7 +489,7 @@ uninstall:
 	for page in $(manuals) $$($(manual_names)); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
-## dist: the source as build/dist/xbond-VERSION.tar.gz; the same commit gives the same file
+## dist: the source as build/dist/xbond-VERSION.tar.gz, and SHA256SUMS; the same commit gives the same files
 dist:
 	$(Q)packaging/dist build/dist
 
@@ -497,6 +497,11 @@ dist:
 deb:
 	$(Q)packaging/deps build deb
 	$(Q)packaging/deb build/deb
+
+## repo: an apt repository of these packages, in build/repo, for any web server (SUITE=NAME: not this system's code name)
+repo: deb
+	$(Q)packaging/deps repo
+	$(Q)packaging/repo build/deb build/repo $(SUITE)
 
 ## rpm: RPM packages xbond and xbond-devel of the last commit, in build/rpm
 rpm:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tarball, Debian and RPM packages, as far as that is quick: the tarball is the same each time, all
-say the same version, dependencies are those of packaging/deps, and the example of xbond-dev
-compiles with the installed headers alone and loads. `make test-packages` builds and installs them.
+"""Tarball, Debian and RPM packages, as far as that is quick: the tarball is the same each time, apt
+finds packages in the repository, all say the same version, dependencies are those of
+packaging/deps, and the example of xbond-dev compiles with the installed headers alone and loads.
+`make test-packages` builds and installs them.
 """
+import hashlib
 import os
 import re
 import shutil
@@ -38,6 +40,8 @@ def test_the_tarball_is_the_same_each_time(tmp_path):
     one, two = (dist(ROOT, tmp_path / name) for name in ("one", "two"))
     assert one.name == f"xbond-{NUMBER}.tar.gz"
     assert one.read_bytes() == two.read_bytes()
+    assert (tmp_path / "one/SHA256SUMS").read_text() == \
+        f"{hashlib.sha256(one.read_bytes()).hexdigest()}  {one.name}\n"
     listed = output("git", "ls-tree", "-r", "--name-only", "HEAD").split("\n")[:-1]
     assert {f"xbond-{NUMBER}/{name}" for name in listed} <= names(one)
 
@@ -62,6 +66,59 @@ def test_a_tarball_of_the_tarball(tmp_path):
 def test_the_tarball_has_no_time_of_its_own(tmp_path):
     header = dist(ROOT, tmp_path).read_bytes()[:8]
     assert header[:2] == b"\x1f\x8b" and header[4:] == b"\0\0\0\0"
+
+
+def build_small(directory, version):
+    """A package of one file, and a source package, as packaging/deb leaves them."""
+    root = directory / "root/DEBIAN"
+    root.mkdir(parents=True)
+    (root / "control").write_text(
+        f"Package: xbond\nVersion: {version}\nArchitecture: amd64\n"
+        "Maintainer: nobody <nobody@xbond.example>\nDescription: small\n")
+    output("dpkg-deb", "-b", "--root-owner-group", root.parent,
+           directory / f"xbond_{version}_amd64.deb")
+    tree = directory / f"xbond-{version}"
+    (tree / "debian/source").mkdir(parents=True)
+    for name in ("control", "source/format", "changelog"):
+        text = (ROOT / "debian" / name).read_text().replace(f"({NUMBER})", f"({version})")
+        (tree / "debian" / name).write_text(text)
+    output("dpkg-source", "-b", tree, cwd=directory)
+
+
+def apt(directory, words):
+    """apt's configuration, lists and cache are those in the directory, and none of this machine."""
+    return output(*words.split(), cwd=directory,
+                  env={"PATH": os.environ["PATH"], "APT_CONFIG": f"{directory}/apt.conf"})
+
+
+def apt_of(directory, repository, suite):
+    for name in ("etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial"):
+        (directory / name).mkdir(parents=True)
+    (directory / "status").touch()
+    (directory / "apt.conf").write_text(
+        f'Dir "{directory}/";\nDir::State::status "{directory}/status";\n'
+        'APT::Architecture "amd64";\nAPT::Sandbox::User "";\n')
+    (directory / "etc/apt/sources.list").write_text("".join(
+        f"{kind} [trusted=yes] file:{repository} {suite} main\n" for kind in ("deb", "deb-src")))
+
+
+@pytest.mark.skipif(not shutil.which("apt-ftparchive"), reason="apt-ftparchive is not installed")
+def test_apt_finds_the_packages_of_the_repository(tmp_path):
+    """Of each suite its own, also after one of them was made again."""
+    for suite, version in (("one", "9.1"), ("two", "9.2"), ("one", "9.3")):
+        build_small(tmp_path / version, version)
+        output(ROOT / "packaging/repo", tmp_path / version, tmp_path / "repository", suite)
+    for suite, version in (("one", "9.3"), ("two", "9.2")):
+        user = tmp_path / suite
+        apt_of(user, tmp_path / "repository", suite)
+        apt(user, "apt-get -q update")
+        assert f" o=xbond,a={suite},n={suite},l=xbond,c=main," in apt(user, "apt-cache policy")
+        policy = apt(user, "apt-cache policy xbond")
+        assert re.findall(r"^ {5}(\S+) ", policy, re.M) == [version]
+        apt(user, "apt-get -q download xbond")
+        apt(user, "apt-get -q --download-only source xbond")
+        for name in (f"xbond_{version}{end}" for end in ("_amd64.deb", ".dsc", ".tar.xz")):
+            assert (user / name).read_bytes() == (tmp_path / version / name).read_bytes()
 
 
 def test_all_say_the_same_version():
