@@ -139,7 +139,7 @@ def test_build_dependencies_are_those_of_deps():
     control = (ROOT / "debian/control").read_text()
     line = re.search(r"^Build-Depends: ((?:.*\n)(?: .*\n)*)", control, re.M)[1]
     named = set(re.split(r",\s*", line.strip()))
-    assert named - {"debhelper-compat (= 13)"} == wanted
+    assert named - {"debhelper-compat (= 13)", "dh-sequence-installsysusers"} == wanted
 
 
 @pytest.mark.skipif(not shutil.which("rpmspec"), reason="rpmspec is not installed")
