@@ -8,6 +8,7 @@
 #include "common/mode.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
+#include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
 #include "network/bonding.h"
 #include "network/link.h"
@@ -199,6 +200,9 @@ static int survey_kernel(struct handover *plan, const struct link_list *links,
 
 	if (daemon_find_bond(plan->daemon, link->name))
 		return err_set(err, EEXIST, "%s is xbond's already", link->name);
+	r = lifecycle_check_pins(plan->daemon, link->name, err);
+	if (r)
+		return r;
 	if (strcmp(link->kind, "bond") && strcmp(link->kind, "team"))
 		return err_set(err, EINVAL,
 			       "%s is neither a kernel bond nor a team ('ip link show type bond' "

@@ -100,18 +100,26 @@ int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *
 	return *at ? lifecycle_refuse_ending(*at, err) : 0;
 }
 
+int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *err)
+{
+	int r = lifecycle_check_ending(daemon, name, err);
+	char path[PATH_MAX];
+
+	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
+	if (r || access(path, F_OK))
+		return r;
+	return err_set(err, EEXIST,
+		       "%s has BPF maps of an earlier bond of this name, which bondd cannot "
+		       "continue (its log says why); " PINS_REMOVE,
+		       path, path);
+}
+
 static int lifecycle_check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
-	char path[PATH_MAX];
-	int r;
 
 	if (name_check("bond", name, err))
 		return -EINVAL;
-	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
-	r = lifecycle_check_ending(daemon, name, err);
-	if (r)
-		return r;
 	if (daemon_find_bond(daemon, name))
 		return err_set(err, EEXIST,
 			       "the bond %s exists already; 'bondctl show %s' shows it", name,
@@ -119,13 +127,7 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 	if (!link_get_by_name(&daemon->nl, name, &link))
 		return err_set(err, EEXIST,
 			       "the name %s is taken by a network device; choose another", name);
-	if (!access(path, F_OK))
-		return err_set(
-			err, EEXIST,
-			"%s has BPF maps of an earlier bond of this name, which bondd cannot "
-			"continue (its log says why); " PINS_REMOVE,
-			path, path);
-	return 0;
+	return lifecycle_check_pins(daemon, name, err);
 }
 
 int lifecycle_start(struct bond *bond, struct err *err)

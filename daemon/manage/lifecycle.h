@@ -19,6 +19,8 @@ int lifecycle_delete_again(struct daemon *daemon, const char *name, struct err *
 struct bond *lifecycle_ending(struct daemon *daemon, const char *name);
 /* Refuses the name of such a bond. */
 int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *err);
+/* Refuses the name also if pins are left that no bond of this bondd has. */
+int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *err);
 /* At each tick: goes on with such bonds. */
 void lifecycle_tick(struct daemon *daemon);
 /* bond0 is gone already (ip link del, or its namespace died): releases the slaves. Frees bond. */

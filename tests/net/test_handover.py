@@ -67,6 +67,11 @@ def test_back_as_it_was(dressed):
     assert "no bonding driver" in text and "as it was" in text and text.count("\n") == 1
     with pytest.raises(Refused, match="neither a kernel bond nor a team"):
         near.ctl("takeover", dressed.links[0])
+    left = near.bpf_dir / dressed.links[0]
+    left.mkdir()
+    with pytest.raises(Refused, match="has BPF maps of an earlier bond of this name"):
+        near.ctl("takeover", dressed.links[0])
+    left.rmdir()
     with pytest.raises(Refused, match="xbond's already"):
         near.ctl("takeover", "bond0")
     with pytest.raises(Refused, match="no such device: bond7"):
