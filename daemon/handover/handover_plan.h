@@ -96,7 +96,7 @@ struct netconf_device *handover_pairs(const struct handover *plan, bool back);
 struct handover_side {
 	/* Makes the bond of the plan under this name, up, without IPv6 and without slaves. */
 	int (*create)(struct handover *plan, const char *name, struct err *err);
-	/* Adds the slave, which has no master. */
+	/* Adds the slave, which has no master, or does what was left when bondd died in it. */
 	int (*add)(struct handover *plan, int ifindex, const struct handover_slave *slave,
 		   struct err *err);
 	/* Frees the slave. */

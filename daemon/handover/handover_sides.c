@@ -33,6 +33,13 @@ static int kernel_side_create(struct handover *plan, const char *name, struct er
 	return link_set_flags(nl, made.ifindex, IFF_UP, IFF_UP, err);
 }
 
+static bool kernel_side_has(struct handover *plan, int ifindex, const struct handover_slave *slave)
+{
+	struct link_info link;
+
+	return !link_get(&plan->daemon->nl, -1, slave->ifindex, &link) && link.master == ifindex;
+}
+
 /* The driver takes no slave that is up. It brings it up itself. */
 static int kernel_side_add(struct handover *plan, int ifindex, const struct handover_slave *slave,
 			   struct err *err)
@@ -40,10 +47,11 @@ static int kernel_side_add(struct handover *plan, int ifindex, const struct hand
 	struct nl *nl = &plan->daemon->nl;
 	struct option_set options = { 0 };
 	int r = option_set_from_json(&options, OPTION_SLAVE, slave->options, err);
+	bool has = kernel_side_has(plan, ifindex, slave);
 
-	if (!r)
+	if (!r && !has)
 		r = link_set_flags(nl, slave->ifindex, 0, IFF_UP, err);
-	if (!r)
+	if (!r && !has)
 		r = link_set_master(nl, slave->ifindex, ifindex, err);
 	if (!r && json_object_size(slave->options))
 		r = bonding_set_slave(nl, slave->ifindex, &options, err);
@@ -55,13 +63,6 @@ static int kernel_side_release(struct handover *plan, int ifindex,
 {
 	(void)ifindex;
 	return link_set_master(&plan->daemon->nl, slave->ifindex, 0, err);
-}
-
-static bool kernel_side_has(struct handover *plan, int ifindex, const struct handover_slave *slave)
-{
-	struct link_info link;
-
-	return !link_get(&plan->daemon->nl, -1, slave->ifindex, &link) && link.master == ifindex;
 }
 
 static bool kernel_side_uses(struct handover *plan, int ifindex, const struct handover_slave *slave)
@@ -250,8 +251,9 @@ static int xbond_side_add(struct handover *plan, int ifindex, const struct hando
 	latent = xbond_side_take_latent(&options, bond_pin(bond)->mode);
 	options.given[OPT_FORCE] = true;
 	options.value[OPT_FORCE].number = true;
-	r = request_add_slave_at(plan->daemon, bond_pin(bond)->name, name, slave->port - 1,
-				 &options, err);
+	if (bond_slot_by_ifindex(bond, slave->ifindex) < 0)
+		r = request_add_slave_at(plan->daemon, bond_pin(bond)->name, name, slave->port - 1,
+					 &options, err);
 	slot = r ? -1 : bond_slot_by_ifindex(bond, slave->ifindex);
 	if (slot >= 0)
 		xbond_side_write_latent(bond, (unsigned int)slot, &latent);

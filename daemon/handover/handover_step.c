@@ -66,6 +66,7 @@ static int step_add(struct handover *plan, const struct handover_side *side, int
 
 	if (r || !is_down)
 		return r;
+	crashpoint("handover-added");
 	return link_set_flags(&plan->daemon->nl, slave->ifindex, 0, IFF_UP, err);
 }
 
@@ -292,41 +293,45 @@ static void undo_keep(int *r, struct err *err, int next, const struct err *why)
 	*err = *why;
 }
 
-/* The kernel's driver makes bonds; those of xbond bondd knows itself. */
+/* bondd knows the bonds of xbond itself. One of the kernel has its address from the first. */
 static bool undo_is_new(const struct handover *plan, const struct link_info *link)
 {
-	return plan->kind != HANDOVER_HANDBACK || !strcmp(link->kind, "bond");
+	const struct handover_device *bond = &plan->devices[0];
+
+	if (plan->kind != HANDOVER_HANDBACK)
+		return true;
+	if (strcmp(link->kind, "bond"))
+		return false;
+	return !memcmp(link->mac, plan->mac, XBOND_MAC_SIZE) ||
+	       (bond->new &&
+		(!strcmp(link->name, bond->new_name) || !strcmp(link->name, bond->name)));
 }
 
 /*
  * Died between making it and writing its number down, it is known by its name only. Returns 0,
  * -ENODEV if there is none, or another -errno if that cannot be found out.
  */
-static int undo_find_new(struct handover *plan, int *ret_ifindex)
+static int undo_find_new(struct handover *plan, struct link_info *ret_link)
 {
 	const struct handover_device *bond = &plan->devices[0];
 	struct nl *nl = &plan->daemon->nl;
-	struct link_info link = { 0 };
-	int r = link_get_by_name(nl, bond->new_name, &link);
+	int r = bond->new ? link_get(nl, -1, bond->new, ret_link)
+			  : link_get_by_name(nl, bond->new_name, ret_link);
 
-	if (r == -ENODEV || (!r && !undo_is_new(plan, &link))) {
-		r = link_get(nl, -1, bond->new, &link);
-		if (!r && (strcmp(link.name, bond->name) || !undo_is_new(plan, &link)))
-			r = -ENODEV;
-	}
-	*ret_ifindex = link.ifindex;
-	return r;
+	return r || undo_is_new(plan, ret_link) ? r : -ENODEV;
 }
 
 static int undo_remove_new(struct handover *plan, struct err *err)
 {
-	int ifindex, r = undo_find_new(plan, &ifindex);
+	struct link_info link;
+	int r = undo_find_new(plan, &link);
 
 	if (r && r != -ENODEV)
 		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
 			       plan->devices[0].new_name, strerror(-r));
 	if (!r)
-		r = plan->new_side->remove(plan, ifindex, err);
+		r = plan->new_side->remove(plan, link.ifindex, err);
+	crashpoint("undo-removed");
 	return r == -ENODEV ? 0 : r;
 }
 
@@ -351,6 +356,7 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 		return undo_is_taken(device, &now, err);
 	/* With another name the kernel gives them other labels, too. They come again. */
 	netconf_remove_ipv4(nl, &plan->conf, device->old);
+	crashpoint("undo-unaddressed");
 	r = step_rename(nl, device->old, device->name, err);
 	return r == -EEXIST ? undo_is_taken(device, &now, err) : r;
 }
@@ -361,18 +367,20 @@ static int undo_slave(struct handover *plan, const struct handover_slave *slave,
 	int bond = plan->devices[0].old, r;
 	struct link_info now;
 
-	if (plan->old_side->has(plan, bond, slave))
-		return 0;
-	r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
-	if (r && r != -ENODEV)
-		return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
-			       strerror(-r));
-	if (r || strcmp(now.name, slave->name)) {
-		event_error(handover_name(plan), slave->name,
-			    "is gone, so it is not added to the bond again");
-		return 0;
+	if (!plan->old_side->has(plan, bond, slave)) {
+		r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
+		if (r && r != -ENODEV)
+			return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
+				       strerror(-r));
+		if (r || strcmp(now.name, slave->name)) {
+			event_error(handover_name(plan), slave->name,
+				    "is gone, so it is not added to the bond again");
+			return 0;
+		}
 	}
-	return step_add(plan, plan->old_side, bond, slave, slave->is_down, err);
+	r = step_add(plan, plan->old_side, bond, slave, slave->is_down, err);
+	crashpoint("undo-added");
+	return r;
 }
 
 static int undo_mac(struct handover *plan, struct err *err)
@@ -402,6 +410,7 @@ static int undo_configure(struct handover *plan, struct err *err)
 			undo_keep(&r, err, link_set_flags(nl, now.ifindex, IFF_UP, IFF_UP, &why),
 				  &why);
 	}
+	crashpoint("undo-up");
 	if (netconf_apply(nl, &plan->conf, pairs, plan->device_count, &why))
 		undo_keep(&r, err, -ESTALE, &why);
 	free(pairs);
@@ -411,9 +420,9 @@ static int undo_configure(struct handover *plan, struct err *err)
 /* The old bond was removed. The new one goes, too, unless it has become the bond. */
 static int undo_orphan(struct handover *plan, struct err *err)
 {
-	struct link_info now;
+	struct link_info new;
 
-	if (!link_get_by_name(&plan->daemon->nl, plan->devices[0].new_name, &now) &&
+	if (!undo_find_new(plan, &new) && strcmp(new.name, handover_name(plan)) &&
 	    undo_remove_new(plan, err))
 		return -EAGAIN;
 	return err_set(err, ESTALE, "%s is gone, so there is nothing to go back to",
@@ -434,11 +443,13 @@ int handover_undo(struct handover *plan, struct err *err)
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
 		undo_keep(&r, err, undo_device(plan, i, &why), &why);
+	crashpoint("undo-renamed");
 	undo_keep(&r, err, undo_mac(plan, &why), &why);
 	for (size_t i = 0; i < plan->slave_count; i++)
 		undo_keep(&r, err, undo_slave(plan, &plan->slaves[i], &why), &why);
 	undo_keep(&r, err, undo_mac(plan, &why), &why);
 	undo_keep(&r, err, undo_configure(plan, &why), &why);
 	plan->old_side->hear(plan, plan->devices[0].old);
+	crashpoint("undo-done");
 	return r;
 }

@@ -12,7 +12,7 @@ import pytest
 from events import Monitor
 from lab import Refused
 from lacp import distributing, wait_distributing
-from namespace import kernel_makes
+from namespace import KERNEL, kernel_makes
 from policies import FIRST_FIVE
 from test_handover import dress, picture
 from traffic import Stream
@@ -23,6 +23,8 @@ KINDS = ["veth", *(kind for kind in ("netkit", "team") if kernel_makes(kind))]
 WAYS = [(old, new) for old in KINDS for new in KINDS if old != new] or [("veth", "veth")]
 STEPS = ("recorded", "created", "copied", "released", "moved", "away", "renamed", "configured",
          "all-moved")
+UNDO_STEPS = ("delete-started", "undo-removed", "undo-unaddressed", "undo-renamed",
+              "enslave-recorded", "handover-added", "undo-added", "undo-up", "undo-done")
 ways = pytest.mark.parametrize("old,new", WAYS)
 
 
@@ -176,6 +178,54 @@ def test_who_dies_is_undone_or_finished(dressed, step, old, new):
         assert set(near.devices()) - {"xb-bond0"} == set(before[5]) - {"xb-bond0"}
     else:
         wait_whole(near, before)
+
+
+@pytest.mark.variants(1)
+@ways
+@pytest.mark.parametrize("step,name,away", [("created", "n1-mv0", None),
+                                            ("set-aside", "bond0", "o0-bond0"),
+                                            ("set-aside", "mv0", "o1-mv0")])
+def test_a_stranger_takes_a_name(dressed, step, name, away, old, new):
+    """Between two steps. Only what had that name has another one in the end."""
+    if away and KERNEL < (6, 2):
+        pytest.skip("before Linux 6.2 a device that is up keeps its name")
+    near = dressed("active-backup", old).near
+    near.ip("addr", "del", "192.0.2.7/32", "dev", "bond0")  # its label changes with each new name
+    before = whole(near)
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_STOP_AT": f"handover-{step}"}
+    near.start_bondd()
+    child = near.spawn(*near.ctl_command("set", "bond0", "device", new), stderr=subprocess.PIPE)
+    near.wait_frozen()
+    near.ip("link", "add", name, "type", "bridge")
+    near.thaw_bondd()
+    text = child.communicate(timeout=60 * PATIENCE)[1].decode()
+    wanted = f"{name} is called {away} now" if away else "everything is as it was"
+    assert child.returncode == 1 and wanted in text and text.count("\n") == 1
+    assert not list((near.run_dir / "handover").iterdir())
+    near.wait_ping("10.0.0.2")
+    near.ip("link", "del", name)
+    if away:
+        near.ip("link", "set", away, "name", name)
+    wait_whole(near, before)
+
+
+@pytest.mark.variants(2)
+@ways
+@pytest.mark.parametrize("step", UNDO_STEPS)
+def test_who_dies_in_the_undo(dressed, step, old, new):
+    """The next bondd does the rest of it."""
+    near = with_a_slave_set_down(dressed("active-backup", old)).near
+    before = whole(near)
+    near.stop_bondd()
+    with near.dying_at("handover-all-moved"):
+        near.ctl_try("set", "bond0", "device", new)
+    with near.dying_at(step, wait=False):
+        pass
+    near.start_bondd()
+    near.wait_ping("10.0.0.2")
+    wait_whole(near, before)
+    assert not list((near.run_dir / "handover").iterdir())
 
 
 @ways
@@ -399,10 +449,17 @@ def rename_and_cut(found):
     return cut_first_link(found)
 
 
+def rename_the_new_one_and_cut(found):
+    """By whatever name, it is the one that goes."""
+    found.near.rename("n0-bond0", "another")
+    return cut_first_link(found)
+
+
 @ways
 @pytest.mark.variants(2)
-@pytest.mark.parametrize("happens", [add_macvlan, change_mtu, cut_first_link,
-                                     rename_and_cut])
+@pytest.mark.parametrize("happens", [
+    add_macvlan, change_mtu, cut_first_link, rename_and_cut,
+    rename_the_new_one_and_cut])
 def test_it_goes_back_when(mid_way, happens, old, new):
     found = mid_way(old, new)
     why = happens(found)

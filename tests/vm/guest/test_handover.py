@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -18,6 +19,8 @@ from waiting import wait_for
 EARLY = ("set-aside", "put-forward", "both-configured") if kernel_release() >= (6, 2) else ()
 STEPS = ("recorded", "created", "copied", "released", "moved", *EARLY, "away", "renamed",
          "configured", "all-moved")
+UNDO_STEPS = ("undo-removed", "undo-unaddressed", "undo-renamed", "undo-added", "undo-up",
+              "undo-done")
 STATES = {"REACHABLE", "STALE", "DELAY", "PROBE", "INCOMPLETE", "FAILED"}
 STATIC = {"noprefixroute", "temporary", "mngtmpaddr", "nodad"}
 
@@ -235,6 +238,58 @@ def test_who_dies_is_undone(plain, verb):
     assert picture(near, NAMES) == before
     assert not [name for name in near.devices() if name[0] in "no"]
     near.wait_ping("10.0.0.2")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+def test_who_dies_in_the_undo(plain, verb):
+    """The next bondd does the rest of it."""
+    near = plain.near
+    before = picture(near, NAMES)
+    if verb == "handback":
+        near.ctl("takeover", "bond0")
+    near.stop_bondd()
+    for step in UNDO_STEPS:
+        with near.dying_at("handover-all-moved"):
+            near.ctl_try(verb, "bond0")
+        with near.dying_at(step, wait=False):
+            pass
+        near.start_bondd()
+        assert is_kernels(near) == (verb == "takeover"), step
+        assert picture(near, NAMES) == before, step
+        near.wait_ping("10.0.0.2")
+        near.stop_bondd()
+
+
+def stopped_after(near, verb, step):
+    """bondd stands still in the midst of a handover."""
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_STOP_AT": f"handover-{step}"}
+    near.start_bondd()
+    child = near.spawn(*near.ctl_command(verb, "bond0"), stderr=subprocess.PIPE)
+    near.wait_frozen()
+    return child
+
+
+def gone_on(near, child):
+    """Its exit status, and its lines."""
+    near.thaw_bondd()
+    text = child.communicate(timeout=150)[1].decode()
+    near.environment = {}
+    return child.returncode, text
+
+
+@pytest.mark.full
+def test_a_stranger_takes_the_name_of_the_new_bond(plain):
+    near = plain.near
+    before = picture(near, NAMES)
+    near.ctl("takeover", "bond0")
+    child = stopped_after(near, "handback", "recorded")
+    near.ip("link", "add", "n0-bond0", "type", "bond")
+    status, text = gone_on(near, child)
+    assert status == 1 and "as it was" in text and not is_kernels(near)
+    assert picture(near, NAMES) == before
+    near.ip("link", "del", "n0-bond0")
 
 
 @pytest.mark.once
