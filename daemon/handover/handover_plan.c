@@ -166,10 +166,11 @@ static json_t *journal_pack(const struct handover *plan)
 
 	for (size_t i = 0; i < plan->conf.count; i++)
 		json_array_append_new(conf, journal_hex(plan->conf.request[i]));
-	return json_pack("{s:s, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "what", plan->words->name,
-			 "is_ending", plan->is_ending, "old_kind", plan->old_kind, "mac",
-			 mac_format(plan->mac, mac), "mtu", (int)plan->mtu, "slaves",
-			 journal_slaves(plan), "devices", journal_devices(plan), "conf", conf);
+	return json_pack("{s:s, s:b, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "what", plan->words->name,
+			 "is_untouched", plan->is_untouched, "is_ending", plan->is_ending,
+			 "old_kind", plan->old_kind, "mac", mac_format(plan->mac, mac), "mtu",
+			 (int)plan->mtu, "slaves", journal_slaves(plan), "devices",
+			 journal_devices(plan), "conf", conf);
 }
 
 int handover_journal_write(const struct handover *plan, struct err *err)
@@ -282,6 +283,7 @@ static bool journal_take(const json_t *journal, const char *name, struct handove
 		return false;
 	memcpy(plan->old_kind, kind, strlen(kind) + 1);
 	plan->mtu = (uint32_t)journal_number(journal, "mtu");
+	plan->is_untouched = journal_flag(journal, "is_untouched");
 	plan->is_ending = journal_flag(journal, "is_ending");
 	json_array_foreach (json_object_get(journal, "conf"), i, request)
 		if (!journal_take_request(json_string_value(request), &plan->conf))

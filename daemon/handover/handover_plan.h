@@ -41,6 +41,7 @@ struct handover_side;
 struct handover {
 	struct daemon *daemon;
 	enum handover_kind kind;
+	bool is_untouched; /* nothing old has changed but that slaves which go first have left */
 	bool is_ending;	   /* the new bond has everything; the old one is being removed */
 	char old_kind[16]; /* bond or team: what the kernel's is; "" if the old one is xbond's */
 	json_t *options;   /* of the new bond */
@@ -132,8 +133,11 @@ int handover_journal_read(struct daemon *daemon, const char *name, struct handov
 int handover_survey(struct handover *plan, const char *name, const json_t *given, struct err *err);
 /*
  * What has come on the old devices or has gone while a slave was waited for: addresses, routes,
- * masters and the like are in the plan and in its journal then. Refuses devices that are not.
+ * masters and the like are in the plan and in its journal then, and slaves that others have taken
+ * out are no more. From then on the old devices are changed.
  */
+int handover_survey_now(struct handover *plan, struct err *err);
+/* The same. Refuses what has come and would be lost. */
 int handover_survey_again(struct handover *plan, struct err *err);
 
 /* The steps of a handover. Each says in err what it could not do. */

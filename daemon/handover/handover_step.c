@@ -361,20 +361,46 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 	return r == -EEXIST ? undo_is_taken(device, &now, err) : r;
 }
 
+/* What the new bond has is a slave, whatever its name is by now. */
+static void undo_take_names(struct handover *plan)
+{
+	int bond = plan->devices[0].new;
+	struct link_info now;
+
+	for (size_t i = 0; bond && i < plan->slave_count; i++) {
+		struct handover_slave *slave = &plan->slaves[i];
+
+		if (plan->new_side->has(plan, bond, slave) &&
+		    !link_get(&plan->daemon->nl, -1, slave->ifindex, &now))
+			memcpy(slave->name, now.name, sizeof(slave->name));
+	}
+}
+
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */
+static const char *undo_why_left(const struct handover *plan, const struct handover_slave *slave,
+				 const struct link_info *now)
+{
+	if (strcmp(now->name, slave->name))
+		return "is gone";
+	return now->master && now->master != plan->devices[0].new ? "is a port of another device"
+								  : NULL;
+}
+
 static int undo_slave(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
 	int bond = plan->devices[0].old, r;
-	struct link_info now;
+	struct link_info now = { 0 };
+	const char *why;
 
 	if (!plan->old_side->has(plan, bond, slave)) {
 		r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
 		if (r && r != -ENODEV)
 			return err_set(err, -r, "the slave %s cannot be found: %s", slave->name,
 				       strerror(-r));
-		if (r || strcmp(now.name, slave->name)) {
+		why = undo_why_left(plan, slave, &now);
+		if (why) {
 			event_error(handover_name(plan), slave->name,
-				    "is gone, so it is not added to the bond again");
+				    "%s, so it is not added to the bond again", why);
 			return 0;
 		}
 	}
@@ -440,6 +466,9 @@ int handover_undo(struct handover *plan, struct err *err)
 	if (r)
 		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
 			       handover_name(plan), strerror(-r));
+	if (plan->is_untouched)
+		handover_survey_now(plan, &why); /* if it cannot, what it was before counts */
+	undo_take_names(plan);
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
 		undo_keep(&r, err, undo_device(plan, i, &why), &why);

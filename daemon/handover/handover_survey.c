@@ -426,6 +426,7 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 	if (r)
 		return r;
 	survey_choose_first(plan);
+	plan->is_untouched = true;
 	return survey_conf(plan, err);
 }
 
@@ -449,16 +450,87 @@ int handover_survey(struct handover *plan, const char *name, const json_t *given
 	return r;
 }
 
+/* They have their names again, if nobody else has them. */
+static int again_take_devices(struct handover *plan, const struct link_list *links, struct err *err)
+{
+	for (size_t i = 0; i < plan->device_count; i++) {
+		struct handover_device *device = &plan->devices[i];
+		const struct link_info *now = link_list_find(links, device->old);
+
+		if (!now)
+			continue;
+		if (strcmp(now->name, device->name) &&
+		    link_set_name(&plan->daemon->nl, device->old, device->name, err))
+			return -EEXIST;
+		device->is_up = now->flags & IFF_UP;
+		device->has_master = now->master;
+	}
+	return 0;
+}
+
+/* A request that fails says nothing. */
+static bool again_has_left(struct handover *plan, const struct handover_slave *slave)
+{
+	int old = plan->devices[0].old, r;
+	struct link_info now;
+
+	if (plan->old_side->has(plan, old, slave))
+		return false;
+	r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
+	return r ? r == -ENODEV : now.master != old;
+}
+
+/* What others have done with the slaves that have not been moved. */
+static void again_take_slaves(struct handover *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->slave_count; i++) {
+		struct handover_slave *slave = &plan->slaves[i];
+
+		if (!slave->is_first && again_has_left(plan, slave)) {
+			handover_note(plan, "%s has left %s meanwhile", slave->name,
+				      handover_name(plan));
+			json_decref(slave->options);
+			continue;
+		}
+		if (!slave->is_first)
+			slave->is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
+		plan->slaves[kept++] = *slave;
+	}
+	plan->slave_count = kept;
+}
+
+int handover_survey_now(struct handover *plan, struct err *err)
+{
+	struct link_list links;
+	int r = link_list_read(&plan->daemon->nl, &links);
+
+	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
+	      : again_take_devices(plan, &links, err);
+	link_list_free(&links);
+	if (!r)
+		r = survey_conf(plan, err);
+	if (r)
+		return r;
+	again_take_slaves(plan);
+	plan->is_untouched = false;
+	return handover_journal_write(plan, err);
+}
+
 static bool again_is_planned(const struct handover *plan, int ifindex)
 {
 	for (size_t i = 0; i < plan->device_count; i++)
 		if (plan->devices[i].old == ifindex || plan->devices[i].new == ifindex)
 			return true;
+	for (size_t i = 0; i < plan->slave_count; i++)
+		if (plan->slaves[i].ifindex == ifindex)
+			return true;
 	return false;
 }
 
-static int again_device(const struct handover *plan, const struct link_list *links,
-			struct handover_device *device, struct err *err)
+static int again_check_device(struct handover *plan, const struct link_list *links,
+			      const struct handover_device *device, struct err *err)
 {
 	const struct link_info *now = link_list_find(links, device->old);
 
@@ -470,19 +542,27 @@ static int again_device(const struct handover *plan, const struct link_list *lin
 	for (size_t i = 0; i < links->count; i++) {
 		const struct link_info *link = &links->link[i];
 
-		if ((link_is_on(link, device->old) || link_sends_by(link, device->old)) &&
+		if ((link_is_on(link, device->old) || link_sends_by(link, device->old) ||
+		     link->master == device->old) &&
 		    !again_is_planned(plan, link->ifindex))
 			return err_set(err, EAGAIN,
-				       "%s was created on %s after the %s had begun, and would be "
-				       "lost; try again",
+				       "%s has come to %s since the %s began, and would be lost; "
+				       "try again",
 				       link->name, device->name, plan->words->name);
 	}
-	device->is_up = now->flags & IFF_UP;
-	device->has_master = now->master;
-	if (strcmp(now->name, device->name) &&
-	    link_set_name(&plan->daemon->nl, device->old, device->name, err))
-		return -EEXIST;
 	return survey_check_master(links, now, err);
+}
+
+static int again_check(struct handover *plan, const struct link_list *links, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < plan->device_count && !r; i++) {
+		r = again_check_device(plan, links, &plan->devices[i], err);
+		if (!r)
+			r = survey_check_name(links, plan->devices[i].old_name, err);
+	}
+	return r;
 }
 
 int handover_survey_again(struct handover *plan, struct err *err)
@@ -490,13 +570,8 @@ int handover_survey_again(struct handover *plan, struct err *err)
 	struct link_list links;
 	int r = link_list_read(&plan->daemon->nl, &links);
 
-	if (r)
-		err_set(err, EAGAIN, "the devices cannot be listed; try again");
-	for (size_t i = 0; i < plan->device_count && !r; i++)
-		r = again_device(plan, &links, &plan->devices[i], err);
+	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
+	      : again_check(plan, &links, err);
 	link_list_free(&links);
-	if (r)
-		return r;
-	r = survey_conf(plan, err);
-	return r ? r : handover_journal_write(plan, err);
+	return r ? r : handover_survey_now(plan, err);
 }

@@ -378,6 +378,12 @@ def set_another_link_down(found):
     found.restore, found.notes = restore, "l0 carries no traffic yet\n"
 
 
+def lose_another_link(found):
+    found.near.ip("link", "del", "l0")
+    found.made.links.remove("l0")
+    found.notes = "l0 has left bond0 meanwhile\n"
+
+
 def add_address_and_route(found):
     found.near.ip("addr", "add", "10.9.9.9/24", "dev", "bond0")
     found.near.ip("route", "add", "10.8.0.0/16", "via", "10.9.9.1")
@@ -411,7 +417,8 @@ def ask_for_another(found):
 @ways
 @pytest.mark.variants(4)
 @pytest.mark.parametrize("happens", [stop_bondd, change_partner, cut_another_link,
-                                     set_another_link_down, rename, add_address_and_route,
+                                     set_another_link_down, lose_another_link, rename,
+                                     add_address_and_route,
                                      make_port_of_bridge, ask_for_another])
 def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
     found = mid_way(old, new)
@@ -427,7 +434,7 @@ def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
 def add_macvlan(found):
     found.near.ip("link", "add", "link", "bond0", "name", "mv1", "type", "macvlan")
     found.restore = lambda: found.near.ip("link", "del", "mv1")
-    return "mv1 was created on bond0 after the conversion had begun"
+    return "mv1 has come to bond0 since the conversion began"
 
 
 def change_mtu(found):
@@ -445,8 +452,27 @@ def cut_first_link(found):
 def rename_and_cut(found):
     """It gets its name back, also with another address and route."""
     add_address_and_route(found)
-    found.near.ip("link", "set", "bond0", "name", "another", check=False)
+    rename(found)
     return cut_first_link(found)
+
+
+def remove_address_and_cut(found):
+    """It may be used elsewhere by now, so it does not come back."""
+    found.near.ip("addr", "del", "192.0.2.7/32", "dev", "bond0")
+    found.near.ip("route", "del", "203.0.113.0/24")
+    found.before = picture(found.near)
+    return cut_first_link(found)
+
+
+def rename_first_link_and_cut(found):
+    found.near.rename("l2", "another")
+    why, restore = cut_first_link(found), found.restore
+
+    def rename_back():
+        restore()
+        found.near.rename("another", "l2")
+    found.restore = rename_back
+    return why
 
 
 def rename_the_new_one_and_cut(found):
@@ -455,11 +481,18 @@ def rename_the_new_one_and_cut(found):
     return cut_first_link(found)
 
 
+def take_the_old_name(found):
+    """That bond0 is to have for a moment. It is not even set down."""
+    found.near.ip("link", "add", "o0-bond0", "type", "bridge")
+    found.restore = lambda: found.near.ip("link", "del", "o0-bond0")
+    return "the name o0-bond0 is needed during the change"
+
+
 @ways
 @pytest.mark.variants(2)
 @pytest.mark.parametrize("happens", [
-    add_macvlan, change_mtu, cut_first_link, rename_and_cut,
-    rename_the_new_one_and_cut])
+    add_macvlan, change_mtu, cut_first_link, rename_and_cut, remove_address_and_cut,
+    rename_first_link_and_cut, rename_the_new_one_and_cut, take_the_old_name])
 def test_it_goes_back_when(mid_way, happens, old, new):
     found = mid_way(old, new)
     why = happens(found)

@@ -89,6 +89,7 @@ def test_back_as_it_was(dressed):
     for name, whose in (("bond0", "bond"), (device["new_name"], "handover"),
                         (device["old_name"], "handover"), ("n7-bond0", "")):
         assert said_to_udev(near, name) == (whose and f"XBOND={whose}\n"), name
+    (journals / "bond0.json").write_text(json.dumps({**journal, "is_untouched": False}))
     near.ip("link", "set", "bond0", "down")
     near.ip("addr", "flush", "dev", "bond0")
     near.ip("link", "set", "bond0", "name", device["old_name"])

@@ -280,6 +280,47 @@ def gone_on(near, child):
 
 
 @pytest.mark.full
+def test_a_slave_comes_in_its_midst(setting):
+    made = setting(3).switch()
+    near, late = made.near, made.near.links[2]
+    kernel_bond(near, "active-backup", slaves=near.links[:2])
+    made.address(near, "bond0", 1)
+    near.wait_ping("10.0.0.2")
+    child = stopped_after(near, "takeover", "moved")
+    near.ip("link", "set", late, "down")
+    near.ip("link", "set", late, "master", "bond0")
+    status, text = gone_on(near, child)
+    assert status == 1 and "as it was" in text
+    assert f"{late} has come to bond0 since the takeover began" in text
+    assert is_kernels(near) and {near.link(dev)["master"] for dev in near.links} == {"bond0"}
+    near.wait_ping("10.0.0.2")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("is_undone", (False, True))
+def test_a_slave_leaves_in_its_midst(plain, is_undone):
+    """It stays where somebody has put it."""
+    near = plain.near
+    child = stopped_after(near, "takeover", "moved")
+    left, = [dev for dev in near.links if near.link(dev).get("master") == "bond0"]
+    first, = set(near.links) - {left}
+    near.ip("link", "set", left, "master", "br0")
+    if is_undone:
+        near.ip("link", "add", "o0-bond0", "type", "bridge")
+    status, text = gone_on(near, child)
+    assert status == is_undone
+    if is_undone:
+        assert "as it was" in text
+        assert near.link(first)["master"] == "bond0"
+        near.ip("link", "del", "o0-bond0")
+    else:
+        assert f"{left} has left bond0 meanwhile\n" in text
+        near.wait_slaves(first)
+    assert is_kernels(near) == is_undone and near.link(left)["master"] == "br0"
+    near.wait_ping("10.0.0.2")
+
+
+@pytest.mark.full
 def test_a_stranger_takes_the_name_of_the_new_bond(plain):
     near = plain.near
     before = picture(near, NAMES)
