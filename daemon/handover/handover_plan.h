@@ -140,6 +140,13 @@ int handover_survey_now(struct handover *plan, struct err *err);
 /* The same. Refuses what has come and would be lost. */
 int handover_survey_again(struct handover *plan, struct err *err);
 
+/* Of both looks. Is the master of a device, and is a name, no hindrance? */
+int handover_check_master(const struct link_list *links, const struct link_info *link,
+			  struct err *err);
+int handover_check_name(const struct link_list *links, const char *name, struct err *err);
+/* Reads the addresses, routes and the like of the old devices into the plan. */
+int handover_survey_conf(struct handover *plan, struct err *err);
+
 /* The steps of a handover. Each says in err what it could not do. */
 
 /* The new bond and what is on it, asleep, under their meanwhile names. */

@@ -14,8 +14,8 @@
 #include "network/link.h"
 #include "options/values.h"
 
-static int survey_check_master(const struct link_list *links, const struct link_info *link,
-			       struct err *err)
+int handover_check_master(const struct link_list *links, const struct link_info *link,
+			  struct err *err)
 {
 	const struct link_info *master = link_list_find(links, link->master);
 
@@ -27,7 +27,7 @@ static int survey_check_master(const struct link_list *links, const struct link_
 		       link->name, master->name, *master->kind ? master->kind : "hardware");
 }
 
-static int survey_check_name(const struct link_list *links, const char *name, struct err *err)
+int handover_check_name(const struct link_list *links, const char *name, struct err *err)
 {
 	for (size_t i = 0; i < links->count; i++)
 		if (!strcmp(links->link[i].name, name))
@@ -56,10 +56,10 @@ static int survey_add_device(struct handover *plan, const struct link_list *link
 	snprintf(device->new_name, XBOND_NAME_SIZE, "n%zu-%.8s", plan->device_count, link->name);
 	snprintf(device->old_name, XBOND_NAME_SIZE, "o%zu-%.8s", plan->device_count, link->name);
 	plan->device_count++;
-	r = survey_check_master(links, link, err);
+	r = handover_check_master(links, link, err);
 	if (!r)
-		r = survey_check_name(links, device->new_name, err);
-	return r ? r : survey_check_name(links, device->old_name, err);
+		r = handover_check_name(links, device->new_name, err);
+	return r ? r : handover_check_name(links, device->old_name, err);
 }
 
 /* What is on the device at this index, and is no slave of it. */
@@ -356,7 +356,7 @@ static void survey_choose_first(struct handover *plan)
 		plan->slaves[i].is_first = i == first;
 }
 
-static int survey_conf(struct handover *plan, struct err *err)
+int handover_survey_conf(struct handover *plan, struct err *err)
 {
 	struct netconf_device *pairs = handover_pairs(plan, true);
 	struct netconf conf = { 0 };
@@ -427,7 +427,7 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 		return r;
 	survey_choose_first(plan);
 	plan->is_untouched = true;
-	return survey_conf(plan, err);
+	return handover_survey_conf(plan, err);
 }
 
 int handover_survey(struct handover *plan, const char *name, const json_t *given, struct err *err)
@@ -448,130 +448,4 @@ int handover_survey(struct handover *plan, const char *name, const json_t *given
 	      : survey_all(plan, &links, &link, given, err);
 	link_list_free(&links);
 	return r;
-}
-
-/* They have their names again, if nobody else has them. */
-static int again_take_devices(struct handover *plan, const struct link_list *links, struct err *err)
-{
-	for (size_t i = 0; i < plan->device_count; i++) {
-		struct handover_device *device = &plan->devices[i];
-		const struct link_info *now = link_list_find(links, device->old);
-
-		if (!now)
-			continue;
-		if (strcmp(now->name, device->name) &&
-		    link_set_name(&plan->daemon->nl, device->old, device->name, err))
-			return -EEXIST;
-		device->is_up = now->flags & IFF_UP;
-		device->has_master = now->master;
-	}
-	return 0;
-}
-
-/* A request that fails says nothing. */
-static bool again_has_left(struct handover *plan, const struct handover_slave *slave)
-{
-	int old = plan->devices[0].old, r;
-	struct link_info now;
-
-	if (plan->old_side->has(plan, old, slave))
-		return false;
-	r = link_get(&plan->daemon->nl, -1, slave->ifindex, &now);
-	return r ? r == -ENODEV : now.master != old;
-}
-
-/* What others have done with the slaves that have not been moved. */
-static void again_take_slaves(struct handover *plan)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < plan->slave_count; i++) {
-		struct handover_slave *slave = &plan->slaves[i];
-
-		if (!slave->is_first && again_has_left(plan, slave)) {
-			handover_note(plan, "%s has left %s meanwhile", slave->name,
-				      handover_name(plan));
-			json_decref(slave->options);
-			continue;
-		}
-		if (!slave->is_first)
-			slave->is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
-		plan->slaves[kept++] = *slave;
-	}
-	plan->slave_count = kept;
-}
-
-int handover_survey_now(struct handover *plan, struct err *err)
-{
-	struct link_list links;
-	int r = link_list_read(&plan->daemon->nl, &links);
-
-	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
-	      : again_take_devices(plan, &links, err);
-	link_list_free(&links);
-	if (!r)
-		r = survey_conf(plan, err);
-	if (r)
-		return r;
-	again_take_slaves(plan);
-	plan->is_untouched = false;
-	return handover_journal_write(plan, err);
-}
-
-static bool again_is_planned(const struct handover *plan, int ifindex)
-{
-	for (size_t i = 0; i < plan->device_count; i++)
-		if (plan->devices[i].old == ifindex || plan->devices[i].new == ifindex)
-			return true;
-	for (size_t i = 0; i < plan->slave_count; i++)
-		if (plan->slaves[i].ifindex == ifindex)
-			return true;
-	return false;
-}
-
-static int again_check_device(struct handover *plan, const struct link_list *links,
-			      const struct handover_device *device, struct err *err)
-{
-	const struct link_info *now = link_list_find(links, device->old);
-
-	if (!now)
-		return err_set(err, ENODEV, "%s was removed meanwhile", device->name);
-	if (device->lower < 0 && now->mtu != plan->mtu)
-		return err_set(err, EAGAIN, "the MTU of %s was changed meanwhile; try again",
-			       device->name);
-	for (size_t i = 0; i < links->count; i++) {
-		const struct link_info *link = &links->link[i];
-
-		if ((link_is_on(link, device->old) || link_sends_by(link, device->old) ||
-		     link->master == device->old) &&
-		    !again_is_planned(plan, link->ifindex))
-			return err_set(err, EAGAIN,
-				       "%s has come to %s since the %s began, and would be lost; "
-				       "try again",
-				       link->name, device->name, plan->words->name);
-	}
-	return survey_check_master(links, now, err);
-}
-
-static int again_check(struct handover *plan, const struct link_list *links, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < plan->device_count && !r; i++) {
-		r = again_check_device(plan, links, &plan->devices[i], err);
-		if (!r)
-			r = survey_check_name(links, plan->devices[i].old_name, err);
-	}
-	return r;
-}
-
-int handover_survey_again(struct handover *plan, struct err *err)
-{
-	struct link_list links;
-	int r = link_list_read(&plan->daemon->nl, &links);
-
-	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
-	      : again_check(plan, &links, err);
-	link_list_free(&links);
-	return r ? r : handover_survey_now(plan, err);
 }
