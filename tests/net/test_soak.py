@@ -5,10 +5,11 @@ of them.
 """
 import os
 import random
+import re
 
 import pytest
 
-from lab import IS_INSTRUMENTED
+from lab import IS_INSTRUMENTED, ROOT
 from namespace import memory_kb
 from waiting import wait_for
 
@@ -21,15 +22,18 @@ VIEWED = (0, 1, 4, 5)  # doctor's findings too
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
          "balance-alb"]
 BOND_OPTIONS = {
-    "mode": MODES, "path": ["counted", "direct"], "min_links": [0, 1, 2, 5],
+    "mode": MODES, "device": ["auto", "veth", "netkit", "team"],
+    "path": ["counted", "direct"], "min_links": [0, 1, 2, 5],
     "miimon": [10, 100], "updelay": [0, 50], "downdelay": [0, 50],
     "xmit_hash_policy": ["layer2", "layer3+4", "flow", "encap3+4"], "symmetric": ["on", "off"],
+    "ip6_flow_label": ["on", "off"],
     "hash_seed": ["random", 7], "packets_per_slave": [0, 1, 5], "bytes_per_slave": [0, 1500],
     "rebalance_interval": [0, 1], "rebalance_idle": [0, 100], "flowlet_gap": [0, 500],
     "primary": ["l0", "l1", "none", "nobody"], "active_slave": ["l0", "l1", "l2", "none"],
     "primary_reselect": ["always", "better", "failure"],
     "fail_over_mac": ["none", "active", "follow"], "mac_policy": ["set", "filter"],
-    "num_grat_arp": [0, 1, 3], "peer_notif_delay": [0, 100], "resend_igmp": [0, 1, 5],
+    "num_grat_arp": [0, 1, 3], "num_unsol_na": [0, 2], "peer_notif_delay": [0, 100],
+    "resend_igmp": [0, 1, 5],
     "all_slaves_active": ["on", "off"], "broadcast_neighbor": ["on", "off"],
     "arp_interval": [0, 50, 100], "arp_ip_target": ["10.0.0.2", "10.0.0.2,10.0.0.3", "none"],
     "ns_ip6_target": ["fd00::2", "none"], "arp_all_targets": ["any", "all"],
@@ -42,7 +46,12 @@ BOND_OPTIONS = {
     "tlb_dynamic_lb": ["on", "off"], "lp_interval": [1, 5],
     "lacp_rate": ["slow", "fast"], "lacp_fallback": ["none", "one", "all", "off"],
     "lacp_tx": ["hash", "balance-rr"], "max_links": [0, 1], "ad_select": ["stable", "bandwidth"],
-    "drain_markers": ["on", "off"],
+    "drain_markers": ["on", "off"], "lacp_active": ["on", "off"], "lacp_hold": ["on", "off"],
+    "lacp_strict": ["on", "off"], "lacp_revert": ["on", "off"], "lacp_wtr": [0, 1],
+    "lacp_fallback_delay": [0, 3000], "lacp_partner": ["02:00:00:00:00:66", "none"],
+    "coupled_control": ["on", "off"], "min_links_lacp": ["on", "off"],
+    "ad_actor_system": ["02:00:00:00:00:55", "none"], "ad_actor_sys_prio": [1, 65535],
+    "ad_user_port_key": [0, 5],
 }
 SLAVE_OPTIONS = {"weight": [1, 5, "auto"], "drain": ["on", "off"], "queue_id": [0, 1, 2, 3],
                  "prio": [-1, 0, 5], "actor_port_prio": [1, 255]}
@@ -196,6 +205,12 @@ def reset(near):
 def seeds():
     chosen = os.environ.get("XBOND_TEST_SEED", random.randrange(1 << 32) if LONG else 2)
     return [pytest.param(int(chosen), marks=pytest.mark.soak if LONG else [])]
+
+
+def test_histories_have_every_option():
+    promised = (ROOT / "tests/manual/promised.txt").read_text()
+    for kind, tried, alone in (("bond", BOND_OPTIONS, "up"), ("slave", SLAVE_OPTIONS, "force")):
+        assert set(re.findall(rf"^option {kind} (\S+)", promised, re.M)) - {alone} == set(tried)
 
 
 @pytest.mark.usefixtures("tests_choose")
