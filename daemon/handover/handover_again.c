@@ -7,19 +7,19 @@
 #include "network/link.h"
 
 /* They have their names again, if nobody else has them. */
-static int again_take_devices(struct handover *plan, const struct link_list *links, struct err *err)
+static int again_take_devices(struct handover *plan, struct err *err)
 {
 	for (size_t i = 0; i < plan->device_count; i++) {
 		struct handover_device *device = &plan->devices[i];
-		const struct link_info *now = link_list_find(links, device->old);
+		struct link_info now;
 
-		if (!now)
+		if (handover_find_old(plan, i, &now))
 			continue;
-		if (strcmp(now->name, device->name) &&
+		if (strcmp(now.name, device->name) &&
 		    link_set_name(&plan->daemon->nl, device->old, device->name, err))
 			return -EEXIST;
-		device->is_up = now->flags & IFF_UP;
-		device->has_master = now->master;
+		device->is_up = now.flags & IFF_UP;
+		device->has_master = now.master;
 	}
 	return 0;
 }
@@ -50,8 +50,10 @@ static void again_take_slaves(struct handover *plan)
 			json_decref(slave->options);
 			continue;
 		}
-		if (!slave->is_first)
+		if (!slave->is_first) {
 			slave->is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
+			handover_survey_options(plan, slave);
+		}
 		plan->slaves[kept++] = *slave;
 	}
 	plan->slave_count = kept;
@@ -59,12 +61,8 @@ static void again_take_slaves(struct handover *plan)
 
 int handover_survey_now(struct handover *plan, struct err *err)
 {
-	struct link_list links;
-	int r = link_list_read(&plan->daemon->nl, &links);
+	int r = again_take_devices(plan, err);
 
-	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
-	      : again_take_devices(plan, &links, err);
-	link_list_free(&links);
 	if (!r)
 		r = handover_survey_conf(plan, err);
 	if (r)
@@ -85,14 +83,15 @@ static bool again_is_planned(const struct handover *plan, int ifindex)
 	return false;
 }
 
-static int again_check_device(struct handover *plan, const struct link_list *links,
-			      const struct handover_device *device, struct err *err)
+static int again_check_device(struct handover *plan, const struct link_list *links, size_t index,
+			      struct err *err)
 {
-	const struct link_info *now = link_list_find(links, device->old);
+	const struct handover_device *device = &plan->devices[index];
+	struct link_info now;
 
-	if (!now)
+	if (handover_find_old(plan, index, &now))
 		return err_set(err, ENODEV, "%s was removed meanwhile", device->name);
-	if (device->lower < 0 && now->mtu != plan->mtu)
+	if (device->lower < 0 && now.mtu != plan->mtu)
 		return err_set(err, EAGAIN, "the MTU of %s was changed meanwhile; try again",
 			       device->name);
 	for (size_t i = 0; i < links->count; i++) {
@@ -106,7 +105,7 @@ static int again_check_device(struct handover *plan, const struct link_list *lin
 				       "try again",
 				       link->name, device->name, plan->words->name);
 	}
-	return handover_check_master(links, now, err);
+	return handover_check_master(links, &now, err);
 }
 
 static int again_check(struct handover *plan, const struct link_list *links, struct err *err)
@@ -114,7 +113,7 @@ static int again_check(struct handover *plan, const struct link_list *links, str
 	int r = 0;
 
 	for (size_t i = 0; i < plan->device_count && !r; i++) {
-		r = again_check_device(plan, links, &plan->devices[i], err);
+		r = again_check_device(plan, links, i, err);
 		if (!r)
 			r = handover_check_name(links, plan->devices[i].old_name, err);
 	}

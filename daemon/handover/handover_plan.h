@@ -97,7 +97,7 @@ struct netconf_device *handover_pairs(const struct handover *plan, bool back);
 struct handover_side {
 	/* Makes the bond of the plan under this name, up, without IPv6 and without slaves. */
 	int (*create)(struct handover *plan, const char *name, struct err *err);
-	/* Adds the slave, which has no master, or does what was left when bondd died in it. */
+	/* Adds the slave, which has no master, or gives one that it has its options. */
 	int (*add)(struct handover *plan, int ifindex, const struct handover_slave *slave,
 		   struct err *err);
 	/* Frees the slave. */
@@ -146,6 +146,8 @@ int handover_check_master(const struct link_list *links, const struct link_info 
 int handover_check_name(const struct link_list *links, const char *name, struct err *err);
 /* Reads the addresses, routes and the like of the old devices into the plan. */
 int handover_survey_conf(struct handover *plan, struct err *err);
+/* The slave's options, if it is one of a kernel bond. */
+void handover_survey_options(struct handover *plan, struct handover_slave *slave);
 
 /* The steps of a handover. Each says in err what it could not do. */
 

@@ -348,8 +348,13 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 	struct link_info now, other;
 	int r = handover_find_old(plan, index, &now);
 
+	if (r == -ENODEV) {
+		event_error(handover_name(plan), NULL, "%s is gone, so it does not come back",
+			    device->name);
+		return 0;
+	}
 	if (r)
-		return err_set(err, r == -ENODEV ? ESTALE : -r, "%s is gone", device->name);
+		return err_set(err, -r, "%s cannot be found: %s", device->name, strerror(-r));
 	if (!strcmp(now.name, device->name))
 		return 0;
 	if (!link_get_by_name(nl, device->name, &other))
@@ -361,19 +366,28 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 	return r == -EEXIST ? undo_is_taken(device, &now, err) : r;
 }
 
-/* What the new bond has is a slave, whatever its name is by now. */
+/*
+ * What the new bond has is a slave, whatever its name is by now. In the journal, too: the next
+ * attempt may find it without a bond.
+ */
 static void undo_take_names(struct handover *plan)
 {
 	int bond = plan->devices[0].new;
+	bool is_new = false;
 	struct link_info now;
+	struct err why;
 
 	for (size_t i = 0; bond && i < plan->slave_count; i++) {
 		struct handover_slave *slave = &plan->slaves[i];
 
 		if (plan->new_side->has(plan, bond, slave) &&
-		    !link_get(&plan->daemon->nl, -1, slave->ifindex, &now))
+		    !link_get(&plan->daemon->nl, -1, slave->ifindex, &now)) {
+			is_new |= strcmp(slave->name, now.name) != 0;
 			memcpy(slave->name, now.name, sizeof(slave->name));
+		}
 	}
+	if (is_new)
+		handover_journal_write(plan, &why);
 }
 
 /* One that is gone, and whose number another device may have by now, cannot be waited for. */
@@ -455,6 +469,15 @@ static int undo_orphan(struct handover *plan, struct err *err)
 		       handover_name(plan));
 }
 
+/*
+ * A kernel bond without slaves has another address, and by that no neighbours. What it had before
+ * counts then.
+ */
+static bool undo_may_look(const struct handover *plan)
+{
+	return plan->kind != HANDOVER_TAKEOVER || plan->slave_count > 1;
+}
+
 int handover_undo(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
@@ -466,9 +489,9 @@ int handover_undo(struct handover *plan, struct err *err)
 	if (r)
 		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
 			       handover_name(plan), strerror(-r));
-	if (plan->is_untouched)
-		handover_survey_now(plan, &why); /* if it cannot, what it was before counts */
 	undo_take_names(plan);
+	if (plan->is_untouched && undo_may_look(plan))
+		handover_survey_now(plan, &why); /* if it cannot, what it was before counts */
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
 		undo_keep(&r, err, undo_device(plan, i, &why), &why);

@@ -103,6 +103,16 @@ static struct handover_slave *survey_add_slave(struct handover *plan, const char
 	return slave;
 }
 
+void handover_survey_options(struct handover *plan, struct handover_slave *slave)
+{
+	struct bonding_slave now;
+
+	if (bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now))
+		return;
+	json_decref(slave->options);
+	slave->options = handover_options(&now.options);
+}
+
 /*
  * A team tells nothing of its ports here. active: the bond's, to which all come that know its
  * address; 0: none.
@@ -114,10 +124,9 @@ static void survey_kernel_slave(struct handover *plan, const struct link_info *l
 
 	slave->has_link = link->carrier;
 	slave->is_down = !(link->flags & IFF_UP);
+	handover_survey_options(plan, slave);
 	if (bonding_read_slave(&plan->daemon->nl, link->ifindex, &now))
 		return;
-	json_decref(slave->options);
-	slave->options = handover_options(&now.options);
 	slave->has_link = now.has_link;
 	slave->is_first = now.has_link && active && link->ifindex != active;
 }

@@ -117,9 +117,13 @@ int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *er
 static int lifecycle_check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
+	int r;
 
 	if (name_check("bond", name, err))
 		return -EINVAL;
+	r = lifecycle_check_ending(daemon, name, err);
+	if (r)
+		return r;
 	if (daemon_find_bond(daemon, name))
 		return err_set(err, EEXIST,
 			       "the bond %s exists already; 'bondctl show %s' shows it", name,

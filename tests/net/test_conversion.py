@@ -229,6 +229,23 @@ def test_who_dies_in_the_undo(dressed, step, old, new):
 
 
 @ways
+def test_a_slave_is_renamed_before_a_death_in_the_undo(dressed, old, new):
+    """The bondd after the next one still knows that it is a slave."""
+    near = dressed("active-backup", old).near
+    before = whole(near)
+    near.stop_bondd()
+    with near.dying_at("handover-all-moved"):
+        near.ctl_try("set", "bond0", "device", new)
+    near.rename("l1", "another")
+    with near.dying_at("undo-removed", wait=False):
+        pass
+    near.start_bondd()
+    near.wait_slaves("l0", "l2", "another")
+    near.rename("another", "l1")
+    wait_whole(near, before)
+
+
+@ways
 def test_who_dies_and_loses_the_bond(dressed, old, new):
     """The next bondd says that it cannot be undone, and not that it would be tried again."""
     near = dressed("active-backup", old, links=2).near
