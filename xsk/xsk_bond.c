@@ -395,6 +395,8 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 {
 	if (code == EADDRINUSE)
 		return "another handle of this process receives by another filter there";
+	if (code == ENOTDIR)
+		return "options.pins is no directory below a bpffs, or has something else there";
 	if (code == EBUSY)
 		return xsk_receives(&xsk->options)
 			       ? "somebody has the queue, or an XDP program there that "
@@ -415,7 +417,7 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 	if (xsk->choice.table->flags & XBOND_F_POLICY)
 		return xbond_say(why, EOPNOTSUPP,
 				 "%s has a policy, which only its own programs ask", xsk->bond);
-	r = xsk_make_area(&xsk->area);
+	r = xsk->options.pins ? 0 : xsk_make_area(&xsk->area);
 	if (r)
 		return xbond_say(why, -r, "no memory for %u frames", xsk->area.frames);
 	xsk->control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -130,19 +130,52 @@ static int filter_dispatch(struct filter *filter, __u32 ifindex)
 	return r;
 }
 
-/* Nobody else has a filter there, so a pin that is there is left over from a process that ended. */
+/* Of a map of sockets; 0: it is none. */
+static __u32 filter_map_id(int fd)
+{
+	struct bpf_map_info info;
+	__u32 length = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &length) ||
+	    info.type != BPF_MAP_TYPE_XSKMAP)
+		return 0;
+	return info.id;
+}
+
+static __u32 filter_pinned_id(const char *path)
+{
+	int fd = bpf_obj_get(path);
+	__u32 id = filter_map_id(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return id;
+}
+
+/* One that is there was left by a process that was killed. */
 static int filter_pin(struct filter *filter)
 {
-	if (!*filter->pin)
-		return 0;
-	unlink(filter->pin);
-	return bpf_map__pin(filter->object->maps.sockets, filter->pin);
+	struct bpf_map *sockets = filter->object->maps.sockets;
+	int r = bpf_map__pin(sockets, filter->pin);
+
+	if (r == -EEXIST && filter_pinned_id(filter->pin) && !unlink(filter->pin))
+		r = bpf_map__pin(sockets, filter->pin);
+	return r ? -ENOTDIR : 0;
+}
+
+static void filter_unpin(const struct filter *filter)
+{
+	__u32 id = filter_map_id(bpf_map__fd(filter->object->maps.sockets));
+
+	if (id && filter_pinned_id(filter->pin) == id)
+		unlink(filter->pin);
 }
 
 static void filter_take_off(struct filter *filter)
 {
-	if (filter->object && bpf_map__is_pinned(filter->object->maps.sockets))
-		bpf_map__unpin(filter->object->maps.sockets, filter->pin);
+	if (*filter->pin && filter->object)
+		filter_unpin(filter);
 	if (filter->in_dispatcher)
 		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
 	if (filter->program)
@@ -169,7 +202,7 @@ static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 		if (!r)
 			r = filter_dispatch(filter, rule->ifindex);
 	}
-	if (!r)
+	if (!r && *filter->pin)
 		r = filter_pin(filter);
 	if (r)
 		filter_take_off(filter);
@@ -178,13 +211,18 @@ static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 	return r;
 }
 
-static void filter_set_pin(char ret[XBOND_PATH_SIZE], const struct filter_rule *rule)
+/* Returns 0, or -errno if the slave has no name any more. */
+static int filter_pin_path(char ret[XBOND_PATH_SIZE], const struct filter_rule *rule)
 {
 	char name[IF_NAMESIZE];
 
 	*ret = 0;
-	if (rule->options->pins && if_indextoname(rule->ifindex, name))
-		snprintf(ret, XBOND_PATH_SIZE, "%s/%s", rule->options->pins, name);
+	if (!rule->options->pins)
+		return 0;
+	if (!if_indextoname(rule->ifindex, name))
+		return -errno;
+	snprintf(ret, XBOND_PATH_SIZE, "%s/%s", rule->options->pins, name);
+	return 0;
 }
 
 static int filter_make(struct filter **ret, const struct filter_rule *rule)
@@ -199,8 +237,9 @@ static int filter_make(struct filter **ret, const struct filter_rule *rule)
 	made->namespace = rule->namespace;
 	made->ifindex = rule->ifindex;
 	made->table_id = rule->choice->table_id;
-	filter_set_pin(made->pin, rule);
-	r = filter_put_on(made, rule);
+	r = filter_pin_path(made->pin, rule);
+	if (!r)
+		r = filter_put_on(made, rule);
 	if (r) {
 		free(made);
 		return r;
@@ -225,6 +264,7 @@ static int filter_share(struct filter **ret, const struct filter_rule *rule)
 {
 	struct port_filter_bpf__rodata wanted = { 0 };
 	struct filter *found = filter_find(rule);
+	char pin[XBOND_PATH_SIZE];
 
 	/* Its handles have not noticed yet that the slave is another's now, or in another slot. */
 	if (found && (found->table_id != rule->choice->table_id ||
@@ -235,8 +275,8 @@ static int filter_share(struct filter **ret, const struct filter_rule *rule)
 	if (!found)
 		return filter_make(ret, rule);
 	filter_set_wanted(&wanted, rule);
-	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)) ||
-	    !*found->pin != !rule->options->pins)
+	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)) || filter_pin_path(pin, rule) ||
+	    strcmp(pin, found->pin) != 0)
 		return -EADDRINUSE;
 	found->handles++;
 	*ret = found;

@@ -22,8 +22,8 @@ struct filter;
 
 /*
  * Returns 0 or -errno: -EADDRINUSE: another handle has another filter there; -EBUSY: there is
- * another program, or the slave has just left this slot; others: of bpf(), also for
- * the pin.
+ * another program, or the slave has just left this slot; -ENOTDIR:
+ * there is no place for the pin.
  */
 int filter_attach(struct filter **ret, const struct filter_rule *rule);
 /*

@@ -46,10 +46,10 @@ struct xbond_xsk_options {
 	__u16 family;	  /* AF_INET or AF_INET6: no packets but those to `address` */
 	__u8 address[16]; /* as in in_addr or in6_addr; without ports all packets to it */
 	/*
-	 * For programs that open sockets of their own, as DPDK's: a directory below a bpffs. The
-	 * handle opens no sockets. It pins a map for each slave there, by the slave's name, until
-	 * the handle is closed. What is to be received goes to the socket that somebody puts
-	 * there, by the number of its queue. NULL: no pins
+	 * For programs that open sockets of their own, as DPDK's: a directory below a bpffs, which
+	 * no other process uses for this. The handle opens no sockets. It pins a map for each slave
+	 * there, by the slave's name, until the handle is closed. What is to be received goes to
+	 * the socket that somebody puts there, by the number of its queue. NULL: no pins
 	 */
 	const char *pins;
 };
@@ -89,7 +89,7 @@ struct xbond_xsk_counts {
  * -EOPNOTSUPP: it has a policy of the user, which the bond's own programs ask; -EINVAL: options, or
  * a slave does not have the queue; -EBUSY, after a second: somebody has the queue of a slave, or an
  * XDP program there; -EADDRINUSE: another handle of this process receives something else by a
- * slave; others: of a slave's socket.
+ * slave; -ENOTDIR: there is no place for the pin; others: of a slave's socket.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

@@ -665,6 +665,32 @@ def test_dpdk(made, pins, tmp_path):
     assert end(held.child, signal.SIGTERM) == 0
 
 
+def test_a_place_that_pins_cannot_have(made, pins, tmp_path):
+    """Nothing of others is removed, and the slaves keep no filter. A pin that somebody else has put
+    in place of one's own stays, too.
+    """
+    def refused(where):
+        done = made.near.run(BUILD / "tools/pin", made.near.bpf_dir / "bond0", Echo.PORT, where,
+                             check=False)
+        assert done.returncode == 1 and "options.pins is no directory" in done.stderr, done.stderr
+        assert not any("xdp" in made.near.link(link) for link in made.links)
+    (tmp_path / "l0").write_text("of others")
+    refused(tmp_path)
+    assert (tmp_path / "l0").read_text() == "of others"
+    refused(pins / "not" / "there")
+    pins.mkdir()
+    made.near.run("bpftool", "map", "pin", "pinned", made.near.bpf_dir / "bond0/table", pins / "l1")
+    refused(pins)
+    assert [each.name for each in pins.iterdir()] == ["l1"]
+    (pins / "l1").unlink()
+    held = Pinned(made, pins)
+    (pins / "l0").rename(pins / "mine")
+    made.near.run("bpftool", "map", "create", pins / "l0", "type", "xskmap", "key", 4, "value", 4,
+                  "entries", 4, "name", "of_others")
+    assert end(held.child, signal.SIGTERM) == 0
+    assert held.pins() == ["l0", "mine"]
+
+
 @pytest.mark.parametrize("queues,port,where,why", [
     (1, 7, b"/nowhere", "options.queues"), (0, 0, b"/nowhere", "nothing that is to be received"),
     (0, 7, b"/" * 600, "too long"), (0, 7, b"/nowhere", "no such bond")])
