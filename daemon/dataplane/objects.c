@@ -24,6 +24,11 @@ void dataplane_init(void)
 
 static int objects_refused(int r, struct err *err)
 {
+	/* The latest of what the programs need. Distributions have it in some older kernels. */
+	if (!libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_loop, NULL))
+		return err_set(err, EOPNOTSUPP,
+			       "this kernel is too old: its BPF lacks bpf_loop(), which Linux has "
+			       "since 5.17");
 	return err_set(err, -r, "the kernel refused the BPF program: %s%s", strerror(-r),
 		       bpf_log_last());
 }
@@ -48,23 +53,11 @@ static void objects_choose_programs(struct xbond_bpf *skeleton, enum programs pr
 	bpf_program__set_autoload(skeleton->progs.xbond_policy_try, asks);
 }
 
-/* The latest of what the programs need. Distributions have it in some older kernels. */
-static int objects_check_kernel(struct err *err)
-{
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_loop, NULL) != 0)
-		return 0;
-	return err_set(
-		err, EOPNOTSUPP,
-		"this kernel is too old: its BPF lacks bpf_loop(), which Linux has since 5.17");
-}
-
 struct xbond_bpf *objects_open(enum programs programs, struct err *err)
 {
 	struct xbond_bpf *skeleton;
 
 	bpf_log_start();
-	if (objects_check_kernel(err))
-		return NULL;
 	skeleton = xbond_bpf__open();
 	if (!skeleton) {
 		objects_refused(-errno, err);
