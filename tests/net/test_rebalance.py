@@ -190,10 +190,12 @@ def test_flows_that_a_policy_has_placed(pair):
     assert make_uneven(made) == "l0"
     with unharmed(made):
         near.ctl("set", "bond0", *ON)
-        wait_for(lambda: is_even(made), "both links to carry the same")
-        moved = near.show()["rebalance"]["moved"]
-        near.wait_looked(2.2)
-        assert is_even(made) and near.show()["rebalance"]["moved"] == moved
+
+        def stays():
+            moved = near.show()["rebalance"]["moved"]
+            near.wait_looked(2.2)
+            return is_even(made) and near.show()["rebalance"]["moved"] == moved
+        wait_for(stays, "both links to carry the same, without more moves", 30)
 
 
 def counted(host):

@@ -672,8 +672,6 @@ def has_sockets(pid):
 
 def test_a_killed_bondd_leaves_no_child(tapped):
     """Nor does a child keep the sockets and locks of the next."""
-    asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", "t0"))
-
     def stop_one():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for child in children_of(tapped.bondd.pid):
@@ -681,7 +679,16 @@ def test_a_killed_bondd_leaves_no_child(tapped):
                     os.kill(child, signal.SIGSTOP)
                     return child
         return None
-    child = wait_for(stop_one, "a child without bondd's sockets", interval=0)
+
+    def stop_one_in_time():
+        asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", "t0"))
+        while asking.poll() is None:
+            child = stop_one()
+            if child:
+                return asking, child
+        tapped.ctl("del-slave", "bond0", "t0")
+        return None
+    asking, child = wait_for(stop_one_in_time, "a child without bondd's sockets", 30, interval=0)
     tapped.kill_bondd()
     asking.wait(10)
     wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists(), "it to end")
