@@ -396,7 +396,8 @@ def test_a_far_end_with_a_smaller_mtu(pair):
     made.far.ip("link", "set", "bond0", "mtu", "1200")
     wait_for(lambda: all(made.far.link(link)["mtu"] == 1200 for link in made.links),
              "its slaves to take the MTU")
-    assert watched(made.near) == [("warning", None, "far-mtu")]
+    wait_for(lambda: watched(made.near) == [("warning", None, "far-mtu")],
+             "doctor to see it of both slaves", 30)
 
 
 def test_a_far_end_with_the_address_of_the_bond(pair):
