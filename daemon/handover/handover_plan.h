@@ -161,6 +161,11 @@ int handover_move(struct handover *plan, const struct handover_slave *slave, str
 bool handover_is_used(struct handover *plan, const struct handover_slave *slave);
 /* Removes the old bond, which has nothing any more. */
 int handover_end(struct handover *plan, struct err *err);
+/* Of steps and undo. Adds a slave to one side. Whoever adds one sets it up. */
+int handover_add(struct handover *plan, const struct handover_side *side, int bond,
+		 const struct handover_slave *slave, bool is_down, struct err *err);
+int handover_rename(struct nl *nl, int ifindex, const char *name, struct err *err);
+
 /*
  * Everything is with the old bond again, whatever was done. Goes on after what it cannot do.
  * -ESTALE: another attempt cannot do more.
