@@ -103,14 +103,23 @@ static struct handover_slave *survey_add_slave(struct handover *plan, const char
 	return slave;
 }
 
+static int survey_read_slave(struct handover *plan, struct handover_slave *slave,
+			     struct bonding_slave *ret_now)
+{
+	int r = bonding_read_slave(&plan->daemon->nl, slave->ifindex, ret_now);
+
+	if (r)
+		return r;
+	json_decref(slave->options);
+	slave->options = handover_options(&ret_now->options);
+	return 0;
+}
+
 void handover_survey_options(struct handover *plan, struct handover_slave *slave)
 {
 	struct bonding_slave now;
 
-	if (bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now))
-		return;
-	json_decref(slave->options);
-	slave->options = handover_options(&now.options);
+	survey_read_slave(plan, slave, &now);
 }
 
 /*
@@ -124,8 +133,7 @@ static void survey_kernel_slave(struct handover *plan, const struct link_info *l
 
 	slave->has_link = link->carrier;
 	slave->is_down = !(link->flags & IFF_UP);
-	handover_survey_options(plan, slave);
-	if (bonding_read_slave(&plan->daemon->nl, link->ifindex, &now))
+	if (survey_read_slave(plan, slave, &now))
 		return;
 	slave->has_link = now.has_link;
 	slave->is_first = now.has_link && active && link->ifindex != active;
@@ -209,7 +217,9 @@ static int survey_kernel(struct handover *plan, const struct link_list *links,
 
 	if (daemon_find_bond(plan->daemon, link->name))
 		return err_set(err, EEXIST, "%s is xbond's already", link->name);
-	r = lifecycle_check_pins(plan->daemon, link->name, err);
+	r = lifecycle_check_ending(plan->daemon, link->name, err);
+	if (!r)
+		r = lifecycle_check_pins(plan->daemon, link->name, err);
 	if (r)
 		return r;
 	if (strcmp(link->kind, "bond") && strcmp(link->kind, "team"))

@@ -102,12 +102,11 @@ int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *
 
 int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *err)
 {
-	int r = lifecycle_check_ending(daemon, name, err);
 	char path[PATH_MAX];
 
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
-	if (r || access(path, F_OK))
-		return r;
+	if (access(path, F_OK))
+		return 0;
 	return err_set(err, EEXIST,
 		       "%s has BPF maps of an earlier bond of this name, which bondd cannot "
 		       "continue (its log says why); " PINS_REMOVE,

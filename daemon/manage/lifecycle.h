@@ -19,7 +19,7 @@ int lifecycle_delete_again(struct daemon *daemon, const char *name, struct err *
 struct bond *lifecycle_ending(struct daemon *daemon, const char *name);
 /* Refuses the name of such a bond. */
 int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *err);
-/* Refuses the name also if pins are left that no bond of this bondd has. */
+/* Refuses a name that pins have; no bond of this bondd may have it. */
 int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *err);
 /* At each tick: goes on with such bonds. */
 void lifecycle_tick(struct daemon *daemon);

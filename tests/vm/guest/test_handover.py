@@ -209,6 +209,22 @@ def undo_each(made, verb, steps, names, wait=lambda: None):
     near.start_bondd()
 
 
+def before_deaths(made, verb):
+    """The picture of a bond that this verb may hand over, without bondd."""
+    before = picture(made.near, NAMES)
+    if verb == "handback":
+        made.near.ctl("takeover", "bond0")
+    made.near.stop_bondd()
+    return before
+
+
+def check_undone(near, verb, before, step):
+    near.start_bondd()
+    assert is_kernels(near) == (verb == "takeover"), step
+    assert picture(near, NAMES) == before, step
+    near.wait_ping("10.0.0.2")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("verb", ("takeover", "handback"))
 def test_what_fails_is_undone(plain, verb):
@@ -218,18 +234,11 @@ def test_what_fails_is_undone(plain, verb):
 @pytest.mark.full
 @pytest.mark.parametrize("verb", ("takeover", "handback"))
 def test_who_dies_is_undone(plain, verb):
-    near = plain.near
-    before = picture(near, NAMES)
-    if verb == "handback":
-        near.ctl("takeover", "bond0")
-    near.stop_bondd()
+    near, before = plain.near, before_deaths(plain, verb)
     for step in STEPS:
         with near.dying_at(f"handover-{step}"):
             near.ctl_try(verb, "bond0")
-        near.start_bondd()
-        assert is_kernels(near) == (verb == "takeover"), step
-        assert picture(near, NAMES) == before, step
-        near.wait_ping("10.0.0.2")
+        check_undone(near, verb, before, step)
         near.stop_bondd()
     with near.dying_at("handover-ending"):
         near.ctl_try(verb, "bond0")
@@ -244,20 +253,13 @@ def test_who_dies_is_undone(plain, verb):
 @pytest.mark.parametrize("verb", ("takeover", "handback"))
 def test_who_dies_in_the_undo(plain, verb):
     """The next bondd does the rest of it."""
-    near = plain.near
-    before = picture(near, NAMES)
-    if verb == "handback":
-        near.ctl("takeover", "bond0")
-    near.stop_bondd()
+    near, before = plain.near, before_deaths(plain, verb)
     for step in UNDO_STEPS:
         with near.dying_at("handover-all-moved"):
             near.ctl_try(verb, "bond0")
         with near.dying_at(step, wait=False):
             pass
-        near.start_bondd()
-        assert is_kernels(near) == (verb == "takeover"), step
-        assert picture(near, NAMES) == before, step
-        near.wait_ping("10.0.0.2")
+        check_undone(near, verb, before, step)
         near.stop_bondd()
 
 
