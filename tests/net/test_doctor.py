@@ -455,12 +455,15 @@ def test_frames_that_a_switch_floods(pair):
 def test_a_bondd_that_stands_still(pair):
     """Between two turns, so that it seems to have nothing to do."""
     made = pair("active-backup", links=2)
-    made.near.freeze_bondd()
-    try:
-        assert says(made.near, "bondd", "bondd does not answer, though it is there")
-    finally:
-        made.near.thaw_bondd()
-    assert not found(made.near, "bondd")
+
+    def seems_idle():
+        made.near.freeze_bondd()
+        try:
+            return says(made.near, "bondd", "bondd does not answer, though it is there")
+        finally:
+            made.near.thaw_bondd()
+    wait_for(seems_idle, "bondd to be stopped between two turns", 60)
+    wait_found(made.near, "bondd")
 
 
 def test_a_full_run_dir(lone):
