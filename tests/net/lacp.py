@@ -59,11 +59,16 @@ def wait_mutual(one, other, links):
     wait_for(same, "both ends to know each other")
 
 
-def counters(host, dev, bond="bond0"):
-    """All counters of a port, from the pinned map: more than show has."""
+def all_counters(host, bond="bond0"):
+    """All counters of each port, from the pinned map: more than show has."""
     pinned = host.pinned("lacp", bond)
-    number = ports(host, bond)[dev]["port_number"]
-    return pinned["copy"][pinned["current"] & 1]["port"][number - 1]["counters"]
+    records = pinned["copy"][pinned["current"] & 1]["port"]
+    return {dev: records[port["port_number"] - 1]["counters"]
+            for dev, port in ports(host, bond).items()}
+
+
+def counters(host, dev, bond="bond0"):
+    return all_counters(host, bond)[dev]
 
 
 def tx_slots(host, bond="bond0"):

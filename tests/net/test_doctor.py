@@ -187,7 +187,7 @@ def test_crossed_cables(lab):
     wait_for(lambda: all(
         says(near, "lacp-partner", f"crossed cables: it leads to the partner of {other}", bond)
         for bond, other in (("bond0", "bond1"), ("bond1", "bond0"))), "doctor to see it")
-    assert len(found(near, "lacp-partner")) == 2
+    wait_for(lambda: len(found(near, "lacp-partner")) == 2, "one cable of each bond")
     for host, bond, gone in ((far, "bond0", "l2"), (far, "bond1", "l1")):
         host.ctl("del-slave", bond, gone)
     far.ctl("add-slave", "bond0", "l1")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from junk import BROADCAST, OAM, Calm, Floods, forged, other
-from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, answers, counters, distributing, lacpdu,
+from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, all_counters, answers, distributing, lacpdu,
                   pdu_info, ports, tx_slots, wait_answers, wait_away, wait_distributing, wait_told)
 from ovs import Ovs
 from traffic import Iperf, Stream, Tally, send_frames
@@ -276,17 +276,20 @@ def test_partner_disappears_while_bondd_is_stopped(switch):
 
 
 def said_and_heard(near):
-    """LACPDUs that Open vSwitch says it sent on each link, and those that its port here counts."""
-    while True:
-        said = near.ovs.lacpdus_sent()
-        heard = {dev: counters(near, dev)["lacpdu_rx"] for dev in near.links}
-        if near.ovs.lacpdus_sent() == said:
-            return said, heard
+    """{link: (LACPDUs that Open vSwitch says it sent, those that the port here counts)}, each of a
+    moment without any.
+    """
+    found = {}
+    while len(found) < len(near.links):
+        said, counts, again = near.ovs.lacpdus_sent(), all_counters(near), near.ovs.lacpdus_sent()
+        found |= {dev: (said[dev], counts[dev]["lacpdu_rx"]) for dev in near.links
+                  if said[dev] == again[dev]}
+    return found
 
 
 def none_lost(near, before):
-    return all(said[dev] - before[0][dev] == heard[dev] - before[1][dev]
-               for said, heard in [said_and_heard(near)] for dev in near.links)
+    return all(said - before[dev][0] == heard - before[dev][1]
+               for dev, (said, heard) in said_and_heard(near).items())
 
 
 def calm_beside(near, seconds, disturb):
@@ -303,7 +306,7 @@ def calm_beside(near, seconds, disturb):
         assert near.ovs.enabled() == near.links
     stream.finish()
     wait_for(lambda: none_lost(near, before), "all LACPDUs that were sent to be heard")
-    heard = [now - then for now, then in zip(said_and_heard(near)[1].values(), before[1].values())]
+    heard = [now - before[dev][1] for dev, (_, now) in said_and_heard(near).items()]
     assert min(heard) >= seconds - 2, heard
     calm.finish()
     print(f"{seconds} s: {number + 1} rounds, LACPDUs heard {heard}")
