@@ -75,11 +75,30 @@ static void watch_take_stranger(struct bond *bond, const struct link_info *link,
 		parts_hear(bond, PART_BOND, NEWS_OTHER, link, gone);
 }
 
+static void watch_sync_soon(struct bond *bond)
+{
+	bond->due.sync = true;
+	sd_event_source_set_enabled(bond->daemon->sync, SD_EVENT_ON);
+}
+
+/* The message may be old, so the present state counts. */
+static void watch_take_gone(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	struct link_info now;
+
+	if (slave_find_device(bond, slot, &now) == -ENODEV) {
+		slave_lost(bond, slot, link);
+		return;
+	}
+	slave_has_returned(bond, slot);
+	watch_sync_soon(bond);
+}
+
 static void watch_take_slave(struct bond *bond, unsigned int slot, const struct link_info *link,
 			     bool gone)
 {
 	if (gone) {
-		slave_lost(bond, slot, link);
+		watch_take_gone(bond, slot, link);
 	} else if (!slave_has_left(bond, slot, link)) {
 		slave_hear(bond, slot, link);
 		parts_hear(bond, slot, NEWS_SLAVE, link, false);
@@ -181,8 +200,7 @@ static void watch_on_address(const struct address *address, bool gone, void *arg
 static void watch_sync_all_soon(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond->due.sync = true;
-	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
+		watch_sync_soon(bond);
 }
 
 static void watch_on_resync(void *arg)

@@ -346,13 +346,27 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	return true;
 }
 
+void slave_has_returned(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct err err;
+
+	event_notice(pin->name, slave->name, "slave %s was gone for a moment, and is back",
+		     slave->name);
+	bond->due.read = true;
+	if (!bond_is_team(pin) &&
+	    link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
+		event_warning(pin->name, slave->name, "cannot bring %s up again: %s", slave->name,
+			      err.text);
+}
+
+/* If it was in another namespace, the kernel has taken it from the programs. */
 static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 {
 	bool *is_unseen = &bond->members[slot].is_unseen;
 	struct link_info link;
-	int r = *is_unseen ? slave_find_device(bond, slot, &link)
-			   : link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
-				      &link);
+	int r = slave_find_device(bond, slot, &link);
 
 	if (r)
 		bond->due.read = true;
@@ -360,6 +374,7 @@ static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 		slave_lost(bond, slot, NULL);
 	if (r || slave_has_left(bond, slot, &link))
 		return;
+	dataplane_set_device(&bond->dataplane, slot, link.ifindex);
 	if (*is_unseen)
 		slave_adopt(bond, slot, &link);
 	*is_unseen = false;

@@ -5,6 +5,7 @@ hosts, the veth links between them, and cleans everything up. Nothing outside th
 namespaces is touched.
 """
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
 WITH_SCHEMA = ("show", "list", "stats", "explain", "flows")
 WITH_BUCKETS = ("balance-rr", "balance-xor", "802.3ad", "balance-tlb", "balance-alb")
+SYS_PIDFD_GETFD, SO_RCVBUFFORCE = 438, 33
 DIED = 99  # status of a bondd that ended at a step
 # veth, netkit or team: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
@@ -208,6 +210,21 @@ class Host(Namespace):
     def thaw_bondd(self):
         self.bondd.send_signal(signal.SIGCONT)
 
+    @contextlib.contextmanager
+    def overrun(self):
+        """bondd stands still in the block, and the kernel has no room for messages to it, so they
+        are lost.
+        """
+        with listening_sockets(self.bondd.pid) as listeners:
+            self.freeze_bondd()
+            for listener in listeners:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            self.ip_batch(*["link set lo mtu 60000", "link set lo mtu 65536"] * 4)
+            yield
+            for listener in listeners:
+                listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20)
+        self.thaw_bondd()
+
     def wait_looked(self, seconds):
         """Until bondd's heartbeat has gone on for so long: it has looked at all that it looks at
         that often.
@@ -369,6 +386,27 @@ def is_traced(pid):
     """All of its threads."""
     return all("TracerPid:\t0\n" not in (task / "status").read_text()
                for task in pathlib.Path(f"/proc/{pid}/task").iterdir())
+
+
+def fd_of(pidfd, number):
+    """A descriptor of ours for that of another process, or None."""
+    fd = ctypes.CDLL(None).syscall(SYS_PIDFD_GETFD, pidfd, number, 0)
+    return fd if fd >= 0 else None
+
+
+@contextlib.contextmanager
+def listening_sockets(pid):
+    """The sockets by which the kernel tells a process of its devices."""
+    with contextlib.ExitStack() as stack:
+        pidfd = os.pidfd_open(pid)
+        stack.callback(os.close, pidfd)
+        sockets = []
+        for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            fd = fd_of(pidfd, int(path.name)) if "socket:" in os.readlink(path) else None
+            each = stack.enter_context(socket.socket(fileno=fd)) if fd is not None else None
+            if each and each.family == socket.AF_NETLINK and each.getsockname()[1]:
+                sockets.append(each)
+        yield sockets
 
 
 def proc_state(pid):

@@ -1,13 +1,14 @@
 """Slaves that are not like the veth of the other tests: TAP devices with speeds of their
 own, devices with somebody else's filters, a bondd without privileges.
 """
+import contextlib
 import os
 import re
 import shutil
 
 import pytest
 
-from lab import BUILD, Refused
+from lab import BUILD, Refused, needs_ports_that_come_back
 from tap import Tap
 from traffic import send_packets
 from waiting import wait_for
@@ -195,6 +196,48 @@ def test_as_many_slaves_as_there_can_be_at_once(lone):
     assert {slave["link_failures"] for slave in host.show()["slaves"]} == {0}
     host.ctl("del-slave", "bond0", *host.links)
     assert not host.show()["slaves"]
+
+
+@contextlib.contextmanager
+def late(host):
+    """bondd hears in one go what happens in the block."""
+    host.freeze_bondd()
+    yield
+    host.thaw_bondd()
+
+
+@pytest.mark.parametrize("messages", ["late", "lost"])
+def test_a_slave_that_was_in_another_namespace_for_a_moment(pair, messages):
+    """It is back before bondd looks: it stays a slave, and works."""
+    needs_ports_that_come_back()
+    made = pair("balance-rr", links=2)
+    near, other = made.near, made.lab.namespace("c")
+    own = near.slave("l1")["perm_mac"]
+    with late(near) if messages == "late" else near.overrun():
+        near.ip("link", "set", "l1", "netns", other.name, "name", "away")
+        other.ip("link", "set", "away", "netns", near.name, "name", "l1")
+    if messages == "lost":  # nobody knows why it is down
+        near.ip("link", "set", "l1", "up")
+    near.wait_slaves("l0", "l1")
+    wait_for(lambda: near.link("l1")["allmulti"], "the slave to be as it must be")
+    before = near.sent("l1")["packets"]
+    send_packets(near, count=200)
+    assert near.sent("l1")["packets"] - before >= 100
+    near.ctl("del-slave", "bond0", "l1")
+    assert near.link("l1")["address"] == own and not near.link("l1")["allmulti"]
+
+
+def test_another_device_has_the_number_of_a_slave_after_messages_were_lost(lone):
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")
+    with host.overrun():
+        host.ip("link", "del", "l1")
+        host.ip("link", "add", "other", "index", "1001", "type", "veth", "peer", "name", "end")
+        before = host.link("other")
+    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0"], "l1 to be gone")
+    assert host.link("other") == before
 
 
 def is_free(host, dev):
