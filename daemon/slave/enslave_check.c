@@ -203,16 +203,24 @@ static bool enslave_check_is_left_over(struct bond *bond, int ifindex)
 	return false;
 }
 
+static int enslave_check_left_over(struct bond *bonds, const struct link_info *link,
+				   struct err *err)
+{
+	for (struct bond *bond = bonds; bond; bond = bond->next)
+		if (enslave_check_is_left_over(bond, link->ifindex))
+			return err_set(err, EAGAIN,
+				       "%s is not released from %s yet; try again in some seconds",
+				       link->name, bond_pin(bond)->name);
+	return 0;
+}
+
 static int enslave_check_owner(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct link_info master;
 
-	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
-		if (enslave_check_is_left_over(other, link->ifindex))
-			return err_set(err, EAGAIN,
-				       "%s is not released from %s yet; try again in some seconds",
-				       link->name, bond_pin(other)->name);
-
+	if (enslave_check_left_over(bond->daemon->bonds, link, err) ||
+	    enslave_check_left_over(bond->daemon->ending, link, err))
+		return -EAGAIN;
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		if (bond_slot_by_ifindex(other, link->ifindex) >= 0)
 			return err_set(

@@ -299,3 +299,19 @@ def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_ve
     assert host.pins() == []
     host.ctl("create", "bond1", "mode", "balance-xor")
     wait_for(lambda: is_free(host, "l0") and is_free(host, "l1"), "both to be released")
+
+
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+def test_no_bond_takes_what_a_deleted_one_has_not_released(lone, on_veths, hook):
+    """Only the XDP program is left on it."""
+    host = lone(bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor", "rx_hook", "xdp")
+    host.ctl("create", "bond1", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0")
+    host.wait_slaves("l0")
+    with host.refusing("detach"):
+        assert host.ctl_try("delete", "bond0").returncode == 1
+        with pytest.raises(Refused, match="l0 is not released from bond0 yet"):
+            host.ctl("add-slave", "bond1", "l0")
+    wait_for(lambda: is_free(host, "l0"), "l0 to be released")
