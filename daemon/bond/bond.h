@@ -56,7 +56,8 @@ struct bond_device {
 	bool has_xdp;	/* a native XDP program, which only packets that cross the pair meet */
 	/* bond0 is not up. An action that leads there would log errors, and LACP stops. */
 	bool is_down;
-	bool promisc;			    /* bond0 receives more than its own address */
+	bool promisc;	    /* bond0 receives more than its own address */
+	bool port_is_short; /* the port side's MTU is less than bond0's, and cannot be put back */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 };
 

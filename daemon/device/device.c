@@ -25,7 +25,6 @@
 #include "network/ip.h"
 #include "options/option_set.h"
 
-#define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500
 #define NAME_TRIES 100
 
@@ -419,7 +418,10 @@ static int device_sync_pair(struct bond *bond, struct link_info *ret_device)
 		return -EAGAIN;
 	device_hear_place(bond, &port);
 	device_hear_carrier(bond, port.flags & IFF_UP);
-	return link_get(nl, port.lower_nsid, port.lower, ret_device) ? -EAGAIN : 0;
+	if (link_get(nl, port.lower_nsid, port.lower, ret_device))
+		return -EAGAIN;
+	device_hear_port_mtu(bond, port.mtu, ret_device->mtu);
+	return 0;
 }
 
 /* Where device_is_our_team() says no, it may not have been able to ask. */

@@ -10,6 +10,8 @@
 
 #include "daemon/bond/bond.h"
 
+#define PORT_MTU 65535 /* of the port side: only bond0's MTU decides */
+
 /* A free name for the port side that says whose it is: xb-bond0. */
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
 		     struct err *err);
@@ -46,6 +48,11 @@ void device_hear_mac(struct bond *bond, const uint8_t *mac);
  */
 void device_adopt_mac(struct bond *bond);
 void device_hear_mtu(struct bond *bond, uint32_t mtu);
+/*
+ * If somebody has made the MTU of the port side less than bond0's, it is put back: a veth drops
+ * what is longer.
+ */
+void device_hear_port_mtu(struct bond *bond, uint32_t mtu, uint32_t bond_mtu);
 
 /*
  * fail_over_mac: the MAC addresses of bond0 and of the slaves follow the active slave, and then the

@@ -195,6 +195,25 @@ void device_hear_mtu(struct bond *bond, uint32_t mtu)
 	rx_turn_ask_again(bond);
 }
 
+void device_hear_port_mtu(struct bond *bond, uint32_t mtu, uint32_t bond_mtu)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	bool told = bond->device.port_is_short;
+	struct err err;
+
+	bond->device.port_is_short =
+		mtu < bond_mtu &&
+		link_set_mtu(&bond->daemon->nl, (int)pin->port_ifindex, PORT_MTU, &err);
+	if (bond->device.port_is_short && !told)
+		event_warning(pin->name, NULL,
+			      "packets longer than %u are lost, because somebody has given %s this "
+			      "MTU, and it cannot be put back: %s",
+			      mtu, pin->port_name, err.text);
+	else if (mtu < bond_mtu && !bond->device.port_is_short)
+		event_notice(pin->name, NULL, "MTU of %s is put back to %u", pin->port_name,
+			     PORT_MTU);
+}
+
 /* With mac_policy filter, the slaves have it in their filters. */
 static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *active)
 {

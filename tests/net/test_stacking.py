@@ -554,6 +554,19 @@ def test_mtu(pair, path, mtu):
     assert not made.near.ping("10.0.0.2", size=mtu - 27, timeout=0.3)
 
 
+def test_the_mtu_of_the_port_side_is_put_back(pair):
+    """A veth drops what is longer than its other end's."""
+    made = pair("balance-xor", links=2, device="veth")
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", 9000)
+        wait_for(lambda: all(host.link(link)["mtu"] == 9000 for link in made.links),
+                 "slaves to follow the MTU")
+    made.near.wait_ping("10.0.0.2", size=8900)
+    made.near.ip("link", "set", "xb-bond0", "mtu", 1500)
+    made.near.wait_ping("10.0.0.2", size=8900)
+    assert "bond0: MTU of xb-bond0 is put back to 65535" in made.near.log()
+
+
 @pytest.mark.parametrize("tso", ["on", "off"])
 def test_tcp_with_and_without_tso_of_slaves(pair, path, tso):
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", path=path)
