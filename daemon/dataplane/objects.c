@@ -394,9 +394,13 @@ static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, s
 	return r;
 }
 
+/* If it fails, those of the other build stay until bondd starts again. They do the same. */
 int upgrade_pins(struct dataplane *dataplane, struct err *err)
 {
-	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
+	bool asks = policy_is_loaded(dataplane->pins.dir);
+
+	dataplane->programs = upgrade_programs(dataplane, asks);
+	return upgrade_to(dataplane, asks,
 			  "had programs of another build or for other options; it now has this "
 			  "build's:",
 			  err);

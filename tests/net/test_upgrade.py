@@ -370,6 +370,21 @@ def test_programs_that_the_kernel_refuses(pair):
     assert made.near.show()["attached"]
 
 
+def test_a_policy_stays_when_the_kernel_refuses_programs(pair):
+    """Its programs go on asking it, also when the kernel would take others again."""
+    near = pair("balance-xor", links=2, path="direct").near
+    near.ctl("policy", "load", "bond0", WANTED)
+    before = pinned_tags(near)
+    near.stop_bondd()
+    (near.bpf_dir / "bond0/attached").unlink()
+    with near.refusing("cursor"):
+        near.start_refusable()
+    assert "bond0: continues with the programs of another build" in near.log()
+    near.wait_looked(3)
+    assert pinned_tags(near) == before
+    assert "is put back" not in near.log()
+
+
 @pytest.mark.parametrize("step", [None, "migrate-staged", "migrate-exchanged"])
 def test_programs_of_others_learn_that_the_bond_has_other_maps(lone, newer, step):
     """What they have mapped says so from before the exchange on."""
