@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The matrix of faults: each system call of each verb fails once, of bondd and of bondctl, by
 tests/tools/faults.so.c. After each: bondd lives, what is there is what was before or what was
-wanted, so `show` agrees with the devices, and a second try or a restart of bondd brings what was
-wanted. A call is known by its stack. The shares divide the stacks among them, each build anew. Of
-the calls that are made from one place, as libbpf makes hundreds, the first and the last fail.
+wanted, so `show` agrees with the devices, a bond that was there carries traffic, and a second try
+or a restart of bondd brings what was wanted. A call is known by its stack. The shares divide the
+stacks among them, each build anew. Of the calls that are made from one place, as libbpf makes
+hundreds, the first and the last fail.
+
+Pairs: in the verbs that change devices a call fails, and another one of those that bondd makes to
+undo what it has done, or to go on. In every second case both stay, so that no other try helps.
 """
 import collections
 import contextlib
@@ -30,6 +34,9 @@ pytestmark = [
     pytest.mark.skipif(KERNEL < (6, 6), reason="looks at programs by TCX")]
 INJECTOR = BUILD / "tools/faults.so"
 SHARES = 72
+# So many calls after the first failure comes the second. Undos have much in common, so that of all
+# together each call is met.
+LATER = (1, 3, 9, 27)
 DEADLINE = 600  # of a share, in seconds; the usual one is for a single case
 RELEASED = 15  # seconds until what could not be restored is tried again
 LOST = 3  # status of bondctl: bondd could not take the request, or not answer
@@ -63,8 +70,8 @@ class Faults(ctypes.Structure):
     """As in tests/tools/faults.so.c."""
     _fields_ = [("fail_stack", ctypes.c_uint64), ("fail_nth", ctypes.c_uint32),
                 ("seen", ctypes.c_uint32), ("count", ctypes.c_uint32),
-                ("is_recording", ctypes.c_uint32), ("stays", ctypes.c_uint32),
-                ("failed", ctypes.c_char * 24),
+                ("is_recording", ctypes.c_uint32), ("then", ctypes.c_uint32),
+                ("stays", ctypes.c_uint32), ("failed", ctypes.c_char * 24),
                 ("stack", ctypes.c_uint64 * 8192)]
 
 
@@ -85,11 +92,12 @@ class Injector:
         self.shared.is_recording = 0
 
     @contextlib.contextmanager
-    def armed(self, stack, nth, stays=False):
-        """The nth call of that stack fails in the block, and if it stays, so do all later ones
-        from the same place.
+    def armed(self, stack, nth, stays=False, then=0):
+        """The nth call of that stack fails in the block, and so does the one that comes so many
+        calls later. If they stay, so do all later ones from the same places.
         """
-        self.shared.failed, self.shared.seen, self.shared.stays = b"", 0, stays
+        self.shared.failed, self.shared.seen = b"", 0
+        self.shared.stays, self.shared.then = stays, then
         self.shared.fail_nth, self.shared.fail_stack = nth, stack
         yield
         self.shared.fail_stack = 0
@@ -109,6 +117,7 @@ def devices(host):
     keys = ("address", "mtu", "promiscuity", "allmulti", "ifalias", "master")
     return {link["ifname"]: {key: link.get(key) for key in keys} | {
         "up": "UP" in link["flags"],
+        "xdp": link.get("xdp", {}).get("prog", {}).get("name"),
         "programs": [order(host, link["ifname"], hook) for hook in (TCX_INGRESS, TCX_EGRESS)]}
             for link in host.ip_json("-d", "link", "show")}
 
@@ -150,6 +159,9 @@ class Case:
     def make(self):
         self.lab = Lab(None)
         self.host = self.lab.lone(links=3, bondd=False)
+        self.host.far.ip_batch("link add br0 type bridge", "addr add 10.0.0.2/24 dev br0",
+                               "link set br0 up", *[f"link set {name} master br0"
+                                                    for name in self.host.links])
         self.host.environment = self.bondd.environment
         self.host.start_bondd()
         for words in self.verb.prepare:
@@ -172,16 +184,20 @@ class Case:
         assert done.returncode == 0, (words, done.stderr)
 
     def state(self):
-        """A bond's MAC address is left out: it is by chance, until it is that of its first slave.
+        """Of a bond's MAC address, which is by chance until it is that of its first slave: which
+        links have the same.
         """
         host = self.host
-        bonds = {bond["name"]: {**bond, "mac": None,
+        found = devices(host)
+        mac_of = {name: found[name]["address"] for name in host.links}
+
+        def owners(mac):
+            return [name for name, each in mac_of.items() if each == mac]
+        bonds = {bond["name"]: {**bond, "mac": owners(bond["mac"]),
                                 "slaves": {each["name"]: each for each in bond["slaves"]}}
                  for bond in host.ctl_json("show")}
-        found = devices(host)
-        for name in found:
-            if name not in host.links:
-                found[name]["address"] = None
+        for name in found.keys() - mac_of.keys():
+            found[name]["address"] = owners(found[name]["address"])
         if not any(bond["policy"] for bond in bonds.values()):
             for device in found.values():
                 device["programs"] = [[ASK_NOBODY.get(name, name) for name in names]
@@ -240,11 +256,11 @@ class Case:
             wanted = [self.before if done.returncode else self.after]
         state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 10,
                                 part=shown)
-        may_be_between = done.returncode == LOST and self.verb.in_parts
+        may_be_between = self.verb.is_asked or done.returncode == LOST and self.verb.in_parts
         found = [] if may_be_between or state["shown"] in (each["shown"] for each in wanted) else [
             f"status {done.returncode}, but {line}"
             for line in differences(state["shown"], wanted[0]["shown"])]
-        if state != self.after and done.returncode:
+        if state != self.after and (done.returncode or self.verb.is_asked):
             state = self.try_again(found, "second try", shown, done.returncode == LOST)
         if state != self.after:
             found += [f"not healed: {line}"
@@ -276,20 +292,31 @@ class Case:
         with contextlib.suppress(AssertionError):  # it may not be needed again
             wait_for(lambda: self.host.log().count("faults: ") > tries, "", 2.5)
 
-    def check(self, armed, call, stays=False):
-        """Lets a call of one program fail. Returns what was wrong, as lines."""
+    def reached(self, is_there):
+        """As a finished process, for verbs that are not words of bondctl."""
+        status = LOST
+        with contextlib.suppress(AssertionError):
+            wait_for(is_there, "", 3)
+            status = 0
+        return subprocess.CompletedProcess("", status, "", "")
+
+    def has_traffic(self):
+        return self.reached(lambda: self.host.ping("10.0.0.2", timeout=0.3)).returncode == 0
+
+    def check(self, armed, call, stays=False, then=0):
+        """Lets a call of one program fail, or two. Returns what was wrong, as lines."""
         log_size = len(self.host.log())
-        with armed.armed(*call, stays):
+        with armed.armed(*call, stays, then):
             done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
-            if stays and self.host.bondd.poll() is None:
+            if stays and not then and self.host.bondd.poll() is None:
                 self.wait_tried_again()
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
             return []
-        found = []
+        found = [] if not self.verb.carries or self.has_traffic() else ["no traffic"]
         if self.host.bondd.poll() is not None:
             if self.host.bondd.returncode != 1 or self.verb is not VERBS["start"]:
-                found = [f"bondd ended with {self.host.bondd.returncode}"]
+                found.append(f"bondd ended with {self.host.bondd.returncode}")
             self.restart()
         if done.returncode not in (0, 1, LOST) or (
                 self.verb is VERBS["start"] and done.returncode == LOST):
@@ -301,7 +328,8 @@ class Case:
             self.make()
         else:
             self.go_back()
-        return [f"call {call[1]} of its kind, {armed.failed}: {done.stderr.strip()}", *found,
+        return [f"call {call[1]} of its kind, {armed.failed}, then {then}: {done.stderr.strip()}",
+                *found,
                 *stack(log)] if found and not is_known(stack(log)) else []
 
 
@@ -331,6 +359,8 @@ class Verb:
     is_refused: bool = False
     goes_on: bool = False  # by itself, when it was refused
     in_parts: bool = False  # a part may be done when bondd is lost, and bondctl says so
+    carries: bool = False  # traffic, whatever becomes of it
+    is_asked: bool = False  # the device: it may refuse, and the verb goes on; it is asked again
 
 
 def applies(text, *words):
@@ -341,33 +371,71 @@ def loads_policy(case, environment):
     return case.do(("policy", "load", "bond0", WANTED), environment)
 
 
+def goes_up(case, _):
+    case.host.ip("addr", "replace", "10.0.0.1/24", "dev", "bond0")
+    case.host.ip("link", "set", "bond0", "up")
+    return case.reached(case.has_traffic)
+
+
+def creates_anew(case, _):
+    """The first slave's MAC address would stay."""
+    case.must(("delete", "bond0"))
+    return case.do(CREATE)
+
+
+def gives_mtu(mtu):
+    def do(case, _):
+        case.host.ip("link", "set", "bond0", "mtu", str(mtu))
+        return case.reached(lambda: {case.host.link(name)["mtu"]
+                                     for name in ("bond0", "l0", "l1")} == {mtu})
+    return do
+
+
+def sets_carrier(state, active):
+    def do(case, _):
+        case.host.far.ip("link", "set", "l0", state)
+        return case.reached(lambda: case.host.show()["active_slave"] == active and
+                            case.host.show()["mac"] == case.host.link(active)["address"])
+    return do
+
+
 CREATE = ("create", "bond0", "mode", "balance-xor", "hash_seed", "7")
 ADD = ("add-slave", "bond0", "l0", "l1", "weight", "2")
-BOND = (CREATE, ADD)
+BOND = (CREATE, ADD, goes_up)
 CONVERT = ("set", "bond0", "device", "veth")
 UNLOAD = ("policy", "unload", "bond0")
 VERBS = {
     "create": Verb(CREATE, ("delete", "bond0")),
     "delete": Verb(("delete", "bond0"), applies(BEFORE), (applies(BEFORE),), goes_on=True),
-    "add-slave": Verb(ADD, ("del-slave", "bond0", "l0", "l1"), (CREATE,)),
+    "add-slave": Verb(ADD, creates_anew, (CREATE,)),
     "del-slave": Verb(("del-slave", "bond0", "l0", "l1"), ADD, BOND, goes_on=True),
     "set": Verb(("set", "bond0", "xmit_hash_policy", "layer3+4", "miimon", "50", "min_links", "1",
                  "path", "direct", "mode", "balance-rr"),
                 ("set", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer2", "miimon",
-                 "100", "min_links", "0", "path", "counted"), BOND, in_parts=True),
+                 "100", "min_links", "0", "path", "counted"), BOND, in_parts=True, carries=True),
     "set-slave": Verb(("set-slave", "bond0", "l0", "queue_id", "5", "weight", "3", "drain", "on"),
                       ("set-slave", "bond0", "l0", "queue_id", "0", "weight", "2", "drain", "off"),
-                      BOND, in_parts=True),
+                      BOND, in_parts=True, carries=True),
     "apply": Verb(applies(AFTER), applies(BEFORE), (applies(BEFORE),)),
     "rollback": Verb(("rollback", "bond0"), applies(AFTER, "--confirm", "600"),
                      (applies(BEFORE), applies(AFTER, "--confirm", "600")), goes_on=True),
-    "policy-load": Verb(loads_policy, UNLOAD, BOND),
-    "policy-unload": Verb(UNLOAD, loads_policy, (*BOND, loads_policy)),
-    "takeover": Verb(("takeover", "bond7"), prepare=BOND, is_refused=True),
-    "handback": Verb(("handback", "bond0"), prepare=BOND, is_refused=True),
-    "convert": Verb(CONVERT, CONVERT, BOND),
-    "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND),
+    "policy-load": Verb(loads_policy, UNLOAD, BOND, carries=True),
+    "policy-unload": Verb(UNLOAD, loads_policy, (*BOND, loads_policy), carries=True),
+    "takeover": Verb(("takeover", "bond7"), prepare=BOND, is_refused=True, carries=True),
+    "handback": Verb(("handback", "bond0"), prepare=BOND, is_refused=True, carries=True),
+    "convert": Verb(CONVERT, CONVERT, BOND, carries=True),
+    "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND, carries=True),
+    "set-hook": Verb(("set", "bond0", "rx_hook", "xdp"), ("set", "bond0", "rx_hook", "tc"), BOND,
+                     carries=True, is_asked=True),
+    "mtu": Verb(gives_mtu(1400), gives_mtu(1500), BOND, in_parts=True, carries=True),
+    "failover-active": Verb(
+        sets_carrier("down", "l1"), sets_carrier("up", "l0"),
+        (("create", "bond0", "mode", "active-backup", "fail_over_mac", "active", "primary", "l0"),
+         ("add-slave", "bond0", "l0", "l1"), goes_up), carries=True),
 }
+# Those that change devices.
+OF_DEVICES = ("delete", "del-slave", "set", "convert", "start", "set-hook",
+              "mtu", "failover-active")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
 
@@ -396,14 +464,27 @@ def calls(case, armed, share):
     return [(stack, nth) for stack, nth in found if stack % SHARES == share]
 
 
-def let_fail(tmp_path, program, name, share, stays):
+def once(call):
+    return [{"call": call}]
+
+
+def for_a_while(call):
+    return [{"call": call, "stays": True}]
+
+
+def with_a_later_one(call):
+    return [{"call": call, "then": then, "stays": bool((call[0] // SHARES + i) % 2)}
+            for i, then in enumerate(LATER)]
+
+
+def let_fail(tmp_path, program, name, share, ways):
     signal.alarm(DEADLINE * PATIENCE)
     bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
     case = Case(VERBS[name], bondd)
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
-        found = [line for call in calls(case, armed, share)
-                 for line in case.check(armed, call, stays)]
+        found = [line for call in calls(case, armed, share) for way in ways(call)
+                 for line in case.check(armed, **way)]
         found += case.leftovers()
     finally:
         case.lab.close()
@@ -415,7 +496,7 @@ def let_fail(tmp_path, program, name, share, stays):
 @pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
                          [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
 def test_each_call_fails_once(tmp_path, program, name, share):
-    let_fail(tmp_path, program, name, share, False)
+    let_fail(tmp_path, program, name, share, once)
 
 
 @pytest.mark.variants(1)
@@ -423,4 +504,11 @@ def test_each_call_fails_once(tmp_path, program, name, share):
 @pytest.mark.parametrize("name", ["del-slave", "delete"], indirect=True)
 def test_each_call_fails_for_a_while(tmp_path, name, share):
     """What could not be restored is restored when it can be."""
-    let_fail(tmp_path, "bondd", name, share, True)
+    let_fail(tmp_path, "bondd", name, share, for_a_while)
+
+
+@pytest.mark.variants(1)
+@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("name", OF_DEVICES, indirect=True)
+def test_two_calls_fail(tmp_path, name, share):
+    let_fail(tmp_path, "bondd", name, share, with_a_later_one)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A library for LD_PRELOAD that lets one system call of the program's first thread fail. A test
- * writes into the file XBOND_TEST_FAULTS which one (`struct faults`), and reads there which there
- * were. A call is known by the stack of those who made it, which the next run has too, and not by
- * its number, which a timer changes. The failing call and its stack are written to stderr. A call
- * fails as the kernel lets it fail on a host that is short of something; calls that cannot fail so
- * are left alone, and so are those of a thread for itself (epoll_wait, futex), which would end any
- * program.
+ * A library for LD_PRELOAD that lets a system call of the program's first thread fail, or two. A
+ * test writes into the file XBOND_TEST_FAULTS which ones (`struct faults`), and reads there which
+ * there were. A call is known by the stack of those who made it, which the next run has too, and
+ * not by its number, which a timer changes. The failing call and its stack are written to stderr. A
+ * call fails as the kernel lets it fail on a host that is short of something; calls that cannot
+ * fail so are left alone, and so are those of a thread for itself (epoll_wait, futex), which would
+ * end any program.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -47,7 +47,8 @@ struct faults {
 	uint32_t seen;	     /* calls of that stack since the test set it to 0 */
 	uint32_t count;	     /* calls that were recorded */
 	uint32_t is_recording;
-	uint32_t stays;	       /* so do all later calls from the same place */
+	uint32_t then;	       /* so many calls after it another one fails; 0: none, or it did */
+	uint32_t stays;	       /* so do all later calls from the same places */
 	char failed[24];       /* the function that failed */
 	uint64_t stack[CALLS]; /* of each call that was recorded */
 };
@@ -89,13 +90,20 @@ static uint64_t faults_stack(void *const *frames, int count)
 /* A later call for the same thing differs only in the outer frames. */
 static int faults_is_chosen(uint64_t stack, uint64_t near)
 {
-	static uint64_t place;
+	static uint64_t place, next_place;
 
 	if (stack == faults->fail_stack && ++faults->seen == faults->fail_nth) {
-		place = near;
+		place = next_place = near;
 		return 1;
 	}
-	return faults->stays && faults->seen >= faults->fail_nth && near == place;
+	if (faults->seen < faults->fail_nth)
+		return 0;
+	if (faults->stays && (near == place || near == next_place))
+		return 1;
+	if (!faults->then || --faults->then)
+		return 0;
+	next_place = near;
+	return 1;
 }
 
 static int faults_is_due(const char *function, int error)
