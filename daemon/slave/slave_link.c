@@ -165,20 +165,24 @@ struct part mtu_part = {
 	.settle = mtu_settle,
 };
 
-/* If somebody else put it there before, or nobody knows, it stays. */
+/* If somebody else put it there before, it stays. -EINVAL: the device has no lists. */
 static int slow_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	int is_there = multicast_is_static((int)slave->ifindex, multicast_slow_protocols);
+	int r = multicast_is_static((int)slave->ifindex, multicast_slow_protocols);
 
-	(void)err;
-	if (is_there > 0)
+	if (r > 0)
 		return 0;
-	if (!is_there)
+	if (!r) {
 		slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
-	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
-		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
-	return 0;
+		r = multicast_add((int)slave->ifindex, multicast_slow_protocols);
+		if (r)
+			slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
+	}
+	if (!r || r == -EINVAL)
+		return 0;
+	return err_set(err, -r, "%s cannot join the group of the slow protocols: %s", slave->name,
+		       strerror(-r));
 }
 
 /* A device that moves loses its lists. */

@@ -13,6 +13,7 @@ import collections
 import contextlib
 import ctypes
 import dataclasses
+import json
 import mmap
 import os
 import re
@@ -115,8 +116,13 @@ class Injector:
 def devices(host):
     """What a verb may change of a device, with its programs, in the order in which they run."""
     keys = ("address", "mtu", "promiscuity", "allmulti", "ifalias", "master")
+    filters = collections.defaultdict(list)
+    for each in json.loads(host.run("bridge", "-j", "fdb", "show").stdout):
+        if not each["mac"].startswith("33:33:ff"):  # of IPv6 addresses, which come by themselves
+            filters[each["ifname"]].append(each["mac"])
     return {link["ifname"]: {key: link.get(key) for key in keys} | {
         "up": "UP" in link["flags"],
+        "filters": sorted(filters[link["ifname"]]),
         "xdp": link.get("xdp", {}).get("prog", {}).get("name"),
         "programs": [order(host, link["ifname"], hook) for hook in (TCX_INGRESS, TCX_EGRESS)]}
             for link in host.ip_json("-d", "link", "show")}
@@ -197,7 +203,7 @@ class Case:
                                 "slaves": {each["name"]: each for each in bond["slaves"]}}
                  for bond in host.ctl_json("show")}
         for name in found.keys() - mac_of.keys():
-            found[name]["address"] = owners(found[name]["address"])
+            found[name] |= {"address": owners(found[name]["address"]), "filters": None}
         if not any(bond["policy"] for bond in bonds.values()):
             for device in found.values():
                 device["programs"] = [[ASK_NOBODY.get(name, name) for name in names]
@@ -434,7 +440,7 @@ VERBS = {
          ("add-slave", "bond0", "l0", "l1"), goes_up), carries=True),
 }
 # Those that change devices.
-OF_DEVICES = ("delete", "del-slave", "set", "convert", "start", "set-hook",
+OF_DEVICES = ("delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
               "mtu", "failover-active")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
