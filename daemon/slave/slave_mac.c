@@ -253,7 +253,8 @@ static void slave_mac_warn_of_host(struct bond *bond, const struct xbond_slave *
 
 /*
  * The record comes before the change: deleting an address that is not there yet does no harm. An
- * address that somebody else put there must not be deleted.
+ * address that somebody else put there must not be deleted. After any other failure it may be
+ * there, because the kernel's answer may be what was lost.
  */
 static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
@@ -268,10 +269,12 @@ static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, st
 		return 0;
 	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
 	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, &why);
-	if (r)
+	if (!r)
+		slave_mac_warn_of_host(bond, slave);
+	else if (r == -EEXIST)
 		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 	else
-		slave_mac_warn_of_host(bond, slave);
+		slave_mac_drop_filter(bond, slave);
 	if (!r || r == -EEXIST)
 		return 0;
 	return err_set(err, -r, "%s cannot receive for the bond's MAC address besides its own (%s)",

@@ -433,6 +433,8 @@ VERBS = {
     "start": Verb(lambda case, _: case.start_faulty(), prepare=BOND, carries=True),
     "set-hook": Verb(("set", "bond0", "rx_hook", "xdp"), ("set", "bond0", "rx_hook", "tc"), BOND,
                      carries=True, is_asked=True),
+    "set-macs": Verb(("set", "bond0", "mac_policy", "filter"),
+                     ("set", "bond0", "mac_policy", "set"), BOND, carries=True),
     "mtu": Verb(gives_mtu(1400), gives_mtu(1500), BOND, in_parts=True, carries=True),
     "failover-active": Verb(
         sets_carrier("down", "l1"), sets_carrier("up", "l0"),
@@ -441,7 +443,7 @@ VERBS = {
 }
 # Those that change devices.
 OF_DEVICES = ("delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
-              "mtu", "failover-active")
+              "set-macs", "mtu", "failover-active")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
 
