@@ -301,8 +301,43 @@ static void fail_over_mac_stop(struct bond *bond, bool is_over)
 	state->turn = sd_event_source_disable_unref(state->turn);
 }
 
+/* At the failover a slave may not have taken the address that it was to have. */
+static bool fail_over_mac_is_left(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_NONE ||
+	    pin->active_slot >= XBOND_MAX_SLAVES || !bond_is_member(bond, pin->active_slot))
+		return false;
+	return memcmp(bond_slave(bond, pin->active_slot)->mac, pin->mac, XBOND_MAC_SIZE) ||
+	       mac_swap_is_half(bond);
+}
+
+static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
+			       const struct link_info *link, bool gone)
+{
+	(void)slot;
+	(void)news;
+	(void)link;
+	(void)gone;
+	return fail_over_mac_is_left(bond);
+}
+
+static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t news)
+{
+	(void)news;
+	if (slot == PART_BOND && fail_over_mac_is_left(bond)) {
+		bond->evaluation.macs_due = true;
+		fail_over_mac_settle(bond);
+	}
+	return false;
+}
+
 struct part fail_over_mac_part = {
 	.bond_size = sizeof(struct fail_over_mac),
+	.hears = NEWS_TIME,
+	.hear = fail_over_mac_hear,
+	.settle = fail_over_mac_retry,
 	.start = fail_over_mac_start,
 	.decided = fail_over_mac_decided,
 	.stop = fail_over_mac_stop,

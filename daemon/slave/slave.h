@@ -116,6 +116,8 @@ struct mac_swap {
  * slave. Does nothing if that is so already, or if no slave is active.
  */
 void mac_swap_settle(struct bond *bond);
+/* Has a slave that is not active the bond's address, too? */
+bool mac_swap_is_half(struct bond *bond);
 /*
  * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its
  * address like that. One that went down for it would lose its carrier, so one failover would lead

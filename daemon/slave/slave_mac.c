@@ -54,12 +54,15 @@ static void mac_swap_give_spare(struct bond *bond, unsigned int slot)
 		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
 }
 
+/* If it fails, what the slave has may be the bond's address: then it is tried again. */
 static void mac_swap_change(struct bond *bond, unsigned int slot)
 {
 	struct err err;
 
-	if (slave_mac_set(bond, slot, &err))
-		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
+	if (!slave_mac_set(bond, slot, &err))
+		return;
+	event_error(bond_pin(bond)->name, NULL, "%s", err.text);
+	memcpy(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 }
 
 /* Two slaves have one address after a change of mode, or after a bondd that died in between. */
@@ -108,6 +111,13 @@ void mac_swap_tell(struct bond *bond)
 	learning_now(bond);
 	parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);
 	client_rounds_settle(bond);
+}
+
+bool mac_swap_is_half(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return mac_swap_is_on(bond) && mac_swap_holder(bond, pin->mac, pin->active_slot) >= 0;
 }
 
 void mac_swap_settle(struct bond *bond)

@@ -204,6 +204,8 @@ class Case:
                  for bond in host.ctl_json("show")}
         for name in found.keys() - mac_of.keys():
             found[name] |= {"address": owners(found[name]["address"]), "filters": None}
+        for slave in bonds["bond0"]["slaves"].values() if self.verb.swaps else ():
+            slave["mac"] = found[slave["name"]]["address"] = None
         if not any(bond["policy"] for bond in bonds.values()):
             for device in found.values():
                 device["programs"] = [[ASK_NOBODY.get(name, name) for name in names]
@@ -367,6 +369,7 @@ class Verb:
     in_parts: bool = False  # a part may be done when bondd is lost, and bondctl says so
     carries: bool = False  # traffic, whatever becomes of it
     is_asked: bool = False  # the device: it may refuse, and the verb goes on; it is asked again
+    swaps: bool = False  # MAC addresses of slaves: which one the others have does not matter
 
 
 def applies(text, *words):
@@ -436,14 +439,15 @@ VERBS = {
     "set-macs": Verb(("set", "bond0", "mac_policy", "filter"),
                      ("set", "bond0", "mac_policy", "set"), BOND, carries=True),
     "mtu": Verb(gives_mtu(1400), gives_mtu(1500), BOND, in_parts=True, carries=True),
-    "failover-active": Verb(
+    **{f"failover-{which}": Verb(
         sets_carrier("down", "l1"), sets_carrier("up", "l0"),
-        (("create", "bond0", "mode", "active-backup", "fail_over_mac", "active", "primary", "l0"),
-         ("add-slave", "bond0", "l0", "l1"), goes_up), carries=True),
+        (("create", "bond0", "mode", "active-backup", "fail_over_mac", which, "primary", "l0"),
+         ("add-slave", "bond0", "l0", "l1"), goes_up),
+        carries=True, swaps=which == "follow") for which in ("active", "follow")},
 }
 # Those that change devices.
 OF_DEVICES = ("delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
-              "set-macs", "mtu", "failover-active")
+              "set-macs", "mtu", "failover-active", "failover-follow")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
 
