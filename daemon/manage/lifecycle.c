@@ -73,6 +73,11 @@ static int lifecycle_refuse_ending(struct bond *bond, struct err *err)
 {
 	char left[RESTORED_TEXT_SIZE];
 
+	if (bond_pin(bond)->state == XBOND_BOND_CREATING)
+		return err_set(err, EAGAIN,
+			       "%s could not be made, and its device not be removed; bondd tries "
+			       "it again",
+			       bond_pin(bond)->name);
 	return err_set(err, EAGAIN,
 		       "%s is deleted, but not all of its slaves are as before (%s); "
 		       "bondd tries it again",
@@ -140,6 +145,22 @@ int lifecycle_start(struct bond *bond, struct err *err)
 	return r ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
+/* Until its slaves and its device are as before, it keeps its pins. */
+static void lifecycle_end_later(struct bond *bond)
+{
+	parts_stop(bond, true);
+	bond->next = bond->daemon->ending;
+	bond->daemon->ending = bond;
+}
+
+/* The devices of a bond that could not be made. */
+static int lifecycle_remove_made(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return pin->state == XBOND_BOND_CREATING ? device_remove(&bond->daemon->nl, pin) : 0;
+}
+
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		     const struct xbond_settings *settings, struct err *err)
 {
@@ -176,10 +197,13 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		r = xdp_settle_tx(bond, err);
 	if (!r)
 		r = lifecycle_start(bond, err);
-	if (r) {
-		if (device_remove(&daemon->nl, bond_pin(bond)))
-			event_warning(first.name, NULL, "the device %s could not be removed again",
-				      bond_pin(bond)->port_name);
+	if (r && lifecycle_remove_made(bond)) {
+		event_warning(first.name, NULL,
+			      "the device %s could not be removed; bondd tries it again",
+			      bond_pin(bond)->port_name);
+		lifecycle_end_later(bond);
+		return r;
+	} else if (r) {
 		lifecycle_free(bond, true);
 		return r;
 	}
@@ -196,21 +220,17 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 
 int lifecycle_end(struct bond *bond, struct err *err)
 {
-	struct daemon *daemon = bond->daemon;
-
 	bond->device.port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	awaited_remove(bond, NULL);
-	announce_no_more(daemon->announcer, (int)bond_pin(bond)->port_ifindex);
+	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
 	if (!bond_slave_count(bond)) {
 		lifecycle_free(bond, true);
 		return 0;
 	}
-	parts_stop(bond, true);
-	bond->next = daemon->ending;
-	daemon->ending = bond;
+	lifecycle_end_later(bond);
 	return lifecycle_refuse_ending(bond, err);
 }
 
@@ -219,7 +239,7 @@ static bool lifecycle_end_again(struct bond **at)
 {
 	struct bond *bond = *at;
 
-	if (slave_undo_left(bond))
+	if (slave_undo_left(bond) || lifecycle_remove_made(bond))
 		return false;
 	*at = bond->next;
 	lifecycle_free(bond, true);

@@ -446,7 +446,7 @@ VERBS = {
         carries=True, swaps=which == "follow") for which in ("active", "follow")},
 }
 # Those that change devices.
-OF_DEVICES = ("delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
+OF_DEVICES = ("create", "delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
               "set-macs", "mtu", "failover-active", "failover-follow")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
