@@ -9,7 +9,6 @@
 #include "lacp/machines.h"
 
 #define ORACLE_STEPS 8 /* asked at one step of so many, for its cost */
-#define NOWHERE ((struct end){ .system = -1 })
 /* In a frame. */
 #define AT_VERSION 15
 #define AT_TERMINATOR 72
@@ -50,15 +49,6 @@ void world_fail(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
-static void note_trouble(struct world *world, struct end end)
-{
-	struct end peer = world_port(world, end)->peer;
-
-	world_port(world, end)->troubled_ns = world->now_ns;
-	if (peer.system >= 0)
-		world_port(world, peer)->troubled_ns = world->now_ns;
-}
-
 /* What partners say that are none of ours. */
 static void add_habits(const struct system *system, uint8_t *octets)
 {
@@ -72,23 +62,6 @@ static void add_habits(const struct system *system, uint8_t *octets)
 	memcpy(octets + AT_TERMINATOR, retry_count, sizeof(retry_count));
 }
 
-/* Of what is told four times, some words arrive, unless many get lost. */
-static void lose_pdu(struct world *world, struct end from)
-{
-	struct port *port = world_port(world, from);
-
-	port->lose--;
-	memmove(port->lost_ns, port->lost_ns + 1, sizeof(port->lost_ns) - sizeof(*port->lost_ns));
-	port->lost_ns[2] = world->now_ns;
-	if (port->lost_ns[0] + 10 * SECOND > world->now_ns)
-		note_trouble(world, from);
-	port->blind_ns = world->now_ns + SECOND + 100 * MS;
-	if (world->verbose)
-		printf("  %8.3f %c.%u sends an LACPDU that gets lost\n",
-		       (double)(world->now_ns - SECOND) / 1e9, world->system[from.system].name,
-		       from.slot + 1);
-}
-
 void world_send(struct world *world, struct end from, const uint8_t *octets)
 {
 	struct port *port = world_port(world, from);
@@ -97,7 +70,7 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	if (octets[14] == 1)
 		check_sent(world, from, octets);
 	if (port->lose && octets[14] == 1) {
-		lose_pdu(world, from);
+		cable_lose_pdu(world, from);
 		return;
 	}
 	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
@@ -222,7 +195,7 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 		struct port *port = &system->port[slot];
 
 		port->exists = true;
-		port->peer = NOWHERE;
+		port->peer = WORLD_NOWHERE;
 		port->config = default_port(index, slot);
 		lacp_port_add(&system->lacp, slot, &port->config, world->now_ns);
 		lacp_thread_hold_begin(&port->hold);
@@ -266,7 +239,7 @@ static void change_link(struct world *world, struct end end)
 		lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
 }
 
-static void update_link(struct world *world, struct end end)
+void world_update_link(struct world *world, struct end end)
 {
 	change_link(world, end);
 	world_evaluate(&world->system[end.system], true);
@@ -276,7 +249,7 @@ void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config)
 {
 	world_port(world, end)->config = *config;
-	update_link(world, end);
+	world_update_link(world, end);
 }
 
 void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
@@ -306,7 +279,7 @@ void world_port_remove(struct world *world, struct end end)
 
 	port->exists = false;
 	port->timer_ns = 0;
-	note_trouble(world, end);
+	cable_note_trouble(world, end);
 	if (system->away) {
 		port->collecting = port->distributing = false;
 		return;
@@ -330,64 +303,6 @@ void world_port_add(struct world *world, struct end end)
 	world_evaluate(&world->system[end.system], false);
 }
 
-static void drop_frames(struct world *world, struct end end)
-{
-	for (unsigned int i = 0; i < world->count;) {
-		struct end to = world->frame[i].to;
-
-		if (to.system == end.system && to.slot == end.slot)
-			world->frame[i] = world->frame[--world->count];
-		else
-			i++;
-	}
-}
-
-static void unplug(struct world *world, struct end end)
-{
-	struct end peer = world_port(world, end)->peer;
-
-	if (peer.system < 0)
-		return;
-	drop_frames(world, end);
-	drop_frames(world, peer);
-	world_port(world, end)->peer = NOWHERE;
-	world_port(world, peer)->peer = NOWHERE;
-	world_port(world, end)->cut = world_port(world, peer)->cut = false;
-	update_link(world, end);
-	update_link(world, peer);
-}
-
-void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns)
-{
-	unplug(world, a);
-	unplug(world, b);
-	world_port(world, a)->peer = b;
-	world_port(world, b)->peer = a;
-	world_port(world, a)->delay_ns = world_port(world, b)->delay_ns = delay_ns;
-	update_link(world, a);
-	update_link(world, b);
-}
-
-void world_cut(struct world *world, struct end end, bool cut)
-{
-	struct end peer = world_port(world, end)->peer;
-
-	if (peer.system < 0)
-		return;
-	if (cut) {
-		drop_frames(world, end);
-		drop_frames(world, peer);
-	}
-	world_port(world, end)->cut = world_port(world, peer)->cut = cut;
-	update_link(world, end);
-	update_link(world, peer);
-}
-
-void world_lose(struct world *world, struct end end, unsigned int count)
-{
-	world_port(world, end)->lose = count;
-}
-
 void world_newer(struct world *world, int index)
 {
 	world->system[index].newer = true;
@@ -398,17 +313,11 @@ void world_individual(struct world *world, int index)
 	world->system[index].individual = true;
 }
 
-void world_loss(struct world *world, struct end end, unsigned int percent)
-{
-	world_port(world, end)->loss = percent;
-	world_port(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
-}
-
 void world_stop(struct world *world, int index, bool stopped)
 {
 	world->system[index].stopped = stopped;
 	for (unsigned int slot = 0; slot < world->system[index].ports; slot++)
-		update_link(world, (struct end){ .system = index, .slot = slot });
+		world_update_link(world, (struct end){ .system = index, .slot = slot });
 }
 
 int world_drain(struct world *world, struct end end)

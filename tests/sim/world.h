@@ -19,6 +19,7 @@
 #define RING 64
 #define MS 1000000ull
 #define SECOND 1000000000ull
+#define WORLD_NOWHERE ((struct end){ .system = -1 })
 
 struct end {
 	int system; /* -1: none */
@@ -139,14 +140,21 @@ void world_run(struct world *world, uint64_t duration_ns);
 unsigned int world_carrying(const struct system *system);
 void world_send(struct world *world, struct end from, const uint8_t *octets);
 
-/* world.c and arrival.c of each other. */
+/* What world.c, cable.c and arrival.c know of each other. */
 extern const struct lacp_outputs world_outputs;
 struct port *world_port(struct world *world, struct end end);
 struct end world_end(const struct system *system, unsigned int slot);
+/* The link of the port is now what its cable, its bond and its monitor make of it. */
+void world_update_link(struct world *world, struct end end);
 /* Runs the machines of a system whose daemon is there; configured: options were set. */
 void world_evaluate(struct system *system, bool configured);
 /* The frame has arrived, and is no longer under way. */
 void world_deliver(struct world *world, struct frame *frame);
+
+/* cable.c: an LACPDU of the port gets lost. */
+void cable_lose_pdu(struct world *world, struct end from);
+/* What PDUs tell of this link may come late. */
+void cable_note_trouble(struct world *world, struct end end);
 
 /*
  * hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next
