@@ -17,7 +17,7 @@ void world_away(struct world *world, int index)
 {
 	struct system *system = &world->system[index];
 
-	if (system->away)
+	if (system->away || system->is_reference)
 		return;
 	system->away = true;
 	system->away_ns = world->now_ns;
@@ -151,7 +151,8 @@ static void die_of(struct world *world, struct system *system, const struct xbon
 
 void world_doom(struct world *world, int index)
 {
-	world->system[index].doomed = !world->system[index].away;
+	world->system[index].doomed =
+		!world->system[index].away && !world->system[index].is_reference;
 }
 
 /* What the program hands on is read at once, or when the daemon is back. */
@@ -170,6 +171,11 @@ void world_deliver(struct world *world, struct frame *frame)
 		print_frame(world, copy.to, copy.octets);
 	if (copy.octets[14] == 1 && system->individual) /* what it believes of itself */
 		copy.octets[AT_PARTNER_STATE] |= LACP_AGGREGATION;
+	if (system->is_reference) {
+		reference_hear(system, copy.to.slot, copy.octets);
+		world_evaluate(system, false);
+		return;
+	}
 	note_words(world, copy.to, copy.octets, world->now_ns);
 	pdu = hold_receive(world, copy.to, copy.octets);
 	if (!pdu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cables between ports: where they are plugged, which are cut, and what gets lost on them. Called by
- * world.c, and by scenarios, histories and the explorer.
+ * Cables between ports: where they are plugged, which are cut, and what gets lost on them. Called
+ * by world.c, and by scenarios, histories and the explorer.
  */
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,9 @@ void world_loss(struct world *world, struct end end, unsigned int percent)
 	world_port(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
 }
 
-/* Of what is told four times, some words arrive, unless many get lost. */
+/*
+ * Of what we tell four times, some words arrive, unless many get lost. A reference tells it once.
+ */
 void cable_lose_pdu(struct world *world, struct end from)
 {
 	struct port *port = world_port(world, from);
@@ -89,7 +91,8 @@ void cable_lose_pdu(struct world *world, struct end from)
 	port->lose--;
 	memmove(port->lost_ns, port->lost_ns + 1, sizeof(port->lost_ns) - sizeof(*port->lost_ns));
 	port->lost_ns[2] = world->now_ns;
-	if (port->lost_ns[0] + 10 * SECOND > world->now_ns)
+	if (port->lost_ns[0] + 10 * SECOND > world->now_ns ||
+	    world->system[from.system].is_reference)
 		cable_note_trouble(world, from);
 	port->blind_ns = world->now_ns + SECOND + 100 * MS;
 	if (world->verbose)

@@ -65,8 +65,9 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 	if (port->exists && port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)
 		world_fail(world, "%c.%u sends a fourth PDU in a second", system->name,
 			   from.slot + 1);
-	if (port->named && memcmp(port->name, octets + 18, sizeof(port->name)) &&
-	    octets[32] & LACP_COLLECTING && !is_individual(world, port->peer))
+	if (port->named && !system->is_reference &&
+	    memcmp(port->name, octets + 18, sizeof(port->name)) && octets[32] & LACP_COLLECTING &&
+	    !is_individual(world, port->peer))
 		world_fail(world, "%c.%u has a new name and does not leave first", system->name,
 			   from.slot + 1);
 	memcpy(port->name, octets + 18, sizeof(port->name));
@@ -139,6 +140,12 @@ static void check_partner(struct world *world, const struct system *system, unsi
 	    memcmp(believed, state->partner.system, LACP_MAC_SIZE) != 0)
 		world_fail(world, "%c.%u carries with a partner that is not to be believed",
 			   system->name, slot + 1);
+}
+
+static void check_machines(struct world *world, const struct system *system, unsigned int slot)
+{
+	check_port(world, system, slot);
+	check_partner(world, system, slot);
 }
 
 /* The same of what the programs do. */
@@ -233,6 +240,12 @@ uint64_t check_by_lacp(const struct system *system)
 	return slots;
 }
 
+/* A reference goes without a word. */
+static bool is_mute(const struct system *system, unsigned int slot)
+{
+	return system->is_reference && (system->stopped || system->port[slot].held);
+}
+
 /* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went. */
 static void note_trouble(struct world *world, struct system *system, unsigned int slot)
 {
@@ -244,7 +257,8 @@ static void note_trouble(struct world *world, struct system *system, unsigned in
 		return;
 	far = &world->system[peer.system].port[peer.slot];
 	if (port->loss || far->loss || system->away || world->system[peer.system].away ||
-	    !port->exists || !far->exists)
+	    !port->exists || !far->exists || is_mute(system, slot) ||
+	    is_mute(&world->system[peer.system], peer.slot))
 		port->troubled_ns = world->now_ns;
 }
 
@@ -361,9 +375,10 @@ void check_world(struct world *world)
 			continue;
 		check_reach(world, system);
 		for (unsigned int slot = 0; slot < system->ports; slot++) {
-			(system->away ? check_held_port : check_port)(world, system, slot);
-			if (!system->away)
-				check_partner(world, system, slot);
+			if (system->away)
+				check_held_port(world, system, slot);
+			else if (!system->is_reference)
+				check_machines(world, system, slot);
 			check_flow(world, system, slot);
 			check_stopped(world, system, slot);
 		}

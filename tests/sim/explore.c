@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every history of two systems with two links, and of three in a triangle, up to so many bad moves:
- * before each event, each move is tried. Without a move a state has one successor, so a state that
- * was reached before, with as many moves left, needs no second look. When a state comes again in
- * the same history, nothing changes any more, and the goals must have come about.
+ * Every history of two systems with two links, of which one may be a reference, and of three in a
+ * triangle, up to so many bad moves: before each event, each move is tried. Without a move a state
+ * has one successor, so a state that was reached before, with as many moves left, needs no second
+ * look. When a state comes again in the same history, nothing changes any more, and the goals must
+ * have come about.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,16 +31,27 @@ static const char *const sides[] = {
 	"lacp_rate fast min_links 2 min_links_lacp on",
 };
 
+/* The other side, if it is a reference. */
+static const char *const references[] = {
+	"",
+	"lacp_rate fast",
+	"lacp_active off",
+	"lacp_rate fast coupled_control off",
+	"lacp_rate fast max_links 1",
+	"lacp_rate fast max_links 1 ad_actor_sys_prio 1",
+};
+
 /* How the systems are connected. The third has the options of the last one of the sides. */
 static const struct shape {
 	const char *name, *cables;
-	int systems;
+	int ours, systems;
 	/* So long after a move the goals must have come about, too. LAGs that do not know each
 	 * other send at times of their own, so their states hardly come again. */
 	uint64_t settled_ns;
 } shapes[] = {
-	{ "two systems", "A.1 B.1 A.2 B.2", 2, LACP_NEVER },
-	{ "a triangle", "A.1 B.1 B.2 C.1 C.2 A.2", 3, 150 * SECOND },
+	{ "a reference", "A.1 B.1 A.2 B.2", 1, 2, LACP_NEVER },
+	{ "two systems", "A.1 B.1 A.2 B.2", 2, 2, LACP_NEVER },
+	{ "a triangle", "A.1 B.1 B.2 C.1 C.2 A.2", 3, 3, 150 * SECOND },
 };
 
 /* Of state reached: with how many bad moves left, and in which history. */
@@ -129,7 +141,8 @@ static void explore_report(struct explorer *all)
 		return;
 	printf("# %s\n", all->world.failure);
 	for (int i = 0; i < all->shape->systems; i++)
-		printf("system %c %d %s\n", 'A' + i, LINKS, all->side[i]);
+		printf("system %c %d %s\n%s", 'A' + i, LINKS, all->side[i],
+		       all->world.system[i].is_reference ? "reference B\n" : "");
 	printf("cable %s\n", all->shape->cables);
 	for (unsigned int i = 0; i < all->depth; i++) {
 		printf("run %.10gms\n%s\n", (double)(all->move[i].at_ns - at_ns) / MS,
@@ -139,12 +152,14 @@ static void explore_report(struct explorer *all)
 	printf("run 300s\n\n");
 }
 
-/* A daemon that goes leaves its ports to hold. */
+/* A daemon that goes leaves its ports to hold. A reference takes another port before it is ready.
+ */
 static bool explore_goes_on(const struct explorer *all, const struct move *move, struct end end)
 {
 	const struct world *world = &all->world;
 
 	return world->steady[0][1] && move->is_small && (!all->depth || move->is_free) &&
+	       !(move->reorders && all->shape->ours == 1) &&
 	       (!move_is_absence(move) || world->system[end.system].lacp.state.config.hold);
 }
 
@@ -251,6 +266,8 @@ static void explore_begin(struct explorer *all, const char *a, const char *b)
 		options.system[5] = (uint8_t)('A' + index);
 		world_system(world, index, (char)('A' + index), LINKS, &options);
 	}
+	if (all->shape->ours == 1)
+		world_reference(world, 1);
 	while (sscanf(cables, "%1s.%u %1s.%u %n", x, &i[0], y, &i[1], &taken) == 4) {
 		world_cable(world, (struct end){ *x - 'A', i[0] - 1 },
 			    (struct end){ *y - 'A', i[1] - 1 }, MS);
@@ -258,32 +275,46 @@ static void explore_begin(struct explorer *all, const char *a, const char *b)
 	}
 }
 
+/* Of all pairs of options. */
+struct sum {
+	uint64_t states, histories;
+	unsigned int pairs;
+};
+
+static void explore_pair(struct explorer *all, const char *a, const char *b,
+			 unsigned int moves_left, struct sum *sum, bool verbose)
+{
+	explore_begin(all, a, b);
+	if (explore_is_contradiction(&all->world))
+		return;
+	explore_from(all, moves_left);
+	sum->states += all->states;
+	sum->histories += all->histories;
+	sum->pairs++;
+	if (verbose)
+		printf("%s, %s | %s: %" PRIu64 " states, %" PRIu64 " histories\n", all->shape->name,
+		       a, b, all->states, all->histories);
+}
+
 static void explore_shape(struct explorer *all, unsigned int moves_left, bool verbose)
 {
 	const unsigned int count = sizeof(sides) / sizeof(*sides);
-	uint64_t states = 0, histories = 0;
-	unsigned int pairs = 0;
+	const unsigned int others = sizeof(references) / sizeof(*references);
+	struct sum sum = { 0 };
 
-	for (unsigned int a = 0; a < count; a++)
-		for (unsigned int b = a; b < count; b++) {
-			explore_begin(all, sides[a], sides[b]);
-			if (explore_is_contradiction(&all->world))
-				continue;
-			explore_from(all, moves_left);
-			states += all->states;
-			histories += all->histories;
-			pairs++;
-			if (verbose)
-				printf("%s, %s | %s: %" PRIu64 " states, %" PRIu64 " histories\n",
-				       all->shape->name, sides[a], sides[b], all->states,
-				       all->histories);
-		}
+	for (unsigned int a = 0; a < count; a++) {
+		for (unsigned int b = a; all->shape->ours > 1 && b < count; b++)
+			explore_pair(all, sides[a], sides[b], moves_left, &sum, verbose);
+		for (unsigned int b = 0; all->shape->ours == 1 && b < others; b++)
+			explore_pair(all, sides[a], references[b], moves_left, &sum, verbose);
+	}
 	printf("%s, %u pairs of options, %u bad moves, at one state of %u: %" PRIu64
 	       " states, %" PRIu64 " histories, %u failures\n",
-	       all->shape->name, pairs, moves_left, all->share, states, histories, all->failures);
+	       all->shape->name, sum.pairs, moves_left, all->share, sum.states, sum.histories,
+	       all->failures);
 }
 
-int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int systems,
+int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int ours,
 		bool verbose)
 {
 	static struct explorer all;
@@ -291,7 +322,7 @@ int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, i
 	all.share = share;
 	all.pick = pick;
 	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		if (shapes[i].systems == systems) {
+		if (shapes[i].ours == ours) {
 			all.shape = &shapes[i];
 			explore_shape(&all, bad_moves, verbose);
 		}

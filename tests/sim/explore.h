@@ -22,6 +22,7 @@ struct move {
 	const char *words;
 	bool is_free;  /* it ends a fault, and costs nothing */
 	bool is_small; /* alone, it stops no traffic */
+	bool reorders; /* which ports carry may change */
 	/* Returns false if it is none now. Without it, the words set an option. */
 	bool (*make)(struct world *world, struct end end);
 };

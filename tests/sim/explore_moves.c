@@ -75,7 +75,7 @@ static bool move_good(struct world *world, struct end end)
 
 static bool move_away(struct world *world, struct end end)
 {
-	if (end.slot || world->system[end.system].away)
+	if (end.slot || world->system[end.system].away || world->system[end.system].is_reference)
 		return false;
 	world_away(world, end.system);
 	return true;
@@ -119,32 +119,32 @@ static bool move_first(struct world *world, struct end end)
 }
 
 const struct move move_table[] = {
-	{ "lose 1 @.#", false, true, move_lose },
-	{ "cut @.#", false, false, move_cut },
-	{ "mend @.#", true, true, move_mend },
-	{ "loss 100 @.#", false, false, move_deaf },
-	{ "loss 0 @.#", true, true, move_hear },
-	{ "bad @.#", false, false, move_bad },
-	{ "good @.#", true, true, move_good },
-	{ "away @", false, true, move_away },
-	{ "back @", true, true, move_back },
-	{ "stop @", false, false, move_stop },
-	{ "start @", true, true, move_start },
-	{ "port @.# actor_port_prio 1", false, true, move_first },
-	{ SET "lacp_rate fast", false, true, NULL },
-	{ SET "lacp_rate slow", false, true, NULL },
-	{ SET "lacp_active on", false, false, NULL },
-	{ SET "lacp_active off", false, false, NULL },
-	{ SET "coupled_control on", false, true, NULL },
-	{ SET "coupled_control off", false, true, NULL },
-	{ SET "max_links 0", false, true, NULL },
-	{ SET "max_links 1", false, true, NULL },
-	{ SET "lacp_fallback all", false, true, NULL },
-	{ SET "lacp_wtr 5", false, true, NULL },
-	{ SET "min_links 2 min_links_lacp on", false, false, NULL },
-	{ SET "lacp_partner C", false, false, NULL },
-	{ SET "lacp_partner none", true, true, NULL },
-	{ SET "ad_actor_system 70", false, false, NULL },
+	{ "lose 1 @.#", false, true, false, move_lose },
+	{ "cut @.#", false, false, false, move_cut },
+	{ "mend @.#", true, true, false, move_mend },
+	{ "loss 100 @.#", false, false, false, move_deaf },
+	{ "loss 0 @.#", true, true, false, move_hear },
+	{ "bad @.#", false, false, false, move_bad },
+	{ "good @.#", true, true, false, move_good },
+	{ "away @", false, true, false, move_away },
+	{ "back @", true, true, false, move_back },
+	{ "stop @", false, false, false, move_stop },
+	{ "start @", true, true, false, move_start },
+	{ "port @.# actor_port_prio 1", false, true, true, move_first },
+	{ SET "lacp_rate fast", false, true, false, NULL },
+	{ SET "lacp_rate slow", false, true, false, NULL },
+	{ SET "lacp_active on", false, false, false, NULL },
+	{ SET "lacp_active off", false, false, false, NULL },
+	{ SET "coupled_control on", false, true, false, NULL },
+	{ SET "coupled_control off", false, true, false, NULL },
+	{ SET "max_links 0", false, true, true, NULL },
+	{ SET "max_links 1", false, true, true, NULL },
+	{ SET "lacp_fallback all", false, true, false, NULL },
+	{ SET "lacp_wtr 5", false, true, false, NULL },
+	{ SET "min_links 2 min_links_lacp on", false, false, false, NULL },
+	{ SET "lacp_partner C", false, false, false, NULL },
+	{ SET "lacp_partner none", true, true, false, NULL },
+	{ SET "ad_actor_system 70", false, false, false, NULL },
 };
 const int move_count = sizeof(move_table) / sizeof(*move_table);
 
@@ -167,6 +167,8 @@ static bool move_set(struct world *world, struct end end, const char *words)
 		return false;
 	options = system->lacp.state.config;
 	move_options(&options, words);
+	if (system->is_reference)
+		reference_options(&options);
 	if (!memcmp(&options, &system->lacp.state.config, sizeof(options)))
 		return false;
 	world_configure(world, end.system, &options);

@@ -11,6 +11,9 @@
 
 #define OLD (7 * SECOND)
 #define FUTURE (UINT64_C(1) << 63)
+#define REFERENCE_TIMES                                                                     \
+	((sizeof(struct reference_port) - offsetof(struct reference_port, current_while)) / \
+	 sizeof(uint64_t))
 
 /* The world as octets, and back. */
 
@@ -163,6 +166,7 @@ static void state_port(const struct world *world, struct gist *gist, const struc
 	port.troubled_ns = state_time(world, port.troubled_ns);
 	port.void_ns = state_time(world, port.void_ns);
 	port.half_ns = state_time(world, port.half_ns);
+	state_times(world, &port.reference.current_while, REFERENCE_TIMES);
 	gist_add(gist, &port, offsetof(struct port, hold));
 	gist_add(gist, &port.sent, sizeof(port) - offsetof(struct port, sent));
 }

@@ -18,6 +18,11 @@ static const struct lacp_config *options_of(const struct world *world, int index
 	return &world->system[index].lacp.state.config;
 }
 
+static bool has_reference(const struct world *world, int a, int b)
+{
+	return world->system[a].is_reference || world->system[b].is_reference;
+}
+
 /* PDUs and frames get through, in both directions. */
 static bool is_good(const struct world *world, int index, unsigned int slot)
 {
@@ -106,11 +111,14 @@ static void check_pair(struct world *world, int a, int b, unsigned int ports)
 			   carrying_by_lacp(world, a), carrying_by_lacp(world, b), count);
 }
 
-/* Of more systems, no two neighbours may be left both without a partner. */
+/*
+ * Of more systems, no two neighbours may be left both without a partner. A reference does not look
+ * for another one.
+ */
 static void check_stranded(struct world *world, int a, int b, unsigned int ports)
 {
-	if (usable_between(world, a, b, ports) && !carrying_by_lacp(world, a) &&
-	    !carrying_by_lacp(world, b))
+	if (!has_reference(world, a, b) && usable_between(world, a, b, ports) &&
+	    !carrying_by_lacp(world, a) && !carrying_by_lacp(world, b))
 		world_fail(world, "%c and %c do not find each other", 'A' + a, 'A' + b);
 }
 
@@ -222,12 +230,20 @@ static bool flows_between(const struct world *world, int a, int b)
 	return there && back;
 }
 
+/* A reference with max_links takes another port before that one is ready. */
+static bool makes_before_it_breaks(const struct world *world, int index)
+{
+	return !world->system[index].is_reference || !options_of(world, index)->max_links;
+}
+
 void goals_expect_steady(struct world *world, int systems, unsigned int ports)
 {
 	for (int a = 0; a < systems; a++)
 		for (int b = a + 1; b < systems; b++)
 			world->steady[a][b] = only_neighbour(world, a, systems, ports) == b &&
 					      only_neighbour(world, b, systems, ports) == a &&
+					      makes_before_it_breaks(world, a) &&
+					      makes_before_it_breaks(world, b) &&
 					      usable_between(world, a, b, ports) &&
 					      flows_between(world, a, b);
 }
@@ -267,10 +283,11 @@ void goals_check_steady(struct world *world)
 		}
 }
 
+/* A reference that turns passive does not say so. */
 static bool are_passive(const struct world *world, int a, int b)
 {
-	return !options_of(world, a)->active && !options_of(world, b)->active &&
-	       believes(world, a, b) && believes(world, b, a);
+	return !has_reference(world, a, b) && !options_of(world, a)->active &&
+	       !options_of(world, b)->active && believes(world, a, b) && believes(world, b, a);
 }
 
 void goals_check_quiet(struct world *world, uint64_t since_ns)

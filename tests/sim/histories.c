@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Seeded random histories: two to four systems with random options, random cables, a while of
- * random trouble under the invariants of check.c; then trouble ends or goes on without change, and
- * what can aggregate must do so (goals.c). Last comes small trouble, which must not stop traffic.
+ * Seeded random histories: two to four systems, of which one may be a reference, with random
+ * options, random cables, a while of random trouble under the invariants of check.c; then trouble
+ * ends or goes on without change, and what can aggregate must do so (goals.c). Last comes small
+ * trouble, which must not stop traffic.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/sim/world.h"
-#include "view/lacp_why.h"
 
 #define TROUBLE (40 * SECOND)
 #define MAX_SYSTEMS 4
@@ -103,8 +103,15 @@ static void set_up(struct history *history, uint64_t seed)
 		if (chance(history, 10))
 			world_newer(&history->world, i);
 	}
+	if (seed % 4 == 0)
+		world_reference(&history->world, history->systems - 1);
 	for (unsigned int i = 0; i < 2 * history->ports; i++)
 		any_cable(history);
+}
+
+static bool has_reference(const struct history *history)
+{
+	return history->world.system[history->systems - 1].is_reference;
 }
 
 static void any_option(struct history *history)
@@ -356,6 +363,13 @@ static void any_loss(struct history *history, struct end end)
 		world_lose(&history->world, end, 1);
 }
 
+/* A reference starts anew for that. */
+static void any_small_priority(struct history *history, struct end end)
+{
+	if (!has_reference(history))
+		any_priority(history, end);
+}
+
 static void any_small_trouble(struct history *history)
 {
 	struct end end = any_end(history);
@@ -365,7 +379,7 @@ static void any_small_trouble(struct history *history)
 		return;
 	}
 	switch (world_random(&history->world, 7)) {
-	case 0: any_priority(history, end); break;
+	case 0: any_small_priority(history, end); break;
 	case 1: any_small_option(history, end.system); break;
 	case 2: any_loss(history, end); break;
 	case 3: any_held_restart(history, end.system); break;
@@ -373,7 +387,7 @@ static void any_small_trouble(struct history *history)
 	case 5: any_link(history, end); break;
 	case 6:
 		any_loss(history, end); /* of the LACPDU that says so */
-		any_priority(history, end);
+		any_small_priority(history, end);
 		break;
 	}
 }
@@ -442,26 +456,6 @@ static void make_passive(struct history *history)
 	goals_check_quiet(&history->world, since_ns);
 }
 
-static void print_end(const struct history *history)
-{
-	for (int i = 0; i < history->systems; i++) {
-		const struct system *system = &history->world.system[i];
-
-		for (unsigned int slot = 0; slot < history->ports; slot++) {
-			const struct lacp_port_state *state = &system->lacp.port[slot];
-			struct end peer = system->port[slot].peer;
-			char why[LACP_WHY_SIZE];
-
-			lacp_why(&system->lacp, slot, history->world.now_ns, NULL, NULL, why);
-			printf("  %c.%u-%c.%u %s %s %s aggregator %u of %u: %s\n", 'A' + i,
-			       slot + 1, peer.system < 0 ? '-' : 'A' + peer.system, peer.slot + 1,
-			       lacp_rx_name(state->rx), lacp_mux_name(state->mux),
-			       lacp_selected_name(state->selected), state->aggregator,
-			       system->lacp.state.active_aggregator, why);
-		}
-	}
-}
-
 static int run_one(uint64_t seed, bool verbose)
 {
 	static struct history history;
@@ -481,7 +475,7 @@ static int run_one(uint64_t seed, bool verbose)
 	if (chance(&history, 20))
 		make_passive(&history);
 	if (verbose)
-		print_end(&history);
+		world_print(&history.world);
 	if (history.world.failed)
 		printf("history %llu: %s\n", (unsigned long long)seed, history.world.failure);
 	return history.world.failed;

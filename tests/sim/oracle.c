@@ -73,6 +73,7 @@ static void ask(struct world *world, const struct system *system, uint64_t befor
 void oracle_ask(struct world *world, uint64_t next_ns)
 {
 	for (int i = 0; i < SYSTEMS; i++)
-		if (world->system[i].exists && !world->system[i].away)
+		if (world->system[i].exists && !world->system[i].away &&
+		    !world->system[i].is_reference)
 			ask(world, &world->system[i], next_ns - 1);
 }

@@ -120,6 +120,12 @@ static void verb_individual(struct scenario *scenario, char **words, int count)
 		world_individual(&scenario->world, index_of(scenario, words[i][0]));
 }
 
+static void verb_reference(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_reference(&scenario->world, index_of(scenario, words[i][0]));
+}
+
 static void verb_cut(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -243,18 +249,31 @@ static const struct verb {
 	int least;
 	void (*act)(struct scenario *scenario, char **words, int count);
 } verbs[] = {
-	{ "system", 2, verb_system }, { "set", 3, verb_set },
-	{ "port", 3, verb_port },     { "cable", 2, verb_cable },
-	{ "loss", 2, verb_loss },     { "cut", 1, verb_cut },
-	{ "mend", 1, verb_mend },     { "away", 1, verb_away },
-	{ "back", 1, verb_back },     { "remove", 1, verb_remove },
-	{ "add", 1, verb_add },	      { "drain", 1, verb_drain },
-	{ "run", 1, verb_run },	      { "expect", 2, verb_expect },
-	{ "within", 3, verb_within }, { "throughout", 3, verb_throughout },
-	{ "newer", 1, verb_newer },   { "doom", 1, verb_doom },
-	{ "stop", 1, verb_stop },     { "start", 1, verb_start },
-	{ "lose", 2, verb_lose },     { "individual", 1, verb_individual },
-	{ "bad", 1, verb_bad },	      { "good", 1, verb_good },
+	{ "system", 2, verb_system },
+	{ "set", 3, verb_set },
+	{ "port", 3, verb_port },
+	{ "cable", 2, verb_cable },
+	{ "loss", 2, verb_loss },
+	{ "cut", 1, verb_cut },
+	{ "mend", 1, verb_mend },
+	{ "away", 1, verb_away },
+	{ "back", 1, verb_back },
+	{ "remove", 1, verb_remove },
+	{ "add", 1, verb_add },
+	{ "drain", 1, verb_drain },
+	{ "run", 1, verb_run },
+	{ "expect", 2, verb_expect },
+	{ "within", 3, verb_within },
+	{ "throughout", 3, verb_throughout },
+	{ "newer", 1, verb_newer },
+	{ "doom", 1, verb_doom },
+	{ "stop", 1, verb_stop },
+	{ "start", 1, verb_start },
+	{ "lose", 2, verb_lose },
+	{ "individual", 1, verb_individual },
+	{ "bad", 1, verb_bad },
+	{ "good", 1, verb_good },
+	{ "reference", 1, verb_reference },
 };
 
 static void act(struct scenario *scenario, char **words, int count)

@@ -7,6 +7,7 @@
 
 #include "lacp/frame.h"
 #include "lacp/machines.h"
+#include "view/lacp_why.h"
 
 #define ORACLE_STEPS 8 /* asked at one step of so many, for its cost */
 /* In a frame. */
@@ -159,7 +160,9 @@ void world_evaluate(struct system *system, bool configured)
 {
 	uint64_t before;
 
-	if (system->away)
+	if (system->is_reference)
+		system->deadline_ns = reference_run(system);
+	if (system->away || system->is_reference)
 		return;
 	before = check_by_lacp(system);
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
@@ -203,10 +206,32 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 	world_evaluate(system, false);
 }
 
+/* It tells a change once, or, when it turns passive, not at all. */
+static void reference_set(struct world *world, int index, const struct lacp_config *config)
+{
+	struct system *system = &world->system[index];
+
+	system->lacp.state.config = *config;
+	reference_options(&system->lacp.state.config);
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		cable_note_trouble(world, world_end(system, slot));
+	world_evaluate(system, true);
+}
+
+void world_reference(struct world *world, int index)
+{
+	world->system[index].is_reference = true;
+	reference_set(world, index, &world->system[index].lacp.state.config);
+}
+
 void world_configure(struct world *world, int index, const struct lacp_config *config)
 {
 	struct system *system = &world->system[index];
 
+	if (system->is_reference) {
+		reference_set(world, index, config);
+		return;
+	}
 	/* A passive one has not looked for loops. */
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (!system->lacp.state.config.active)
@@ -235,7 +260,7 @@ static void change_link(struct world *world, struct end end)
 	port->config.link = link_of(system, port);
 	if (system->away || !port->exists)
 		port->bounced |= port->config.link == LACP_LINK_DOWN;
-	else
+	else if (!system->is_reference)
 		lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
 }
 
@@ -259,7 +284,8 @@ void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 
 	if (system->away)
 		return;
-	prospect = lacp_prospect(&system->lacp, slots, world->now_ns);
+	if (!system->is_reference)
+		prospect = lacp_prospect(&system->lacp, slots, world->now_ns);
 	for (unsigned int slot = 0; slot < system->ports; slot++) {
 		if (!(slots >> slot & 1))
 			continue;
@@ -267,7 +293,7 @@ void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 		change_link(world, (struct end){ .system = index, .slot = slot });
 	}
 	world_evaluate(system, true);
-	if (held)
+	if (held && !system->is_reference)
 		check_prospect(world, system, &prospect);
 }
 
@@ -280,12 +306,13 @@ void world_port_remove(struct world *world, struct end end)
 	port->exists = false;
 	port->timer_ns = 0;
 	cable_note_trouble(world, end);
-	if (system->away) {
+	memset(&port->reference, 0, sizeof(port->reference));
+	if (system->away || system->is_reference) {
 		port->collecting = port->distributing = false;
-		return;
+	} else {
+		lacp_port_remove(&system->lacp, end.slot, world->now_ns);
+		lacp_thread_hold_clear(&port->hold, &port->sent);
 	}
-	lacp_port_remove(&system->lacp, end.slot, world->now_ns);
-	lacp_thread_hold_clear(&port->hold, &port->sent);
 	world_evaluate(system, false);
 }
 
@@ -298,7 +325,8 @@ void world_port_add(struct world *world, struct end end)
 	port->said_ns = 0;
 	memset(port->sent_ns, 0, sizeof(port->sent_ns)); /* another device: it has sent nothing */
 	lacp_thread_hold_begin(&port->hold);
-	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
+	if (!world->system[end.system].is_reference &&
+	    lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
 		world_fail(world, "port refused");
 	world_evaluate(&world->system[end.system], false);
 }
@@ -406,4 +434,25 @@ unsigned int world_carrying(const struct system *system)
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		count += system->port[slot].distributing;
 	return count;
+}
+
+static void print_port(const struct system *system, unsigned int slot)
+{
+	const struct lacp_port_state *state = &system->lacp.port[slot];
+	struct end peer = system->port[slot].peer;
+	char why[LACP_WHY_SIZE];
+
+	lacp_why(&system->lacp, slot, system->world->now_ns, NULL, NULL, why);
+	printf("  %c.%u-%c.%u %s %s %s aggregator %u of %u: %s\n", system->name, slot + 1,
+	       peer.system < 0 ? '-' : 'A' + peer.system, peer.slot + 1, lacp_rx_name(state->rx),
+	       lacp_mux_name(state->mux), lacp_selected_name(state->selected), state->aggregator,
+	       system->lacp.state.active_aggregator, why);
+}
+
+void world_print(const struct world *world)
+{
+	for (int i = 0; i < SYSTEMS; i++)
+		for (unsigned int slot = 0; slot < world->system[i].ports; slot++)
+			if (!world->system[i].is_reference)
+				print_port(&world->system[i], slot);
 }

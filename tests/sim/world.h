@@ -26,6 +26,21 @@ struct end {
 	unsigned int slot;
 };
 
+/* reference.c: one end of a link as an LACPDU has it, octet by octet. */
+struct reference_info {
+	uint8_t system_priority[2], system[6], key[2], port_priority[2], port[2], state;
+};
+
+/* And a port, with the standard's names. Timers: when they expire; 0: they do not run. */
+struct reference_port {
+	struct reference_info Actor_Oper, Partner_Oper;
+	uint8_t receive, periodic, mux; /* the states of its machines */
+	uint8_t Selected;
+	bool NTT, port_moved, matched;
+	uint64_t current_while, periodic_timer, wait_while;
+	uint64_t sent[LACP_TX_LIMIT]; /* when LACPDUs were, oldest first */
+};
+
 struct port {
 	bool exists;
 	bool cut;     /* no carrier, at both ends of the cable */
@@ -56,10 +71,13 @@ struct port {
 	uint64_t half_ns;		  /* since when it could send and does not */
 	uint8_t name[XBOND_MAC_SIZE + 4]; /* system priority, system, key, as last said */
 	bool named;
+	struct reference_port reference; /* if its system is one */
 };
 
 struct system {
 	bool exists;
+	/* It is none of ours, but what reference.c says; of `lacp` it has the options. */
+	bool is_reference;
 	bool stopped;	 /* the bond is administratively down */
 	bool newer;	 /* speaks version 0xf1, with a TLV more */
 	bool individual; /* says that its links cannot be aggregated */
@@ -123,6 +141,8 @@ void world_lose(struct world *world, struct end end, unsigned int count);
 void world_newer(struct world *world, int index);
 /* AGG is 0 in what it sends, as some partners with one port have it. */
 void world_individual(struct world *world, int index);
+/* A system that has no cables yet becomes one that is none of ours: reference.c. */
+void world_reference(struct world *world, int index);
 void world_loss(struct world *world, struct end end, unsigned int percent);
 /* The bond goes administratively down, or up again. */
 void world_stop(struct world *world, int index, bool stopped);
@@ -137,6 +157,8 @@ int world_drain(struct world *world, struct end end);
 bool world_step(struct world *world, uint64_t limit_ns);
 void world_run(struct world *world, uint64_t duration_ns);
 
+/* Our ports, and why they are as they are. */
+void world_print(const struct world *world);
 unsigned int world_carrying(const struct system *system);
 void world_send(struct world *world, struct end from, const uint8_t *octets);
 
@@ -155,6 +177,12 @@ void world_deliver(struct world *world, struct frame *frame);
 void cable_lose_pdu(struct world *world, struct end from);
 /* What PDUs tell of this link may come late. */
 void cable_note_trouble(struct world *world, struct end end);
+
+/* reference.c: the machines run. Returns when they next must, or LACP_NEVER. */
+uint64_t reference_run(struct system *system);
+void reference_hear(struct system *system, unsigned int slot, const uint8_t *octets);
+/* Leaves what such a system has. */
+void reference_options(struct lacp_config *config);
 
 /*
  * hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next
@@ -199,10 +227,10 @@ bool goals_link_carries(const struct world *world, struct end end);
 int scenario_run(const char *path, bool verbose);
 int histories_run(unsigned int count, uint64_t seed, bool verbose);
 /*
- * Each history of so many bad moves of two systems, or of three, which are made at the states whose
- * number % share is pick.
+ * Each history of so many bad moves of two systems, of three, or of one and a reference, which are
+ * made at the states whose number % share is pick.
  */
-int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int systems,
+int explore_run(unsigned int bad_moves, unsigned int share, unsigned int pick, int ours,
 		bool verbose);
 
 #endif
