@@ -29,6 +29,10 @@ static bool periodic_says_goodbye(const struct lacp_port_state *port)
 	       (port->config.link || port->stopped);
 }
 
+/*
+ * FAST ends with a PDU: until it has heard one, a partner that has asked for the long timeout may
+ * still count by the short one.
+ */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	enum lacp_periodic_state state = port->periodic;
@@ -38,10 +42,7 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 		return state == LACP_PERIODIC_NONE ? LACP_STAY : LACP_PERIODIC_NONE;
 	switch (state) {
 	case LACP_PERIODIC_NONE: return LACP_PERIODIC_FAST;
-	case LACP_PERIODIC_FAST:
-		if (due)
-			return LACP_PERIODIC_TX;
-		return fast ? LACP_STAY : LACP_PERIODIC_SLOW;
+	case LACP_PERIODIC_FAST: return due ? LACP_PERIODIC_TX : LACP_STAY;
 	case LACP_PERIODIC_SLOW: return due || fast ? LACP_PERIODIC_TX : LACP_STAY;
 	case LACP_PERIODIC_TX: return fast ? LACP_PERIODIC_FAST : LACP_PERIODIC_SLOW;
 	}
