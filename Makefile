@@ -297,7 +297,7 @@ chaos: deps-test
 	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" "$(BOND)" "$(STEPS)"
 
-## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; some minutes)
+## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; 1: one and a plain partner; some minutes)
 MOVES ?= 1
 SHARE ?= 1
 SYSTEMS ?= 2

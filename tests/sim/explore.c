@@ -152,7 +152,9 @@ static void explore_report(struct explorer *all)
 	printf("run 300s\n\n");
 }
 
-/* A daemon that goes leaves its ports to hold. A reference takes another port before it is ready.
+/*
+ * A daemon that goes leaves its ports to hold. A reference takes another port before that one is
+ * ready.
  */
 static bool explore_goes_on(const struct explorer *all, const struct move *move, struct end end)
 {

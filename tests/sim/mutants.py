@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Takes out one mend at a time and lets the simulator find that. `make sim-mutants`.
 
-Each mutant is a defect that the LACP core or hold once had: a place in a file, and what stands
-there in a tree that has the defect. One copy of the tree is built, then changed for each mutant and
-changed back. Prints what finds each mutant: the first scenario that fails, else the first random
-history. Fails when nothing finds one. Words choose the mutants whose names have one of them. With
-EXPLORE="1 256" only the explorer looks, with these arguments.
+Each mutant is a defect that the LACP core or hold once had, or one that two ends would share: a
+place in a file, and what stands there in a tree that has the defect. One copy of the tree is built,
+then changed for each mutant and changed back. Prints what finds each mutant: the first scenario
+that fails, else the first random history. Fails when nothing finds one. Words choose the mutants
+whose names have one of them. With EXPLORE="1 256" only the explorer looks, with these arguments;
+"1 256 0 1" lets it look at a system and a partner that is a plain reference of the standard.
 """
 import os
 import pathlib
@@ -92,6 +93,9 @@ MUTANTS = {
          "0,")],
     "min_links_lacp: two ends refuse each other for ever": [
         (CORE + "rank.c", "now_ns >= port->behind_ns + rank_rest_ns(port);", "0 * now_ns;")],
+    "a partner that turns slow gets no PDU in time for its short timer": [
+        (CORE + "transmit.c", "return due ? LACP_PERIODIC_TX : LACP_STAY;",
+         "return due ? LACP_PERIODIC_TX : fast ? LACP_STAY : LACP_PERIODIC_SLOW;")],
     "lacp_partner: a stranger is believed": [
         (CORE + "receive.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
     "hold: ends for the partner's port priority": [
@@ -124,6 +128,11 @@ MUTANTS = {
     "hold: answers in the partner's version, with its TLVs": [
         (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);",
          "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")],
+    # Between two of ours, nobody notices.
+    "both ends: the bits of timeout and aggregation change places": [
+        (CORE + "state.h",
+         "#define LACP_TIMEOUT 0x02 /* short */\n#define LACP_AGGREGATION 0x04",
+         "#define LACP_TIMEOUT 0x04\n#define LACP_AGGREGATION 0x02")],
 }
 
 # What the goal finds first that no traffic stops for more than a second.
