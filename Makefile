@@ -85,7 +85,7 @@ SAN_LEVEL := -O0
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o tests/unit/test_buckets.o tests/unit/test_rebalance.o tests/unit/test_moves_model.o): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
+.PHONY: all help deps deps-test demo test test-long check build-tests build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -106,15 +106,22 @@ deps-test:
 	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
 	$(Q)packaging/deps browser || echo 'the picture of the web page will not be tested' >&2
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
+build/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
+build/bpf/%.skel.h: build/bpf/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q){ echo '/* NOLINTBEGIN: bpftool wrote this */' && \
 		$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf && echo '/* NOLINTEND */'; } >$@
+
+# Sanitizers and counters leave them as they are.
+ifneq ($(B),build)
+$(B)/bpf/%.bpf.o $(B)/bpf/%.skel.h: build/bpf/%.bpf.o build/bpf/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp -p $^ $(@D)
+endif
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
@@ -264,6 +271,10 @@ demo: deps
 
 # Everything that tests run; what it needs must be there.
 build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
+
+# What tests/run runs of a build with sanitizers within CI.
+build-sanitized: $(B)/bondd $(B)/bondctl $(unit_tests) $(fuzz_targets) $(B)/tests/sim/sim \
+	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdplive)
 
 ## test: all tests; where one has many variants, a sample of them (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
