@@ -48,7 +48,7 @@ CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0
 INCLUDES := -I. -Ilib -Iinclude
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
-CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),$(SAN_LEVEL) -g1,-O2 -g))
+CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),$(SAN_LEVEL) -g1,$(LEVEL) -g))
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(FUZZ),$(FUZZ_FLAGS) -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
@@ -80,9 +80,14 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 simulated := $(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/daemon/lacp_thread/lacp_thread_hold.o
 bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard lib/bfd/*.h)
 
-# With sanitizers gcc takes twice as long to optimize as to compile; what loops is optimized.
+# gcc takes twice as long to optimize as to compile, so unit tests themselves are not optimized, and
+# with sanitizers nothing is. But what loops is.
+LEVEL := -O2
 SAN_LEVEL := -O0
-$(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o tests/unit/test_buckets.o tests/unit/test_rebalance.o tests/unit/test_moves_model.o): SAN_LEVEL := -O1
+$(B)/tests/unit/%.o: LEVEL := -O0
+looping_tests := $(addprefix $(B)/tests/unit/,test_buckets.o test_rebalance.o test_moves_model.o)
+$(looping_tests): LEVEL := -O2
+$(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o) $(looping_tests): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test test-long check build-tests build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
@@ -151,7 +156,9 @@ $(B)/all.a: $(filter-out $(mains),$(objects))
 
 # LIBRARIES are pkg-config's. Of a function in WRAPPED the program has one of its own.
 LINKER = $(CC)
-link = $(LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
+# With sanitizers the usual linker takes three times as long as this one, which not all systems have.
+FAST_LINKER := $(if $(SAN),$(if $(shell command -v ld.gold),-fuse-ld=gold))
+link = $(LINKER) $(FAST_LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
 	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
