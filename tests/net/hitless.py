@@ -80,9 +80,7 @@ class Trial:
     def replace_by(self, program):
         """A step: this bondd instead of the one that runs."""
         def step():
-            self.near.stop_bondd()
-            self.near.program = program
-            self.near.start_bondd()
+            self.near.replace_bondd(program)
         return step
 
     def upgrades(self, other, newer):

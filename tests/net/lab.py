@@ -91,12 +91,22 @@ class Host(Namespace):
         self.config_dir.mkdir()
         self.log_path = self.dir / "bondd.log"
         self.hook = hook
-        self.program = BONDD
+        self.use_build(BONDD)
         self.bondd = None
         self.environment = {}
         self.wrapper = []
 
     # bondd
+
+    def use_build(self, program):
+        """This bondd from its next start on, and at once the bondctl beside it."""
+        self.program, self.bondctl = program, program.with_name("bondctl")
+
+    def replace_bondd(self, program):
+        """An orderly stop, and this bondd starts."""
+        self.stop_bondd()
+        self.use_build(program)
+        self.start_bondd()
 
     def bondd_command(self, *extra):
         hook = ["--hook", self.hook] if self.hook else []
@@ -247,7 +257,7 @@ class Host(Namespace):
             words = (*words, "device", DEVICE)
         if is_team() and words[:1] in (("create",), ("set",)):
             self.skip_what_a_team_lacks(words)
-        return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir",
+        return [str(word) for word in (self.bondctl, "--run-dir", self.run_dir, "--bpf-dir",
                                        self.bpf_dir, "--config-dir", self.config_dir, *words)]
 
     def skip_what_a_team_lacks(self, words):
@@ -361,7 +371,7 @@ class Host(Namespace):
 
     def report(self):
         parts = [f"===== {self.name}: bondd's log", self.log()[-6000:]]
-        if BONDCTL.exists():
+        if self.bondctl.exists():
             done = self.run("timeout", "5", *self.ctl_command("-j", "show"), check=False)
             parts += ["===== bondctl -j show", done.stdout, done.stderr]
         parts += ["===== ip -d link", self.ip("-d", "link", check=False)]

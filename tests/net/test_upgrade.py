@@ -3,7 +3,6 @@ older ones, and no packet and no partner notices.
 """
 import json
 import os
-import types
 
 import pytest
 
@@ -70,16 +69,10 @@ def runs_its_own(host, links):
         attached["xb-bond0"] == [pinned["prog_port"]]
 
 
-def restart(host, program):
-    host.stop_bondd()
-    host.program = program
-    host.start_bondd()
-
-
 def dies(host, program, step):
     """This bondd takes over, and ends at a step of that."""
     host.stop_bondd()
-    host.program = program
+    host.use_build(program)
     with host.dying_at(step, wait=False):
         pass
 
@@ -136,7 +129,7 @@ def test_upgrades_lose_nothing(watched, other, hook):
     tags, before = {}, pinned_tags(made.near)
     for number in range(UPGRADES if SOAK else 2 if os.environ.get("XBOND_VM") else 6):
         program = BONDD if number % 2 else other
-        restart(made.near, program)
+        made.near.replace_bondd(program)
         assert runs_its_own(made.near, made.links), (pinned_tags(made.near),
                                                      attached_tags(made.near, made.links))
         assert pinned_tags(made.near) == tags.setdefault(program, pinned_tags(made.near))
@@ -158,7 +151,7 @@ def xdp_of(host, links):
 def test_upgrades_of_a_netkit(watched, other):
     made = watched(device="netkit", far={"device": "veth"})
     for program in (other, BONDD):
-        restart(made.near, program)
+        made.near.replace_bondd(program)
         tags = [tag("id", number) for number in tcx_ids(made.near, "xb-bond0")]
         assert tags == [pinned_tags(made.near)["prog_port"]]
         made.flow_on()
@@ -173,12 +166,12 @@ def test_upgrades_by_xdp(watched, other):
                    far={"rx_hook": "tc", "xdp_tx": "off"})
     first = xdp_of(made.near, made.links)
     for program in (other, BONDD):
-        restart(made.near, program)
+        made.near.replace_bondd(program)
         tags, ids = xdp_of(made.near, made.links)
         assert all((now == before) == (program == BONDD) for now, before in zip(tags, first[0]))
         assert not set(ids) & set(first[1])
         made.flow_on()
-        restart(made.near, program)
+        made.near.replace_bondd(program)
         assert (tags, ids) == xdp_of(made.near, made.links)
         made.flow_on()
     assert {slave["rx_hook"] for slave in made.near.show()["slaves"]} == {"xdp"}
@@ -190,9 +183,9 @@ def test_xdp_follows_its_maps(watched, other, newer):
     """The newer build has the other one's programs, on maps of its own."""
     made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on",
                    far={"rx_hook": "tc", "xdp_tx": "off"})
-    restart(made.near, other)
+    made.near.replace_bondd(other)
     tags, ids = xdp_of(made.near, made.links)
-    restart(made.near, newer)
+    made.near.replace_bondd(newer)
     now = xdp_of(made.near, made.links)
     assert now[0] == tags and not set(now[1]) & set(ids)
     made.flow_on()
@@ -207,17 +200,14 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     abi = made.near.show()["abi_version"]
     version = f"ABI version {abi + 1}"
     sent = made.near.ctl_json("stats", "bond0")["counters"]["tx_packets"]
-    restart(made.near, newer)
+    made.near.replace_bondd(newer)
     assert runs_its_own(made.near, made.links)
     assert made.near.log().count(f"were converted from ABI version {abi} to {abi + 1}") == 1
     made.flow_on()
-    bondctl = newer.parent / "bondctl"
-    shown = json.loads(made.near.run(bondctl,
-                                     *made.near.ctl_command("-j", "stats", "bond0")[1:]).stdout)
-    assert shown["counters"]["tx_packets"] > sent
+    assert made.near.ctl_json("stats", "bond0")["counters"]["tx_packets"] > sent
     before = made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links)
     for _ in range(2):
-        restart(made.near, BONDD)
+        made.near.replace_bondd(BONDD)
         why = f"it was made with {version}, and this bondd supports version {abi}"
         assert f"bond0: not adopted: {why}" in made.near.log()
         assert made.near.ctl_json("list") == ["bond0"]
@@ -226,10 +216,8 @@ def test_a_newer_abi_and_back(watched, newer, hook):
         assert before == (made.near.pins(), pinned_tags(made.near),
                           attached_tags(made.near, made.links))
         made.flow_on()
-        restart(made.near, newer)
+        made.near.replace_bondd(newer)
         made.flow_on()
-    made.near.show = types.MethodType(lambda host, bond="bond0": json.loads(
-        host.run(bondctl, *host.ctl_command("-j", "show", bond)[1:]).stdout), made.near)
     assert made.lost() == [0, 0]
 
 
@@ -243,7 +231,7 @@ def test_bondd_dies_half_way(watched, other, step, hook):
     for first, then in ((other, other), (BONDD, other)):
         dies(made.near, first, step)
         made.flow_on()
-        made.near.program = then
+        made.near.use_build(then)
         made.near.start_bondd()
         assert runs_its_own(made.near, made.links)
         made.flow_on()
@@ -260,7 +248,6 @@ def test_bondd_dies_while_it_migrates(watched, newer, step):
     assert runs_its_own(made.near, made.links)
     assert {pin.split("/")[0] for pin in made.near.pins()} == {"bond0"}
     made.flow_on()
-    made.near.show = made.far.show  # a bondctl of our version cannot read it
     assert [stream.finish()["lost"] for stream in made.streams] == [0, 0]
     assert made.far.log()[made.logged:] == ""
 
@@ -303,7 +290,7 @@ def test_timers_go_on(pair, build, request):
     """
     made = pair("802.3ad", links=2, lacp_rate="fast", far={"lacp_hold": "off"})
     wait_distributing(made.near, made.far, links=made.links)
-    restart(made.near, request.getfixturevalue(build))
+    made.near.replace_bondd(request.getfixturevalue(build))
     heard = made.near.pinned("hold")[0]["words"][0]["heard_ns"]
     wait_for(lambda: made.near.pinned("hold")[0]["words"][0]["heard_ns"] != heard,
              "a LACPDU or two")
@@ -344,11 +331,11 @@ def test_a_policy_stays(pair, other, newer):
     stays_on("l1")
     for program in (other, BONDD, newer):
         before = made.far.received("l0")["packets"]
-        restart(near, program)
+        near.replace_bondd(program)
         assert made.far.received("l0")["packets"] - before < 16
         stays_on("l1")
     assert near.pinned("policy_map_wanted") is not None
-    near.run(newer.parent / "bondctl", *near.ctl_command("policy", "load", "bond0", WANTED)[1:])
+    near.ctl("policy", "load", "bond0", WANTED)
     want(near, slot(0))
     stream.flow_on(10)
     stays_on("l0")
@@ -402,6 +389,6 @@ def test_programs_of_others_learn_that_the_bond_has_other_maps(lone, newer, step
         assert left == (offered if step == "migrate-staged" else 0)
         near.start_bondd()
     else:
-        restart(near, newer)
+        near.replace_bondd(newer)
     assert near.pinned("../theirs")["select_abi"] == 0
     assert near.pinned("table")["select_abi"] == offered
