@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from namespace import groups, memory_kb, run
+from bpf_objects import holders, pinned_objects, there
+from namespace import groups, memory_kb
 from traffic import Stream
 from waiting import wait_for
 
@@ -70,40 +71,23 @@ def test_cycles_leave_nothing(lone, hook, cycles):
     assert min(grown) <= 5 * cycles, f"a leak grows each time: {grown} KB"
 
 
-def kernel_objects(host):
-    """(kind, id) of every pinned map, program and link."""
-    found = set()
-    for pin in host.pins():
-        for kind in ("prog", "map", "link"):
-            done = run("bpftool", "-j", kind, "show", "pinned", host.bpf_dir / pin, check=False)
-            shown = json.loads(done.stdout or "{}")
-            if "id" in shown:
-                found.add((kind, shown["id"]))
-    return found
-
-
-def holders(kind, number):
-    """Files of processes, if any has this object open."""
-    found = run("sh", "-c", f"grep -lx '{kind}_id:\t{number}' /proc/[0-9]*/fdinfo/*", check=False)
-    return found.stdout.split()
-
-
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_bpf_objects_are_freed(lone, hook):
     host = lone(links=2)
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", *host.links)
-    objects = kernel_objects(host)
+    objects = pinned_objects(host)
     programs = [pin for pin in host.pins() if "/prog_" in pin]
     assert sum(kind == "prog" for kind, _ in objects) == len(programs) and len(objects) >= 11
     host.ctl("delete", "bond0")
     assert host.pins() == [] and [filters(host, dev)[0] for dev in host.links] == [[], []]
-    for kind, number in objects:
+    if hook == "clsact":
         # One queue of the kernel frees the filters of all namespaces, each behind the lock that
         # these share: on a busy machine that takes minutes.
-        wait_for(lambda: not holders(kind, number) if hook == "clsact" else
-                 run("bpftool", kind, "show", "id", number, check=False).returncode,
-                 lambda: f"{kind} {number} to be freed, open in {holders(kind, number)}", 60)
+        wait_for(lambda: not holders(objects), lambda: f"{holders(objects)} to be closed", 60)
+    else:
+        wait_for(lambda: not there(objects),
+                 lambda: f"{there(objects)} to be freed, open in {holders(there(objects))}", 60)
 
 
 SLAVE_SHAPES = {"as it was made": [],
