@@ -20,6 +20,7 @@ from lab import BUILD
 from namespace import KERNEL, PATIENCE, end, mac_bytes
 from traffic import PORT, Stream, Tally, send_frames
 from waiting import wait_for
+from xsk_echo import Echo
 
 pytestmark = pytest.mark.usefixtures("on_veths")
 FLOWS = 64
@@ -178,55 +179,15 @@ def test_what_cannot_be_opened(made, tmp_path):
     refuses(near.bpf_dir / "bond0", "has no map afxdp: its bondd is of an earlier version")
 
 
-class Echo:
-    """packaging/examples/echo.c on near's bond0, and sockets of far that talk to it."""
-    PORT = 4007
-
-    def __init__(self, made):
-        self.made = made
-        self.child = made.near.spawn(BUILD / "tools/echo", made.near.bpf_dir / "bond0", self.PORT,
-                                     stderr=subprocess.PIPE, text=True)
-        with made.far.inside():
-            self.sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(32)]
-        for each in self.sockets:
-            each.settimeout(0.2)
-            each.connect(("10.0.0.1", self.PORT))
-            wait_for(lambda: self.answers(each) or self.child.poll() is not None, "an answer")
-            each.settimeout(10 * PATIENCE)
-        assert self.child.poll() is None, self.child.stderr.read()
-
-    @staticmethod
-    def answers(each):
-        try:
-            each.send(b"?")
-            return each.recv(100) == b"?"
-        except (TimeoutError, ConnectionError):
-            return False
-
-    def attached(self):
-        return all("xdp" in self.made.near.link(link) for link in self.made.links)
-
-    def talk(self, rounds=20):
-        """Each datagram comes back."""
-        for number in range(rounds):
-            for each in self.sockets:
-                each.send(b"%d" % number)
-            for each in self.sockets:
-                found = b"?"
-                while found == b"?":  # an answer that came late
-                    found = each.recv(100)
-                assert found == b"%d" % number
-
-    def close(self):
-        for each in self.sockets:
-            each.close()
-        assert end(self.child, signal.SIGTERM) == 0
-        assert not any("xdp" in self.made.near.link(link) for link in self.made.links)
+def echo_on(made):
+    echo = Echo(made.near, made.far)
+    echo.wait_answers()
+    return echo
 
 
 def test_an_echo(made):
     """What is for the port comes back, although links are cut; all else goes to the bond."""
-    echo = Echo(made)
+    echo = echo_on(made)
     echo.talk()
     made.near.wait_ping("10.0.0.2")
     made.near.kill_bondd()
@@ -242,7 +203,7 @@ def test_an_echo(made):
     made.near.ctl("del-slave", "bond0", "l2")
     wait_for(lambda: "xdp" not in made.near.link("l2"), "the filter to leave the slave")
     made.near.ctl("add-slave", "bond0", "l2")
-    wait_for(echo.attached, "the filter on the slave")
+    wait_for(lambda: echo.filters() == made.links, "the filter on the slave")
     made.far.wait_slaves(*made.links)
     echo.talk()
     echo.close()
@@ -257,7 +218,7 @@ def test_an_echo_that_is_killed(made):
         return [shown[f"afxdp_{which}"] for which in
                 ("tx_packets", "tx_bytes", "rx_packets", "rx_bytes")]
 
-    echo = Echo(made)
+    echo = echo_on(made)
     echo.talk()
     echo.child.kill()
     echo.child.wait()
@@ -279,7 +240,7 @@ def test_an_echo_that_is_killed(made):
     assert counted() == before
     assert made.near.slave("l0")["afxdp_rx_packets"] == 0
     made.far.wait_slaves(*made.links)
-    Echo(made).talk()
+    echo_on(made).talk()
     assert min(now - then for now, then in zip(counted(), before)) >= 20 * len(echo.sockets)
 
 
@@ -318,7 +279,7 @@ def test_a_machine_behind_a_bridge(made):
                   "link set m0 master br0 up")
     machine.ip("link", "set", "eth0", "up")
     machine.ip("addr", "add", "10.0.0.9/24", "dev", "eth0")
-    echo = Echo(made)
+    echo = echo_on(made)
     made.far.ip("neigh", "replace", "10.0.0.1", "lladdr", near.link("bond0")["address"],
                 "dev", "bond0")
     near.ip("link", "set", "bond0", "master", "br0")
@@ -338,7 +299,7 @@ def test_an_echo_on_a_bond_with_another_address(made, state):
     """
     if state == "dead" and KERNEL < (6, 2):
         pytest.skip("this kernel's programs do not see the address of bond0")
-    near, echo = made.near, Echo(made)
+    near, echo = made.near, echo_on(made)
     old, new = near.link("bond0")["address"], "02:00:00:00:12:34"
     if state != "alive":
         near.kill_bondd()
@@ -367,7 +328,7 @@ def test_an_echo_on_a_bond_with_another_address(made, state):
 def test_lacp_beside_an_echo(pair):
     """LACPDUs go on to the bond: no port is lost in two times the timeout of the fast rate."""
     made = pair("802.3ad", links=2, xmit_hash_policy="layer3+4", lacp_rate="fast")
-    echo = Echo(made)
+    echo = echo_on(made)
     before = [made.near.show(), made.far.show()]
     until = time.monotonic() + 8
     while time.monotonic() < until:
@@ -480,7 +441,7 @@ def test_who_has_sockets(made):
     assert lost and all("were lost in 2 s" in each["finding"] for each in lost), lost
     held.close()
     have_one_queue(made)
-    echo = Echo(made)
+    echo = echo_on(made)
     for link in made.links:
         near.run("ethtool", "-L", link, "rx", 2)
 
