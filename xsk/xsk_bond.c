@@ -238,7 +238,7 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 			  int most)
 {
 	struct xbond_counters *batch = &xsk->batch[slot];
-	int count = 0;
+	int count = 0, kept = 0, collects;
 
 	for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
 		struct port *port = &xsk->port[slot][i];
@@ -248,18 +248,20 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 	}
 	if (!count)
 		return 0;
-	if (choice_collects(&xsk->choice, slot)) {
-		batch->rx_packets = (__u64)count;
-		for (int i = 0; i < count; i++)
-			batch->rx_bytes += frames[i].length;
-	} else {
-		xbond_xsk_release(xsk, frames, count);
-		xsk->counts.not_collected += (__u64)count;
-		batch->rx_dropped = (__u64)count;
-		count = 0;
+	collects = choice_collects(&xsk->choice, slot);
+	for (int i = 0; i < count; i++) {
+		if (!choice_take_own(&xsk->choice, slot, frames[i].data) && !collects) {
+			xbond_xsk_release(xsk, &frames[i], 1);
+			continue;
+		}
+		batch->rx_bytes += frames[i].length;
+		frames[kept++] = frames[i];
 	}
+	batch->rx_packets = (__u64)kept;
+	batch->rx_dropped = (__u64)(count - kept);
+	xsk->counts.not_collected += batch->rx_dropped;
 	xsk_count(xsk, slot);
-	return count;
+	return kept;
 }
 
 XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)

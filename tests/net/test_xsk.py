@@ -18,7 +18,8 @@ import pytest
 from built import ROOT
 from lab import BUILD
 from namespace import KERNEL, PATIENCE, end, mac_bytes
-from traffic import PORT, Stream, Tally, send_frames
+from test_xsk_threads import udp_frame
+from traffic import PORT, Capture, Stream, Tally, send_frames
 from waiting import wait_for
 from xsk_echo import Echo
 
@@ -322,6 +323,34 @@ def test_an_echo_on_a_bond_with_another_address(made, state):
         for each in echo.sockets:
             each.sendto(b"old", ("10.0.0.3", Echo.PORT))
         assert {stack.recv(100) for _ in echo.sockets} == {b"old"}
+    echo.close()
+
+
+def answers_by(capture):
+    """Sources of what an echo has sent to the ports of udp_frame()."""
+    return [frame.src for frame in capture.frames() if frame.type == 0x0800 and
+            struct.unpack_from("!H", frame.data, 36)[0] in range(20000, 20000 + FLOWS)]
+
+
+def test_an_echo_of_balance_alb(pair):
+    """It gets what is for a slave's own address as if it were for bond0's, so its answer has the
+    address of the slave by which it leaves, and misleads no switch.
+    """
+    made = pair("balance-alb", links=2, far={"mode": "broadcast"})
+    near, far, found = made.near, made.far, {link: [] for link in made.links}
+    near.ctl("set", "bond0", "xmit_hash_policy", "layer3+4", "tlb_dynamic_lb", 0)
+    macs = {link: near.link(link)["address"] for link in made.links}
+    echo = echo_on(made)
+    captures = {link: Capture(far, link) for link in made.links}
+    for link in made.links:
+        send_frames(far, link, [udp_frame(macs[link], 20000 + flow) for flow in range(FLOWS)])
+    wait_for(lambda: sum(found[link].extend(answers_by(capture)) or len(found[link])
+                         for link, capture in captures.items()) == 2 * FLOWS,
+             lambda: f"all answers: {found}")
+    assert {link: set(sources) for link, sources in found.items()} == \
+        {link: {mac} for link, mac in macs.items()}
+    for capture in captures.values():
+        capture.close()
     echo.close()
 
 
