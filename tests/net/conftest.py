@@ -15,7 +15,7 @@ from waiting import wait_for
 
 # that tests here run
 TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive", "hang")]
-DEADLINE = 150
+DEADLINE = 300
 TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800
 

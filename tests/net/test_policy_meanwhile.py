@@ -48,12 +48,12 @@ def stopped_in_loading(host, file):
         loading = host.spawn(*host.ctl_command("policy", "load", "bond0", file),
                              stderr=subprocess.PIPE, text=True)
         wait_for(lambda: has_btf(loading.pid) or loading.poll() is not None,
-                 "bondctl to load the policy", 20, interval=0.001)
+                 "bondctl to load the policy", 60, interval=0.001)
         loading.send_signal(signal.SIGSTOP)
         wait_for(lambda: loading.poll() is not None or proc_state(loading.pid) == "T",
                  "bondctl to stop")
         return loading if loading.poll() is None else None
-    return wait_for(stopped, "bondctl to be stopped in time", 40)
+    return wait_for(stopped, "bondctl to be stopped in time", 120)
 
 
 def end_of(loading):
