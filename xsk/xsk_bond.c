@@ -44,195 +44,6 @@ XSK_PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_
 		area_free(&xsk->area, area_number(&xsk->area, frames[i].data));
 }
 
-/* Adds a batch to the bond's counts. */
-static void xsk_count(struct xbond_xsk *xsk, __u32 slot)
-{
-	__u64 *from = (__u64 *)&xsk->batch[slot], *to = (__u64 *)&xsk->choice.afxdp->slot[slot];
-
-	for (size_t i = 0; i < sizeof(xsk->batch[slot]) / sizeof(*to); i++) {
-		if (from[i])
-			__atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
-		from[i] = 0;
-	}
-}
-
-/* Returns the slots whose device has a frame that it was not told of. */
-static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32 slot)
-{
-	struct port *port = &xsk->port[slot][0];
-
-	if (!port->socket) {
-		xsk->counts.no_slave++;
-	} else if (!port_put(port, &xsk->area, frame->data, frame->length)) {
-		xsk->counts.full++;
-	} else {
-		frame->slot = (__u16)slot;
-		xsk->batch[slot].tx_packets++;
-		xsk->batch[slot].tx_bytes += frame->length;
-		return slots_bit(slot);
-	}
-	xbond_xsk_release(xsk, frame, 1);
-	return 0;
-}
-
-/* A copy for each slave that has carrier; the lowest gets the frame itself. */
-static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
-{
-	__u64 mask = __atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), touched = 0;
-	__u64 others;
-
-	if (mask & xsk->choice.up)
-		mask &= xsk->choice.up;
-	others = mask & (mask - 1);
-	slots_for_each (others, slot) {
-		struct xbond_xsk_frame copy;
-
-		if (xbond_xsk_take(xsk, &copy, 1) != 1) {
-			xsk->counts.full++;
-			continue;
-		}
-		memcpy(copy.data, frame->data, frame->length);
-		copy.length = frame->length;
-		touched |= xsk_put(xsk, &copy, slot);
-	}
-	return touched | xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
-}
-
-static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
-{
-	int selected = XBOND_NO_BOND;
-
-	frame->slot = XBOND_XSK_NO_SLOT;
-	if (frame->length > area_room(&xsk->area, frame->data)) {
-		xsk->counts.lost++;
-		xbond_xsk_release(xsk, frame, 1);
-		return 0;
-	}
-	if (xsk->choice.table)
-		selected = choice_select(&xsk->choice, frame->data, frame->length);
-	if (selected >= 0 && selected < XBOND_MAX_SLAVES)
-		return xsk_put(xsk, frame, (__u32)selected);
-	if (selected == XBOND_EVERY_SLAVE)
-		return xsk_put_all(xsk, frame);
-	xsk->counts.no_slave++;
-	xbond_xsk_release(xsk, frame, 1);
-	return 0;
-}
-
-/* balance-tlb has written the address of a slave by which the frame has not left. */
-static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *frame)
-{
-	const struct xbond_alb *alb = xsk->choice.alb;
-	char *source = (char *)frame + XBOND_MAC_SIZE;
-
-	if (xsk->choice.table->flags & XBOND_F_TLB && alb->mac[slot] &&
-	    !memcmp(source, (const void *)&alb->mac[slot], XBOND_MAC_SIZE))
-		memcpy(source, (const void *)&alb->bond_mac, XBOND_MAC_SIZE);
-}
-
-/* The last `count` frames of a port have not left. */
-static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
-{
-	__u64 bytes = 0;
-	__u32 length;
-
-	for (__u32 back = 1; back <= count; back++) {
-		port_frame_at(&xsk->port[slot][0], &xsk->area, back, &length);
-		bytes += length;
-	}
-	xsk->counts.sent -= count;
-	xsk->counts.sent_bytes -= bytes;
-	xsk->batch[slot].tx_packets -= count;
-	xsk->batch[slot].tx_bytes -= bytes;
-}
-
-/*
- * The last `count` frames of a port go out again. Their memory is the kernel's until it says
- * otherwise, so they are copied. Returns the slots that have them.
- */
-static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int stuck)
-{
-	struct port *port = &xsk->port[slot][0];
-	char(*kept)[XBOND_XSK_FRAME_SIZE] = calloc(count, sizeof(*kept));
-	__u32 *lengths = calloc(count, sizeof(*lengths));
-	__u64 touched = 0;
-
-	xsk_count_back(xsk, slot, count);
-	for (__u32 i = 0; kept && lengths && i < count; i++) {
-		void *data = port_frame_at(port, &xsk->area, count - i, &lengths[i]);
-
-		memcpy(kept[i], data, lengths[i]);
-		xsk_restore_source(xsk, slot, kept[i]);
-	}
-	xsk_is_cut(xsk, slot, stuck);
-	for (__u32 i = 0; i < count; i++) {
-		struct xbond_xsk_frame frame;
-
-		if (!kept || !lengths || xbond_xsk_take(xsk, &frame, 1) != 1) {
-			xsk->counts.lost++;
-			continue;
-		}
-		memcpy(frame.data, kept[i], lengths[i]);
-		frame.length = lengths[i];
-		touched |= xsk_put_chosen(xsk, &frame);
-		if (frame.slot == XBOND_XSK_NO_SLOT)
-			continue;
-		xsk->counts.sent_again++;
-		xsk->counts.sent++;
-		xsk->counts.sent_bytes += frame.length;
-	}
-	free(kept);
-	free(lengths);
-	return touched;
-}
-
-/* Each slave may be found to be cut once; what it refuses then is lost: there is no other. */
-static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
-{
-	__u64 cut = 0, used = 0;
-
-	while (touched) {
-		__u32 slot = (__u32)__builtin_ctzll(touched), refused;
-		int stuck;
-
-		touched &= touched - 1;
-		used |= slots_bit(slot);
-		if (!xsk->port[slot][0].socket)
-			continue;
-		refused = port_kick(&xsk->port[slot][0], &stuck);
-		if (refused && !slots_have(cut, slot)) {
-			cut |= slots_bit(slot);
-			touched |= xsk_send_again(xsk, slot, refused, stuck);
-		} else if (refused) {
-			xsk->counts.lost += refused;
-			xsk_count_back(xsk, slot, refused);
-			xsk_is_cut(xsk, slot, stuck);
-		}
-		if (xsk->port[slot][0].socket)
-			port_reap(&xsk->port[slot][0], &xsk->area);
-	}
-	slots_for_each (used, slot)
-		xsk_count(xsk, slot);
-}
-
-XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
-{
-	__u64 touched = 0;
-	int sent = 0;
-
-	xbond_xsk_update(xsk);
-	for (int i = 0; i < count; i++) {
-		touched |= xsk_put_chosen(xsk, &frames[i]);
-		if (frames[i].slot == XBOND_XSK_NO_SLOT)
-			continue;
-		sent++;
-		xsk->counts.sent++;
-		xsk->counts.sent_bytes += frames[i].length;
-	}
-	xsk_kick(xsk, touched);
-	return sent;
-}
-
 /* Of one slave. */
 static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_frame *frames,
 			  int most)
@@ -353,8 +164,9 @@ static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 		return xbond_say(why, EINVAL, "options.ring is not a power of two");
 	if (options->queues > XBOND_XSK_QUEUES)
 		return xbond_say(why, EINVAL, "options.queues is more than %d", XBOND_XSK_QUEUES);
-	if (options->bind & ~(__u32)XDP_COPY)
-		return xbond_say(why, EINVAL, "options.bind may have XDP_COPY alone");
+	if (options->bind && options->bind != XDP_COPY && options->bind != XDP_ZEROCOPY)
+		return xbond_say(why, EINVAL,
+				 "options.bind may have XDP_COPY alone, or XDP_ZEROCOPY alone");
 	if (xsk_is_reserved(options->ether_type))
 		return xbond_say(why, EINVAL, "options.ether_type 0x%04x is the bond's",
 				 options->ether_type);
@@ -383,13 +195,16 @@ static int xsk_make_area(struct area *area)
 static int xsk_open_first(struct xbond_xsk *xsk, __u32 *ret_slot)
 {
 	const struct timespec pause = { .tv_nsec = XSK_LOOK_NS };
-	int r = xsk_settle_slaves(xsk, ret_slot);
+	int r;
 
+	xsk->is_opening = 1;
+	r = xsk_settle_slaves(xsk, ret_slot);
 	for (int turn = 0; r == -EBUSY && turn < XSK_TURNS; turn++) {
 		nanosleep(&pause, NULL);
 		xsk->ifindex[*ret_slot] = 0;
 		r = xsk_settle_slaves(xsk, ret_slot);
 	}
+	xsk->is_opening = 0;
 	return r;
 }
 
@@ -399,6 +214,10 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "another handle of this process receives by another filter there";
 	if (code == ENOTDIR)
 		return "options.pins is no directory below a bpffs, or has something else there";
+	if (code == ENOBUFS)
+		return "for zero copy options.frames has to be options.ring for each socket";
+	if (code == EOPNOTSUPP && xsk_is_zero_copy(xsk))
+		return "its driver, or its driver on this kernel, has no zero-copy mode";
 	if (code == EBUSY)
 		return xsk_receives(&xsk->options)
 			       ? "somebody has the queue, or an XDP program there that "
@@ -451,7 +270,8 @@ XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		return xbond_say(why, ENOMEM, "no memory");
 	snprintf(xsk->bond, sizeof(xsk->bond), "%s", bond);
 	xsk->options = known;
-	xsk->options.bind |= XDP_COPY;
+	if (!xsk->options.bind)
+		xsk->options.bind = XDP_COPY;
 	if (known.pins)
 		xsk->options.pins = strcpy(xsk->pins, known.pins);
 	else if (!known.queues)

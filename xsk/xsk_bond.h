@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
-/* A handle, and its sockets: xsk_slaves.c opens and closes them as the bond has slaves. */
+/* A handle: xsk_slaves.c opens and closes sockets as the bond has slaves, xsk_send.c sends. */
 #ifndef XBOND_XSK_XSK_BOND_H
 #define XBOND_XSK_XSK_BOND_H
 
@@ -15,6 +15,8 @@
 
 #define XSK_PUBLIC __attribute__((visibility("default")))
 #define XSK_LOOK_NS 10000000 /* how often something is tried again that needs system calls */
+#define XSK_STILL_NS \
+	1000000 /* a zero-copy queue that has finished no frame for so long is looked at */
 
 struct xbond_xsk {
 	char bond[XBOND_PATH_SIZE];
@@ -30,7 +32,10 @@ struct xbond_xsk {
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last seen */
 	__u64 waiting;			 /* slots whose socket could not be opened yet */
 	__u64 look_ns;			 /* when to look again */
+	__u64 still_ns;			 /* zero copy: when to look whether queues have stopped */
+	__u32 reaped[XBOND_MAX_SLAVES];	 /* as it was then */
 	int control_fd;			 /* for ioctl() */
+	int is_opening;			 /* whoever waits for the handle can wait for slaves */
 	__u64 namespace;		 /* its cookie */
 	struct xbond_xsk_counts counts;
 	struct xbond_counters batch[XBOND_MAX_SLAVES]; /* not added to the bond's yet */
@@ -50,6 +55,11 @@ static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)
 	__u32 most = xsk->area.frames / 2 / xsk->ports_open;
 
 	port_fill(port, &xsk->area, most < xsk->area.ring ? most : xsk->area.ring);
+}
+
+static inline int xsk_is_zero_copy(const struct xbond_xsk *xsk)
+{
+	return !!(xsk->options.bind & XDP_ZEROCOPY);
 }
 
 static inline int xsk_receives(const struct xbond_xsk_options *options)
@@ -73,5 +83,15 @@ void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck);
 /* By the sockets that are open. */
 __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot);
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
+/* Takes the RTNL lock. */
+int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot);
+
+/* Adds a batch to the bond's counts. */
+void xsk_count(struct xbond_xsk *xsk, __u32 slot);
+/*
+ * Zero copy: the kernel does not say that a slave cannot send. A queue that has frames and has
+ * finished none for a while is looked at, and if it has no carrier they leave by other slaves.
+ */
+void xsk_rescue(struct xbond_xsk *xsk);
 
 #endif

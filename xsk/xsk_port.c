@@ -9,6 +9,15 @@
 /* A call sends 32 frames at most; more calls than this mean that the device takes none. */
 #define PORT_TURNS(ring) (2 * (ring) + 64)
 
+/*
+ * A zero-copy queue receives into no buffers but those that it was given, also what is for the
+ * bond. So this is at most half of them: a program that stands still does not stop the bond.
+ */
+static __u32 port_most_received(const struct area *area)
+{
+	return area->ring < 4 ? 1 : area->ring / 4;
+}
+
 int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number, __u32 queue,
 	      __u32 bind)
 {
@@ -16,7 +25,7 @@ int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number,
 					      .comp_size = area->ring,
 					      .frame_size = XBOND_XSK_FRAME_SIZE };
 	const struct xsk_socket_config socket = {
-		.rx_size = area->ring,
+		.rx_size = bind & XDP_ZEROCOPY ? port_most_received(area) : area->ring,
 		.tx_size = area->ring,
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
 		.bind_flags = (__u16)(bind | XDP_USE_NEED_WAKEUP),
@@ -40,6 +49,7 @@ int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number,
 	}
 	port->number = number;
 	port->queue = queue;
+	port->is_zero_copy = !!(bind & XDP_ZEROCOPY);
 	return 0;
 }
 
@@ -59,12 +69,18 @@ int port_put(struct port *port, struct area *area, void *data, __u32 length)
 {
 	__u32 at;
 
+	if (port->is_zero_copy && port_in_flight(port) == area->ring) {
+		port_reap(port, area);
+		if (port_in_flight(port) == area->ring)
+			return 0;
+	}
 	if (xsk_ring_prod__reserve(&port->tx, 1, &at) != 1)
 		return 0;
 	*xsk_ring_prod__tx_desc(&port->tx, at) =
 		(struct xdp_desc){ .addr = (__u64)((char *)data - (char *)area->memory),
 				   .len = length };
 	xsk_ring_prod__submit(&port->tx, 1);
+	port->put++;
 	area->holder[area_number(area, data)] = (__u16)(port->number + 1);
 	return 1;
 }
@@ -91,8 +107,14 @@ void port_fill(struct port *port, struct area *area, __u32 most)
 int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
 		 __u16 slot)
 {
-	__u32 at, count = xsk_ring_cons__peek(&port->rx, (__u32)most, &at);
+	__u32 at, count;
 
+	if (port->is_zero_copy) {
+		int spare = (int)(port->filled + area->free_count - 2 * port_most_received(area));
+
+		most = spare < most ? spare : most;
+	}
+	count = most > 0 ? xsk_ring_cons__peek(&port->rx, (__u32)most, &at) : 0;
 	for (__u32 i = 0; i < count; i++) {
 		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&port->rx, at + i);
 
@@ -126,6 +148,7 @@ void port_reap(struct port *port, struct area *area)
 					XBOND_XSK_FRAME_SIZE));
 	if (count)
 		xsk_ring_cons__release(&port->completed, count);
+	port->reaped += count;
 }
 
 void *port_frame_at(const struct port *port, const struct area *area, __u32 back, __u32 *ret_length)
@@ -139,6 +162,8 @@ void *port_frame_at(const struct port *port, const struct area *area, __u32 back
 
 static __u32 port_left(const struct port *port)
 {
+	if (port->is_zero_copy)
+		return port_in_flight(port);
 	return port->tx.cached_prod - __atomic_load_n(port->tx.consumer, __ATOMIC_ACQUIRE);
 }
 
@@ -147,11 +172,13 @@ static __u32 port_left(const struct port *port)
  * took from the ring. Without carrier each further call drops the next, so what was refused ends
  * where the ring ends.
  */
-__u32 port_kick(struct port *port, int *ret_stuck)
+__u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 {
 	__u32 refused = 0;
 
 	*ret_stuck = 0;
+	if (port->is_zero_copy && !xsk_ring_prod__needs_wakeup(&port->tx))
+		return 0;
 	for (__u32 turn = 0; turn < PORT_TURNS(port->tx.size); turn++) {
 		if (sendto(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)
 			break;
@@ -159,6 +186,7 @@ __u32 port_kick(struct port *port, int *ret_stuck)
 			refused++;
 		} else if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
 			*ret_stuck = 1;
+			port_reap(port, area);
 			return port_left(port);
 		}
 	}

@@ -23,6 +23,9 @@ struct port {
 	struct xsk_ring_cons completed, rx;
 	__u32 number, queue;
 	__u32 filled; /* frames that the kernel has for receiving, or has received into */
+	__u32 put,
+		reaped; /* frames to be sent, and those that the kernel is done with; they wrap */
+	int is_zero_copy;
 };
 
 /* Returns 0 or -errno. The area is registered with each socket, because the UMEM that several share
@@ -32,7 +35,10 @@ int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number,
 /* The frames that it still has are free again. */
 void port_close(struct port *port, struct area *area);
 
-/* Returns whether the frame is in the ring. */
+/*
+ * Returns whether the frame is in the ring. In zero-copy mode the ring keeps all frames that the
+ * kernel has, so that port_frame_at() finds them.
+ */
 int port_put(struct port *port, struct area *area, void *data, __u32 length);
 /* Gives the kernel frames to receive into, until it has `most`. */
 void port_fill(struct port *port, struct area *area, __u32 most);
@@ -43,13 +49,19 @@ int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *f
 __u64 port_missed(const struct port *port);
 /* Frames that the kernel is done with are free again. */
 void port_reap(struct port *port, struct area *area);
+/* Frames that the kernel has to send, or has sent and not said so; of port_reap()'s last time. */
+static inline __u32 port_in_flight(const struct port *port)
+{
+	return port->put - port->reaped;
+}
 
 /*
  * Lets the kernel send what is in the ring. Returns how many of the last ones in the ring have not
  * left, because the device has no carrier or is down; they stay as they are until port_reap() or
- * port_close(). *ret_stuck: they are still in the ring.
+ * port_close(). *ret_stuck: they are still in the ring. In zero-copy mode the kernel says nothing
+ * of the carrier.
  */
-__u32 port_kick(struct port *port, int *ret_stuck);
+__u32 port_kick(struct port *port, struct area *area, int *ret_stuck);
 /* The frame that is `back` places from the end of the ring: 1 is the last one. */
 void *port_frame_at(const struct port *port, const struct area *area, __u32 back,
 		    __u32 *ret_length);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 
 #include "xsk/xsk_bond.h"
+
+#define XSK_RESET_TURNS 1000 /* of XSK_LOOK_NS */
 
 __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot)
 {
@@ -15,9 +19,6 @@ __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot)
 
 static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 {
-	if (xsk->filter[slot])
-		filter_detach(xsk->filter[slot]);
-	xsk->filter[slot] = NULL;
 	xsk->counts.missed += xsk_missed_by(xsk, slot);
 	for (__u32 queue = 0; queue < xsk->options.queues; queue++) {
 		xsk->ports_open -= xsk->port[slot][queue].socket != NULL;
@@ -26,10 +27,43 @@ static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 	xsk->slots &= ~slots_bit(slot);
 }
 
+static void xsk_remove_filter(struct xbond_xsk *xsk, __u32 slot)
+{
+	if (xsk->filter[slot])
+		filter_detach(xsk->filter[slot]);
+	xsk->filter[slot] = NULL;
+}
+
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot)
 {
+	xsk_remove_filter(xsk, slot);
 	xsk_close_sockets(xsk, slot);
 	xsk->waiting &= ~slots_bit(slot);
+}
+
+/* Does the kernel say that the slave can send? */
+static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
+{
+	struct ifreq request;
+
+	memset(&request, 0, sizeof(request));
+	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
+	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
+		return 0;
+	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+}
+
+/* By the driver: the kernel's flags may follow a second later. */
+int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
+{
+	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
+	struct ifreq request = { .ifr_data = (char *)&link };
+
+	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name))
+		return 0;
+	if (ioctl(xsk->control_fd, SIOCETHTOOL, &request))
+		return xsk_slave_runs(xsk, slot);
+	return !!link.data;
 }
 
 /* A slave may have fewer queues than are asked for; the kernel says so by EINVAL. */
@@ -52,6 +86,21 @@ static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
 	return r;
 }
 
+/*
+ * In zero-copy mode also for those that only send: some drivers need an XDP program then, and a
+ * queue receives nothing, for the bond either, unless the socket gives it frames.
+ */
+static int xsk_needs_filter(const struct xbond_xsk *xsk)
+{
+	return xsk_receives(&xsk->options) || xsk_is_zero_copy(xsk);
+}
+
+static int xsk_is_used(const struct xbond_xsk *xsk, __u32 slot)
+{
+	return xsk_has_carrier(xsk, slot) &&
+	       slots_have(__atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), slot);
+}
+
 static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 {
 	const struct filter_rule rule = { .choice = &xsk->choice,
@@ -59,22 +108,54 @@ static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 					  .ifindex = xsk->ifindex[slot],
 					  .namespace = xsk->namespace,
 					  .options = &xsk->options };
+	const struct timespec pause = { .tv_nsec = XSK_LOOK_NS };
+	int was_used = xsk->is_opening && xsk_is_used(xsk, slot);
 	int r = filter_attach(&xsk->filter[slot], &rule);
+
+	/* A driver that resets its NIC for this: the others' turn comes when it can send again. */
+	for (int turn = 0; !r && was_used && turn < XSK_RESET_TURNS; turn++) {
+		if (xsk_is_used(xsk, slot))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return r;
+}
+
+static int xsk_fill_slot(struct xbond_xsk *xsk, __u32 slot)
+{
+	int r = 0;
 
 	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
 		xsk_fill(xsk, &xsk->port[slot][i]);
 		r = filter_add(xsk->filter[slot], xsk->port[slot][i].queue,
 			       xsk_socket__fd(xsk->port[slot][i].socket));
 	}
+	if (r)
+		xsk_remove_filter(xsk, slot);
+	return r;
+}
+
+static int xsk_try_slot(struct xbond_xsk *xsk, __u32 slot)
+{
+	int adds = !xsk->filter[slot] && xsk_needs_filter(xsk);
+	int r = adds ? xsk_add_filter(xsk, slot) : 0;
+
+	if (r)
+		return r;
+	r = xsk_open_sockets(xsk, slot);
+	if (!r && xsk_is_zero_copy(xsk) && xsk->ports_open * xsk->area.ring > xsk->area.frames)
+		r = -ENOBUFS;
+	if (!r && xsk->filter[slot])
+		r = xsk_fill_slot(xsk, slot);
+	if (r && adds)
+		xsk_remove_filter(xsk, slot);
 	return r;
 }
 
 static int xsk_open_slot(struct xbond_xsk *xsk, __u32 slot)
 {
-	int r = xsk_open_sockets(xsk, slot);
+	int r = xsk_try_slot(xsk, slot);
 
-	if (!r && xsk_receives(&xsk->options))
-		r = xsk_add_filter(xsk, slot);
 	if (r) {
 		xsk_close_sockets(xsk, slot);
 		xsk->waiting |= slots_bit(slot);
@@ -120,18 +201,6 @@ static int xsk_find_bond(struct xbond_xsk *xsk)
 	return choice_open(&xsk->choice, xsk->bond, why);
 }
 
-/* Does the kernel say that the slave can send? */
-static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
-{
-	struct ifreq request;
-
-	memset(&request, 0, sizeof(request));
-	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
-	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
-		return 0;
-	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
-}
-
 /* What needs system calls: slaves that were cut, and sockets that could not be opened. */
 static void xsk_look(struct xbond_xsk *xsk)
 {
@@ -160,6 +229,8 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 	__u32 slot;
 	__u64 now_ns;
 
+	if (xsk_is_zero_copy(xsk))
+		xsk_rescue(xsk);
 	if (choice_is_current(&xsk->choice)) {
 		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
 			   sizeof(xsk->ifindex)))

@@ -36,7 +36,12 @@ struct xbond_xsk_options {
 	__u32 ring;   /* entries of each ring, a power of two: 1024 */
 	__u32 queue;  /* the first one that is used of every slave; frames leave by it: 0 */
 	__u32 queues; /* how many receive: 1; at most XBOND_XSK_QUEUES, and what a slave has */
-	__u32 bind; /* flags of bind(): XDP_COPY, the only mode that follows a slave that is cut */
+	/*
+	 * XDP_COPY (the default), or XDP_ZEROCOPY: the slaves' drivers must have this mode. Each
+	 * slave gets an XDP program then, and `frames` must be `ring` for each socket. What a slave
+	 * that is cut still has leaves by others at the next call, a millisecond later or more.
+	 */
+	__u32 bind;
 	/*
 	 * What follows says what is received; the bond does not get it. All zero: nothing, and no
 	 * program is attached to slaves.
@@ -87,9 +92,10 @@ struct xbond_xsk_counts {
  * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: its bondd
  * has another XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older;
  * -EOPNOTSUPP: it has a policy of the user, which the bond's own programs ask; -EINVAL: options, or
- * a slave does not have the queue; -EBUSY, after a second: somebody has the queue of a slave, or an
- * XDP program there; -EADDRINUSE: another handle of this process receives something else by a
- * slave; -ENOTDIR: there is no place for the pin; others: of a slave's socket.
+ * a slave does not have the queue; -ENOBUFS: too few frames for zero copy; -EBUSY, after a second:
+ * somebody has the queue of a slave, or an XDP program there; -EADDRINUSE: another handle of this
+ * process receives something else by a slave; -ENOTDIR: there is no place for the pin; others: of a
+ * slave's socket.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

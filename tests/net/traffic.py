@@ -33,20 +33,21 @@ STAMPS.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 class Stream:
     """Numbered packets from one namespace to another; without count until finish(). every: the
     receiver looks so often (ms) instead of being woken by each packet, for high rates. early: so
-    long (us) before its time a packet may be sent; with 0 the sender sleeps before each.
+    long (us) before its time a packet may be sent; with 0 the sender sleeps before each. sender:
+    the words of a program that sends them instead.
     """
 
     def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT, every=0,
-                 early=EARLY_US, **options):
+                 early=EARLY_US, sender=(), **options):
         self.count = count
         words = [word for name, value in options.items()
                  for word in (f"--{name.replace('_', '-')}", value)]
         self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, "--every", every,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.receiver.stderr.readline() == b"ready\n"
-        self.sender = near.spawn(UDPSEQ, "send", "--to", to, "--port", port, "--count", count,
-                                 "--rate", rate, "--flows", flows, "--early", early, *words,
-                                 stdout=subprocess.PIPE)
+        sender = sender or (UDPSEQ, "send", "--to", to, "--port", port, "--count", count,
+                            "--rate", rate, "--flows", flows, "--early", early, *words)
+        self.sender = near.spawn(*sender, stdout=subprocess.PIPE)
 
     def received(self):
         """Datagrams that reached sockets of the receiver's namespace so far."""

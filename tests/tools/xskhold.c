@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program with AF_XDP sockets that does not receive until it is told. xskhold BOND PORT RING
- * [ADDRESS | TYPE] prints "ready". PORT 0: any. For each line on stdin it receives all there is,
- * gives it back to be sent as frames that are too long, and prints its counts as JSON.
+ * [ADDRESS | TYPE | zerocopy] prints "ready". PORT 0: any. For each line on stdin it receives all
+ * there is, gives it back to be sent as frames that are too long, and prints its counts as JSON.
  */
 #include <arpa/inet.h>
+#include <linux/if_xdp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,9 @@ static void turn(struct xbond_xsk *xsk)
 
 static void add(struct xbond_xsk_options *options, const char *text)
 {
-	if (inet_pton(AF_INET, text, options->address) == 1)
+	if (strcmp(text, "zerocopy") == 0)
+		options->bind = XDP_ZEROCOPY;
+	else if (inet_pton(AF_INET, text, options->address) == 1)
 		options->family = AF_INET;
 	else if (inet_pton(AF_INET6, text, options->address) == 1)
 		options->family = AF_INET6;
@@ -61,7 +64,7 @@ int main(int argc, char **argv)
 	struct xbond_xsk *xsk;
 
 	if (argc != 4 && argc != 5) {
-		fprintf(stderr, "usage: xskhold BOND PORT RING [ADDRESS | TYPE]\n");
+		fprintf(stderr, "usage: xskhold BOND PORT RING [ADDRESS | TYPE | zerocopy]\n");
 		return 2;
 	}
 	options.ports[0] = (__u16)atoi(argv[2]);

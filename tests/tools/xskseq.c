@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbered UDP packets for the tests, sent by libxbond-xsk: what udpseq send sends, with the same
- * payload. xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS, to 10.0.0.2; COUNT 0: until SIGTERM. Prints
- * "ready", and at its end one JSON object.
+ * payload. xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [zerocopy], to 10.0.0.2; COUNT 0: until
+ * SIGTERM. Prints "ready", and at its end one JSON object.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
+#include <linux/if_xdp.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
 #include <signal.h>
@@ -73,7 +74,8 @@ static struct datagram make(char **macs)
 
 int main(int argc, char **argv)
 {
-	const struct xbond_xsk_options options = { .size = sizeof(options) };
+	const struct xbond_xsk_options options = { .size = sizeof(options),
+						   .bind = argc == 8 ? XDP_ZEROCOPY : 0 };
 	struct xbond_xsk_counts counts;
 	struct xbond_xsk_frame frames[BATCH];
 	struct xbond_xsk *xsk;
@@ -82,8 +84,8 @@ int main(int argc, char **argv)
 	__u32 sequence = 0, rate, count, flows;
 	__u64 begin_ns;
 
-	if (argc != 7) {
-		fprintf(stderr, "usage: xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS\n");
+	if (argc != 7 && argc != 8) {
+		fprintf(stderr, "usage: xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [zerocopy]\n");
 		return 2;
 	}
 	datagram = make(argv + 2);

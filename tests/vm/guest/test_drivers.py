@@ -2,17 +2,19 @@
 XDP in newer kernels). The far ends are virtio's. What they show goes into docs/users/interop.md, a
 column for each driver.
 """
+import json
 import pathlib
+import subprocess
 
 import pytest
 
 import lab as lab_module
-from lab import ROOT, Refused
+from lab import BUILD, ROOT, Refused
 from conftest import Setting
 from machine import DRIVERS, MODELS, nic_mac
-from namespace import KERNEL, run
+from namespace import KERNEL, PATIENCE, run
 from test_nic import add_vlan, state
-from traffic import Stream
+from traffic import PORT, Stream, send_packets
 from waiting import wait_for
 
 pytestmark = pytest.mark.drivers
@@ -392,6 +394,64 @@ def test_removed_and_back(wired, shows, kind):
         made.near.ctl("add-slave", "bond0", name)
         made.near.wait_slaves(*made.near.links, deadline=20)
         assert stream.finish()["duplicates"] == 0
+
+
+def zero_copy_sender(made, rate=2000):
+    macs = [host.link(dev)["address"] for host, dev in ((made.near, "bond0"), (made.far, "sw0"))]
+    return (BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", *macs, rate, 0, 16, "zerocopy")
+
+
+@pytest.mark.parametrize("kind", ["igb"])
+def test_zero_copy(wired, shows, kind):
+    """The kernel does not say then what it cannot send, and a queue has no buffers of its own."""
+    made = wired(kind)
+    near, far = made.near, made.far
+    with shows(kind, "AF_XDP in zero-copy mode (libxbond-xsk): cuts lose nothing, without bondd"):
+        made.switch().bond("balance-xor", "xmit_hash_policy", "layer3+4")
+        if KERNEL < (6, 14):
+            done = near.run(*zero_copy_sender(made), check=False)
+            assert "has no zero-copy mode" in done.stderr
+            return
+        for change in (lambda: None, near.freeze_bondd, near.kill_bondd):
+            stream = Stream(near, far, sender=zero_copy_sender(made))
+            stream.flow_on(500)
+            change()
+            for number, dev in zip(made.numbers, near.links):
+                made.nics.cable(number, False)
+                stream.flow_on(500)
+                made.nics.cable(number, True)
+                wait_for(lambda dev=dev: near.link(dev)["operstate"] == "UP", f"{dev} to be back",
+                         20)
+                stream.flow_on(500)
+            result = stream.finish()
+            print(result)
+            assert result["opened"] >= 4 and result["made"] - result["received"] <= 5, result
+            near.thaw_bondd()
+        near.start_bondd()
+        made.near.wait_slaves(*near.links, deadline=20)
+        holder = near.spawn(BUILD / "tools/xskhold", near.bpf_dir / "bond0", PORT, 256, "zerocopy",
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert holder.stdout.readline() == "ready\n"
+        near.wait_ping("10.0.0.2", deadline=15)
+        send_packets(far, to="10.0.0.1", count=200, rate=500, flows=50)
+        wait_for(lambda: received_by(holder) == 200, "the packets")
+        send_packets(far, to="10.0.0.1", count=4000, rate=2000, flows=50)  # nobody receives them
+        assert send_and_count(made) == 400  # by all queues
+        holder.stdin.close()
+        assert holder.wait(10 * PATIENCE) == 0
+        near.wait_ping("10.0.0.2", deadline=15)
+
+
+def send_and_count(made):
+    """Packets for the bond itself, of many flows: how many of 400 arrive."""
+    return Stream(made.far, made.near, to="10.0.0.1", port=PORT + 1, count=400, rate=500,
+                  flows=50).finish()["received"]
+
+
+def received_by(holder):
+    holder.stdin.write("\n")
+    holder.stdin.flush()
+    return json.loads(holder.stdout.readline())["received"]
 
 
 # SR-IOV: a virtual function of each igb. Its host is this machine's first namespace.

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include "xsk/xsk_bond.h"
+
+void xsk_count(struct xbond_xsk *xsk, __u32 slot)
+{
+	__u64 *from = (__u64 *)&xsk->batch[slot], *to = (__u64 *)&xsk->choice.afxdp->slot[slot];
+
+	for (size_t i = 0; i < sizeof(xsk->batch[slot]) / sizeof(*to); i++) {
+		if (from[i])
+			__atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
+		from[i] = 0;
+	}
+}
+
+/* Returns the slots whose device has a frame that it was not told of. */
+static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32 slot)
+{
+	struct port *port = &xsk->port[slot][0];
+
+	if (!port->socket) {
+		xsk->counts.no_slave++;
+	} else if (!port_put(port, &xsk->area, frame->data, frame->length)) {
+		xsk->counts.full++;
+	} else {
+		frame->slot = (__u16)slot;
+		xsk->batch[slot].tx_packets++;
+		xsk->batch[slot].tx_bytes += frame->length;
+		return slots_bit(slot);
+	}
+	xbond_xsk_release(xsk, frame, 1);
+	return 0;
+}
+
+/* A copy for each slave that has carrier; the lowest gets the frame itself. */
+static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
+{
+	__u64 mask = __atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), touched = 0;
+	__u64 others;
+
+	if (mask & xsk->choice.up)
+		mask &= xsk->choice.up;
+	others = mask & (mask - 1);
+	slots_for_each (others, slot) {
+		struct xbond_xsk_frame copy;
+
+		if (xbond_xsk_take(xsk, &copy, 1) != 1) {
+			xsk->counts.full++;
+			continue;
+		}
+		memcpy(copy.data, frame->data, frame->length);
+		copy.length = frame->length;
+		touched |= xsk_put(xsk, &copy, slot);
+	}
+	return touched | xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
+}
+
+static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
+{
+	int selected = XBOND_NO_BOND;
+
+	frame->slot = XBOND_XSK_NO_SLOT;
+	if (frame->length > area_room(&xsk->area, frame->data)) {
+		xsk->counts.lost++;
+		xbond_xsk_release(xsk, frame, 1);
+		return 0;
+	}
+	if (xsk->choice.table)
+		selected = choice_select(&xsk->choice, frame->data, frame->length);
+	if (selected >= 0 && selected < XBOND_MAX_SLAVES)
+		return xsk_put(xsk, frame, (__u32)selected);
+	if (selected == XBOND_EVERY_SLAVE)
+		return xsk_put_all(xsk, frame);
+	xsk->counts.no_slave++;
+	xbond_xsk_release(xsk, frame, 1);
+	return 0;
+}
+
+/* balance-tlb has written the address of a slave by which the frame has not left. */
+static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *frame)
+{
+	const struct xbond_alb *alb = xsk->choice.alb;
+	char *source = (char *)frame + XBOND_MAC_SIZE;
+
+	if (xsk->choice.table->flags & XBOND_F_TLB && alb->mac[slot] &&
+	    !memcmp(source, (const void *)&alb->mac[slot], XBOND_MAC_SIZE))
+		memcpy(source, (const void *)&alb->bond_mac, XBOND_MAC_SIZE);
+}
+
+/* The last `count` frames of a port have not left. */
+static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
+{
+	__u64 bytes = 0;
+	__u32 length;
+
+	for (__u32 back = 1; back <= count; back++) {
+		port_frame_at(&xsk->port[slot][0], &xsk->area, back, &length);
+		bytes += length;
+	}
+	xsk->counts.sent -= count;
+	xsk->counts.sent_bytes -= bytes;
+	xsk->batch[slot].tx_packets -= count;
+	xsk->batch[slot].tx_bytes -= bytes;
+}
+
+/*
+ * The last `count` frames of a port go out again. Their memory is the kernel's until it says
+ * otherwise, so they are copied. Returns the slots that have them.
+ */
+static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int stuck)
+{
+	struct port *port = &xsk->port[slot][0];
+	char(*kept)[XBOND_XSK_FRAME_SIZE] = calloc(count, sizeof(*kept));
+	__u32 *lengths = calloc(count, sizeof(*lengths));
+	__u64 touched = 0;
+
+	xsk_count_back(xsk, slot, count);
+	for (__u32 i = 0; kept && lengths && i < count; i++) {
+		void *data = port_frame_at(port, &xsk->area, count - i, &lengths[i]);
+
+		memcpy(kept[i], data, lengths[i]);
+		xsk_restore_source(xsk, slot, kept[i]);
+	}
+	xsk_is_cut(xsk, slot, stuck);
+	for (__u32 i = 0; i < count; i++) {
+		struct xbond_xsk_frame frame;
+
+		if (!kept || !lengths || xbond_xsk_take(xsk, &frame, 1) != 1) {
+			xsk->counts.lost++;
+			continue;
+		}
+		memcpy(frame.data, kept[i], lengths[i]);
+		frame.length = lengths[i];
+		touched |= xsk_put_chosen(xsk, &frame);
+		if (frame.slot == XBOND_XSK_NO_SLOT)
+			continue;
+		xsk->counts.sent_again++;
+		xsk->counts.sent++;
+		xsk->counts.sent_bytes += frame.length;
+	}
+	free(kept);
+	free(lengths);
+	return touched;
+}
+
+/* Each slave may be found to be cut once; what it refuses then is lost: there is no other. */
+static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
+{
+	__u64 cut = 0, used = 0;
+
+	while (touched) {
+		__u32 slot = (__u32)__builtin_ctzll(touched), refused;
+		int stuck;
+
+		touched &= touched - 1;
+		used |= slots_bit(slot);
+		if (!xsk->port[slot][0].socket)
+			continue;
+		refused = port_kick(&xsk->port[slot][0], &xsk->area, &stuck);
+		if (refused && !slots_have(cut, slot)) {
+			cut |= slots_bit(slot);
+			touched |= xsk_send_again(xsk, slot, refused, stuck);
+		} else if (refused) {
+			xsk->counts.lost += refused;
+			xsk_count_back(xsk, slot, refused);
+			xsk_is_cut(xsk, slot, stuck);
+		}
+		if (xsk->port[slot][0].socket)
+			port_reap(&xsk->port[slot][0], &xsk->area);
+	}
+	slots_for_each (used, slot)
+		xsk_count(xsk, slot);
+}
+
+void xsk_rescue(struct xbond_xsk *xsk)
+{
+	__u64 now_ns = xsk_time_ns(), touched = 0;
+
+	if (now_ns < xsk->still_ns)
+		return;
+	xsk->still_ns = now_ns + XSK_STILL_NS;
+	slots_for_each (xsk->slots, slot) {
+		struct port *port = &xsk->port[slot][0];
+
+		port_reap(port, &xsk->area);
+		if (port_in_flight(port) && port->reaped == xsk->reaped[slot]) {
+			xsk->still_ns = now_ns + XSK_LOOK_NS;
+			touched |= xsk_has_carrier(xsk, slot)
+					   ? slots_bit(slot)
+					   : xsk_send_again(xsk, slot, port_in_flight(port), 1);
+		}
+		xsk->reaped[slot] = port->reaped;
+	}
+	xsk_kick(xsk, touched);
+}
+
+XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
+{
+	__u64 touched = 0;
+	int sent = 0;
+
+	xbond_xsk_update(xsk);
+	for (int i = 0; i < count; i++) {
+		touched |= xsk_put_chosen(xsk, &frames[i]);
+		if (frames[i].slot == XBOND_XSK_NO_SLOT)
+			continue;
+		sent++;
+		xsk->counts.sent++;
+		xsk->counts.sent_bytes += frames[i].length;
+	}
+	xsk_kick(xsk, touched);
+	return sent;
+}
