@@ -396,9 +396,13 @@ def test_removed_and_back(wired, shows, kind):
         assert stream.finish()["duplicates"] == 0
 
 
-def zero_copy_sender(made, rate=2000):
+def wait_operstate(host, dev, state):
+    wait_for(lambda: host.link(dev)["operstate"] == state, f"{dev} to be {state}", 20)
+
+
+def zero_copy_sender(made):
     macs = [host.link(dev)["address"] for host, dev in ((made.near, "bond0"), (made.far, "sw0"))]
-    return (BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", *macs, rate, 0, 16, "zerocopy")
+    return (BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", *macs, 500, 0, 16, "zerocopy")
 
 
 @pytest.mark.parametrize("kind", ["igb"])
@@ -412,20 +416,20 @@ def test_zero_copy(wired, shows, kind):
             done = near.run(*zero_copy_sender(made), check=False)
             assert "has no zero-copy mode" in done.stderr
             return
-        for change in (lambda: None, near.freeze_bondd, near.kill_bondd):
+        # A bondd that runs may turn to other slaves before frames are stuck in a socket.
+        for change, opened in ((lambda: None, 2), (near.freeze_bondd, 4), (near.kill_bondd, 4)):
             stream = Stream(near, far, sender=zero_copy_sender(made))
             stream.flow_on(500)
             change()
             for number, dev in zip(made.numbers, near.links):
-                made.nics.cable(number, False)
-                stream.flow_on(500)
-                made.nics.cable(number, True)
-                wait_for(lambda dev=dev: near.link(dev)["operstate"] == "UP", f"{dev} to be back",
-                         20)
-                stream.flow_on(500)
+                for plugged, state in ((False, "DOWN"), (True, "UP")):
+                    made.nics.cable(number, plugged)
+                    wait_operstate(near, dev, state)
+                    stream.flow_on(300)
             result = stream.finish()
             print(result)
-            assert result["opened"] >= 4 and result["made"] - result["received"] <= 5, result
+            assert result["opened"] >= opened and result["made"] == result["sent"], result
+            assert result["lost"] <= 50, result  # on the wire, until the driver noticed
             near.thaw_bondd()
         near.start_bondd()
         made.near.wait_slaves(*near.links, deadline=20)
