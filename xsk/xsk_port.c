@@ -85,7 +85,7 @@ int port_put(struct port *port, struct area *area, void *data, __u32 length)
 	return 1;
 }
 
-void port_fill(struct port *port, struct area *area, __u32 most)
+static void port_add_to_fill(struct port *port, struct area *area, __u32 most)
 {
 	__u32 at, count = most > port->filled ? most - port->filled : 0;
 
@@ -102,6 +102,13 @@ void port_fill(struct port *port, struct area *area, __u32 most)
 	}
 	xsk_ring_prod__submit(&port->fill, count);
 	port->filled += count;
+}
+
+void port_fill(struct port *port, struct area *area, __u32 most)
+{
+	port_add_to_fill(port, area, most);
+	if (port->is_zero_copy && xsk_ring_prod__needs_wakeup(&port->fill))
+		recvfrom(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
@@ -186,8 +193,9 @@ __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 			refused++;
 		} else if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
 			*ret_stuck = 1;
-			port_reap(port, area);
-			return port_left(port);
+			if (port->is_zero_copy)
+				port_reap(port, area);
+			return refused + port_left(port);
 		}
 	}
 	/* The kernel waits for completions to be reaped: what is in the ring comes after those. */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* xsk/xsk_port.c with a kernel that refuses frames: which of them have not left? */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "xsk/xsk_port.h"
+
+#define RING 8
+
+static struct xdp_desc descriptors[RING];
+static __u64 addresses[RING];
+static __u32 sent, made, completed, reaped, flags; /* ends of the rings */
+static const int *answers;			   /* of sendto(): errno, ended by 0 */
+
+int __wrap_xsk_socket__fd(const struct xsk_socket *socket);
+ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
+		      const struct sockaddr *to, socklen_t to_length);
+
+int __wrap_xsk_socket__fd(const struct xsk_socket *socket)
+{
+	(void)socket;
+	return -1;
+}
+
+/* EBUSY: the kernel has dropped the first frame of the ring. */
+ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
+		      const struct sockaddr *to, socklen_t to_length)
+{
+	(void)fd;
+	(void)data;
+	(void)length;
+	(void)sendto_flags;
+	(void)to;
+	(void)to_length;
+	if (!*answers) {
+		sent = made;
+		return 0;
+	}
+	sent += *answers == EBUSY && sent != made;
+	errno = *answers++;
+	return -1;
+}
+
+static void kernel_completes(__u64 address)
+{
+	addresses[completed++ % RING] = address;
+}
+
+static struct port make_port(void)
+{
+	static struct port zero;
+	struct port port = zero;
+
+	sent = made = completed = reaped = flags = 0;
+	port.tx = (struct xsk_ring_prod){ .cached_cons = RING,
+					  .mask = RING - 1,
+					  .size = RING,
+					  .producer = &made,
+					  .consumer = &sent,
+					  .ring = descriptors,
+					  .flags = &flags };
+	port.completed = (struct xsk_ring_cons){ .mask = RING - 1,
+						 .size = RING,
+						 .producer = &completed,
+						 .consumer = &reaped,
+						 .ring = addresses };
+	return port;
+}
+
+static struct area area_of(__u32 *numbers, __u16 *holders)
+{
+	static char memory[4 * RING * XBOND_XSK_FRAME_SIZE];
+
+	return (struct area){ .memory = memory,
+			      .frames = 4 * RING,
+			      .ring = RING,
+			      .free = numbers,
+			      .holder = holders };
+}
+
+static int put(struct port *port, struct area *area, __u32 count)
+{
+	int taken = 0;
+
+	for (__u32 i = 0; i < count; i++)
+		taken += port_put(port, area, area_at(area, i), 60);
+	return taken;
+}
+
+static void test_what_was_refused_before_the_device_was_down_has_not_left(void **state)
+{
+	__u32 numbers[4 * RING];
+	__u16 holders[4 * RING] = { 0 };
+	struct area area = area_of(numbers, holders);
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	assert_int_equal(put(&port, &area, 5), 5);
+	answers = (const int[]){ EBUSY, EAGAIN, EBUSY, ENETDOWN, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 5);
+	assert_true(stuck);
+}
+
+static void test_what_has_no_carrier_has_not_left(void **state)
+{
+	__u32 numbers[4 * RING];
+	__u16 holders[4 * RING] = { 0 };
+	struct area area = area_of(numbers, holders);
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	assert_int_equal(put(&port, &area, 4), 4);
+	sent = 1; /* one has left */
+	answers = (const int[]){ EBUSY, EBUSY, EBUSY, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 3);
+	assert_false(stuck);
+	answers = (const int[]){ 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 0);
+}
+
+/* The kernel has taken frames from the ring, and not said that they have left. */
+static void test_zero_copy_keeps_what_is_in_flight(void **state)
+{
+	__u32 numbers[4 * RING], length;
+	__u16 holders[4 * RING] = { 0 };
+	struct area area = area_of(numbers, holders);
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	port.is_zero_copy = 1;
+	flags = XDP_RING_NEED_WAKEUP;
+	assert_int_equal(put(&port, &area, RING + 2), RING);
+	sent = made;
+	assert_int_equal(put(&port, &area, 1), 0);
+	kernel_completes(0);
+	kernel_completes(XBOND_XSK_FRAME_SIZE);
+	answers = (const int[]){ ENETDOWN, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), RING - 2);
+	assert_true(stuck);
+	assert_ptr_equal(port_frame_at(&port, &area, RING - 2, &length), area_at(&area, 2));
+	assert_int_equal(area.free_count, 2);
+	assert_int_equal(put(&port, &area, 3), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_was_refused_before_the_device_was_down_has_not_left),
+		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
+		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
