@@ -215,14 +215,42 @@ static bool client_plan_have_same_own(const struct client_entry *entry,
 	       a->vlan_protocol == b->vlan_protocol && !memcmp(a->own, b->own, sizeof(a->own));
 }
 
-/* Somebody else has an address that was bond0's: its clients must not be told of it again. */
-static void client_plan_forget_moved(struct client_plan *plan)
+static bool client_plan_is_claimed(const struct client_entry *entry)
+{
+	return client_table_is_own(entry) && entry->client.due;
+}
+
+/* In the map the entry stays due, so the next round looks again. DADFAILED: it is the other's. */
+static void client_plan_take_address(const struct address *address, void *arg)
+{
+	struct client_plan *plan = arg;
+
+	for (int i = 0; i < plan->count; i++) {
+		struct client_entry *entry = &plan->entries[i];
+
+		if (client_plan_is_claimed(entry) && entry->key.family == address->family &&
+		    !(address->flags & IFA_F_DADFAILED) &&
+		    !memcmp(entry->key.own, address->bytes, sizeof(address->bytes)))
+			entry->client.due = 0;
+	}
+}
+
+/*
+ * Somebody else has an address that was bond0's: its clients must not be told of it again. If this
+ * host has it, too, nothing has moved: anybody may say such a thing.
+ */
+static void client_plan_forget_moved(struct bond *bond, struct client_plan *plan)
 {
 	const struct client_entry *moved[MOVED_MAX];
 	unsigned int count = 0;
+	bool some = false;
 
+	for (int i = 0; i < plan->count; i++)
+		some |= client_plan_is_claimed(&plan->entries[i]);
+	if (!some || address_visit(&bond->daemon->nl, client_plan_take_address, plan))
+		return;
 	for (int i = 0; i < plan->count && count < MOVED_MAX; i++)
-		if (client_table_is_own(&plan->entries[i]) && plan->entries[i].client.due)
+		if (client_plan_is_claimed(&plan->entries[i]))
 			moved[count++] = &plan->entries[i];
 	for (int i = 0; count && i < plan->count; i++)
 		for (unsigned int j = 0; j < count; j++)
@@ -240,12 +268,12 @@ static bool client_plan_has_clients(const struct client_plan *plan, const struct
 }
 
 /* An address of bond0 outlives its clients, or nobody would see that it has moved away. */
-static void client_plan_forget_old(struct client_plan *plan, uint64_t now_ns)
+static void client_plan_forget_old(struct bond *bond, struct client_plan *plan, uint64_t now_ns)
 {
 	const struct client_entry *entry = plan->entries;
 
 	memset(plan->what, CLIENT_KEEP, sizeof(plan->what));
-	client_plan_forget_moved(plan);
+	client_plan_forget_moved(bond, plan);
 	for (int i = 0; i < plan->count; i++)
 		if (!client_table_is_own(&entry[i]) &&
 		    client_plan_is_old(&entry[i], plan->count, now_ns))
@@ -326,7 +354,7 @@ static void client_plan_decide_all(struct bond *bond, struct client_plan *plan, 
 void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,
 		      uint64_t retell_ns)
 {
-	client_plan_forget_old(plan, now_ns);
+	client_plan_forget_old(bond, plan, now_ns);
 	client_plan_share(bond, plan);
 	client_plan_decide_all(bond, plan, retell_ns);
 }

@@ -377,15 +377,12 @@ def refused(made):
 
 
 def test_forged_questions(shared):
-    """A neighbour forges thousands of askers: real clients stay, and the table has its limit. Who
-    takes an address away from bond0 ends its clients.
-    """
+    """A neighbour forges thousands of askers: real clients stay, and the table has its limit."""
     made = shared(links=2, peers=2)
     made.does_not_probe()
     made.ask()
     known = made.all_know()
     assert sorted(known) == sorted(made.macs().values())
-    mac = made.near.show()["mac"]
     forged = [arp(f"02:cc:00:{i >> 16:02x}:{i >> 8 & 255:02x}:{i & 255:02x}", 1,
                   f"02:cc:00:{i >> 16:02x}:{i >> 8 & 255:02x}:{i & 255:02x}",
                   f"10.{1 + (i >> 16)}.{i >> 8 & 255}.{i & 255}", "00:00:00:00:00:00", "10.0.0.1",
@@ -401,17 +398,53 @@ def test_forged_questions(shared):
     made.ask()
     assert made.all_know() == known
     assert made.near.ping_bondd()
-    # VRRP: another host has bond0's address now
+
+
+def announcement(address, tag=b""):
+    """Another host says that it has this address."""
     other = "02:dd:00:00:00:01"
-    send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
-                                      "10.0.0.1")])
-    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
-    assert mac == made.near.show()["mac"]
+    if ":" in address:
+        return advertisement(other, "33:33:00:00:00:01", address, "ff02::1", 0x20000000)
+    return arp(other, 1, other, address, "ff:ff:ff:ff:ff:ff", address, tag)
 
 
-def entry(made, peer):
-    """bpftool's words for the entry of a peer of 10.0.0.1; 0.0.0.0: of that itself."""
-    key = b"".join(ipaddress.ip_address(each).packed + bytes(12) for each in ("10.0.0.1", peer))
+def claim(made, number=1):
+    """bond0 tells this many clients, 192.0.2.101 and on, that it has 192.0.2.1, which it has not:
+    as for somebody behind it.
+    """
+    mac = made.near.show()["mac"]
+    leaves(made, [arp(mac, 2, mac, "192.0.2.1", "02:aa:00:00:00:01", f"192.0.2.{101 + i}")
+                  for i in range(number)])
+    assert len(owned(made, "192.0.2.1")) == number
+
+
+def owned(made, address):
+    """The clients of this address of bond0."""
+    own = list(ipaddress.ip_address(address).packed)
+    return [each for each in keys(made)[0]
+            if each["own"][:len(own)] == own and any(each["peer"])]
+
+
+def test_who_announces_an_address_of_bond0(shared):
+    """VRRP: another host has an address that was bond0's, and its clients are forgotten. What this
+    host has is not moved by words.
+    """
+    made = shared(links=2, peers=2)
+    made.does_not_probe()
+    addresses = ("10.0.0.1", "fd00::1")
+    for address in addresses:
+        made.ask(address)
+    claim(made)
+    for address in (*addresses, "192.0.2.1"):
+        send_frames(made.far, "br0", [announcement(address)])
+    wait_for(lambda: not owned(made, "192.0.2.1"), "bondd to believe what may be so")
+    for address in addresses:
+        assert len(owned(made, address)) == 2, address
+
+
+def entry(made, peer, own="10.0.0.1"):
+    """bpftool's words for the entry of a peer of this address; 0.0.0.0: of that itself."""
+    key = b"".join(ipaddress.ip_address(each).packed + bytes(12) for each in (own, peer))
     return ["pinned", f"{made.near.bpf_dir}/bond0/clients", "key", "hex",
             *(f"{byte:02x}" for byte in key + struct.pack("=HHHH", 2, 0, 0, 0))]
 
@@ -444,31 +477,27 @@ def test_what_has_a_priority_and_no_vlan(shared):
     made = shared(links=2, peers=2)
     made.does_not_probe()
     made.ask()
+    claim(made)
     mac, new, tag = made.near.show()["mac"], "02:ee:00:00:00:01", struct.pack("!HH", VLAN, 5 << 13)
     send_frames(made.far, "br0", [arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1", tag)])
     wait_for(lambda: heard(made, 12) == new, "the answer to be heard")
-    send_frames(made.far, "br0", [arp(new, 1, new, "10.0.0.1", "ff:ff:ff:ff:ff:ff", "10.0.0.1",
-                                      tag)])
-    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+    send_frames(made.far, "br0", [announcement("192.0.2.1", tag)])
+    wait_for(lambda: not owned(made, "192.0.2.1"), "no client to be left", deadline=10)
 
 
 def test_an_address_that_moves_away_late(shared):
     """bond0 has had the address for long, and its clients are the same all the time."""
     if time.monotonic() < 4 * 3600:
         pytest.skip("bondd forgets after four hours, and this machine has not run so long")
-    made = shared(links=2, peers=2)
-    made.does_not_probe()
-    made.ask()
-    assert sum(made.clients().values()) == 2
-    made.near.run("bpftool", "map", "update", *entry(made, "0.0.0.0"),
+    made = shared(links=2, peers=0)
+    claim(made, 2)
+    made.near.run("bpftool", "map", "update", *entry(made, "0.0.0.0", "192.0.2.1"),
                   "value", "hex", *["00"] * 32, "exist")
     made.far.ip("link", "set", "l1", "down")
     made.near.wait_slaves("l0")
     wait_for(lambda: made.clients() == {"l0": 2, "l1": 0}, "bondd to share them out again")
-    other = "02:dd:00:00:00:01"
-    send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
-                                      "10.0.0.1")])
-    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+    send_frames(made.far, "br0", [announcement("192.0.2.1")])
+    wait_for(lambda: not owned(made, "192.0.2.1"), "no client to be left", deadline=10)
 
 
 def test_an_address_that_bond0_has_no_longer(shared):
