@@ -30,16 +30,16 @@ bpf/xdp                     bpf net/xdp net/library
 bpf/clients                 bpf/clients net/alb net/tlb
 bpf/answer                  bpf/model bpf/user_space net/library
 bpf/choose                  bpf layout net/modes net/rebalance net/tlb net/library
-bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil
+bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil net/flood
 bpf/drops                   bpf/drops cli/show net/slave_filters
 bpf/flow                    bpf/model bpf/user_space bpf/fields bpf/policies bpf/garbage
                             cli/explain net/policies
 bpf/port_filter             net/xsk net/xsk_threads layout
 bpf/send_frame              bpf/model bpf/user_space net/library net/xdp
 bpf/flow_hook               net/fragments net/policies
-bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away
+bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away net/flood
 bpf/neighbour               bpf/user_space net/alb net/tlb
-bpf/send_tlb                bpf/clients net/alb net/tlb
+bpf/send_tlb                bpf/clients net/alb net/tlb net/flood
 bpf/tx                      net/queue_id net/team net/tell net/modes net/policies
 cli/                        layout manual cli/calls cli/show net/errors
 cli/base/                   cli net/explain net/packets

@@ -239,6 +239,14 @@ def strangers6(_):
                      "33:33:ff:00:00:08")
 
 
+def somebody_has(end):
+    """A neighbour says that it has this address of the bond's network: the target's, bond0's."""
+    def claim(dev):
+        ip = f"10.0.{int(dev[1:]) // 2}.{end}"
+        return arp(REPLY, ip, ip, sender_mac=OTHER, target_mac=ALL)
+    return claim
+
+
 def counts_where_nothing_is_validated(validate, bit):
     return not validate & bit
 
@@ -271,6 +279,8 @@ def nothing(_):
 
 SCENES = {
     "right": (right, True, [], lambda validate, bit: True),
+    "right among lies": (right, True, [somebody_has(1), somebody_has(2)],
+                         lambda validate, bit: True),
     "junk": (nothing, False, [junk], counts_where_nothing_is_filtered),
     "strangers": (nothing, False, [strangers, strangers6], counts_where_nothing_is_validated),
     "forged": (forged, False, [strangers], counts_where_nothing_is_validated),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends the frame on stdin out of a device for so many seconds: `rawflood DEV SECONDS [RATE]`, RATE
- * frames a second, or as fast as one CPU makes them. Prints how many frames went out. For the
- * tests; knows no protocol.
+ * Sends the frame on stdin out of a device for so many seconds: `rawflood DEV SECONDS [RATE
+ * [SIZE]]`, RATE frames a second, or, with 0 or none, as fast as one CPU makes them. With SIZE
+ * there are many frames of so many bytes each, which are sent by turns. Prints how many frames went
+ * out. For the tests; knows no protocol.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 
 #define BATCH 64
-#define MAX_FRAME 1514
+#define MAX_INPUT (1 << 20)
 
 static void die(const char *what)
 {
@@ -55,22 +56,29 @@ static void pace(double began, uint64_t sent, double rate)
 
 int main(int argc, char **argv)
 {
-	static uint8_t frame[MAX_FRAME];
+	static uint8_t input[MAX_INPUT];
 	struct mmsghdr messages[BATCH] = { 0 };
-	struct iovec part = { .iov_base = frame };
+	struct iovec parts[BATCH];
 	double began, seconds, rate;
+	size_t length, size;
 	uint64_t sent = 0;
 	int fd, done;
 
-	if (argc < 3 || argc > 4)
-		die("usage: rawflood DEV SECONDS [RATE] <FRAME");
+	if (argc < 3 || argc > 5)
+		die("usage: rawflood DEV SECONDS [RATE [SIZE]] <FRAMES");
 	seconds = atof(argv[2]);
 	rate = argc > 3 ? atof(argv[3]) : 0;
-	part.iov_len = fread(frame, 1, sizeof(frame), stdin);
+	length = fread(input, 1, sizeof(input), stdin);
+	size = argc > 4 ? (size_t)atoi(argv[4]) : length;
+	if (!size || size > length)
+		die("no frame");
 	fd = open_socket(argv[1]);
 	for (int i = 0; i < BATCH; i++)
-		messages[i].msg_hdr = (struct msghdr){ .msg_iov = &part, .msg_iovlen = 1 };
+		messages[i].msg_hdr = (struct msghdr){ .msg_iov = &parts[i], .msg_iovlen = 1 };
 	for (began = now(); now() < began + seconds; sent += done > 0 ? (uint64_t)done : 0) {
+		for (size_t i = 0; i < BATCH; i++)
+			parts[i] =
+				(struct iovec){ input + (sent + i) % (length / size) * size, size };
 		done = sendmmsg(fd, messages, BATCH, 0);
 		if (done < 0 && errno != ENOBUFS && errno != EAGAIN)
 			die("sendmmsg");
