@@ -317,11 +317,30 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 	return lifecycle_end(bond, err);
 }
 
+/* It is alone then. */
+static bool lifecycle_has_device(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct link_info device;
+
+	return !bond_is_team(pin) &&
+	       !link_get(&bond->daemon->nl, pin->netnsid, (int)pin->ifindex, &device) &&
+	       link_is_paired(&device) && !strcmp(device.name, pin->name);
+}
+
 void lifecycle_gone(struct bond *bond)
 {
-	event_config("delete", bond_pin(bond)->name, NULL,
-		     "the device was deleted%s; its slaves are released",
-		     bond->device.away ? " with the namespace it was in" : "");
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (lifecycle_has_device(bond))
+		event_config("delete", pin->name, NULL,
+			     "its port side %s was moved to another namespace; its slaves are "
+			     "released; 'ip link del %s' removes what is left",
+			     pin->port_name, pin->name);
+	else
+		event_config("delete", pin->name, NULL,
+			     "the device was deleted%s; its slaves are released",
+			     bond->device.away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
 	bond_for_each_member (bond, slot)
 		slave_keep_used(bond, slot);

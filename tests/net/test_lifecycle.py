@@ -168,6 +168,19 @@ def test_a_slave_that_is_used_instead_of_the_bond_stays_up(lone):
     assert "UP" not in host.link("l1")["flags"]
 
 
+def test_the_port_side_is_moved_to_another_namespace(lone, on_veths):
+    """There is no bond any more, but its device is still there, and bondd says so."""
+    host = lone()
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    host.ip("link", "set", "xb-bond0", "netns", host.far.name)
+    wait_for(lambda: "'ip link del bond0' removes" in host.log(), "bondd to say so")
+    assert "deleted" not in host.log() and host.ctl_json("list") == []
+    host.ip("link", "del", "bond0")
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+
+
 def test_settings_do_not_pass_to_the_next_slave(lone):
     """Weight and drain belong to a slave, not to the slot it had."""
     host = lone(links=3)
