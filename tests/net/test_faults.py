@@ -40,6 +40,7 @@ SHARES = 72
 LATER = (1, 3, 9, 27)
 DEADLINE = 600  # of a share, in seconds; the usual one is for a single case
 RELEASED = 15  # seconds until what could not be restored is tried again
+NOT_UNDONE = "not everything could be undone"  # a conversion says so, and is tried again
 LOST = 3  # status of bondctl: bondd could not take the request, or not answer
 # What the verb or its answer is not about, or what chance decides.
 NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover",
@@ -264,7 +265,8 @@ class Case:
             wanted = [self.before if done.returncode else self.after]
         state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 10,
                                 part=shown)
-        may_be_between = self.verb.is_asked or done.returncode == LOST and self.verb.in_parts
+        may_be_between = self.verb.is_asked or NOT_UNDONE in done.stderr or (
+            done.returncode == LOST and self.verb.in_parts)
         found = [] if may_be_between or state["shown"] in (each["shown"] for each in wanted) else [
             f"status {done.returncode}, but {line}"
             for line in differences(state["shown"], wanted[0]["shown"])]
@@ -321,7 +323,8 @@ class Case:
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
             return []
-        found = [] if not self.verb.carries or self.has_traffic() else ["no traffic"]
+        must_carry = self.verb.carries and NOT_UNDONE not in done.stderr
+        found = [] if not must_carry or self.has_traffic() else ["no traffic"]
         if self.host.bondd.poll() is not None:
             if self.host.bondd.returncode != 1 or self.verb is not VERBS["start"]:
                 found.append(f"bondd ended with {self.host.bondd.returncode}")
