@@ -27,7 +27,7 @@ def wait_for(condition, what, deadline=10.0, interval=None):
         if waited > deadline:
             text = what() if callable(what) else what
             raise AssertionError(f"waited {deadline} s in vain for {text}; last: {value!r}")
-        time.sleep(min(max(waited / 8, 0.02), 0.2) if interval is None else interval)
+        time.sleep(min(max(waited / 4, 0.03), 0.2) if interval is None else interval)
 
 
 def moments(seconds, interval=0.1):
