@@ -38,8 +38,9 @@ struct xbond_xsk_options {
 	__u32 queues; /* how many receive: 1; at most XBOND_XSK_QUEUES, and what a slave has */
 	/*
 	 * XDP_COPY (the default), or XDP_ZEROCOPY: the slaves' drivers must have this mode. Each
-	 * slave gets an XDP program then, and `frames` must be `ring` for each socket. What a slave
-	 * that is cut still has leaves by others at the next call, a millisecond later or more.
+	 * slave gets an XDP program then, `frames` must be `ring` for each socket, and a quarter of
+	 * `ring` can wait to be received. What a slave that is cut still has leaves by others at
+	 * the next call, a millisecond later or more.
 	 */
 	__u32 bind;
 	/*

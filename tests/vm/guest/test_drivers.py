@@ -433,12 +433,13 @@ def test_zero_copy(wired, shows, kind):
             near.thaw_bondd()
         near.start_bondd()
         made.near.wait_slaves(*near.links, deadline=20)
-        holder = near.spawn(BUILD / "tools/xskhold", near.bpf_dir / "bond0", PORT, 256, "zerocopy",
+        holder = near.spawn(BUILD / "tools/xskhold", near.bpf_dir / "bond0", PORT, 1024, "zerocopy",
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert holder.stdout.readline() == "ready\n"
         near.wait_ping("10.0.0.2", deadline=15)
         send_packets(far, to="10.0.0.1", count=200, rate=500, flows=50)
-        wait_for(lambda: received_by(holder) == 200, "the packets")
+        wait_for(lambda: counts_of(holder)["received"] == 200,
+                 lambda: f"200 packets: {counts_of(holder)}")
         send_packets(far, to="10.0.0.1", count=4000, rate=2000, flows=50)  # nobody receives them
         assert send_and_count(made) == 400  # by all queues
         holder.stdin.close()
@@ -452,10 +453,11 @@ def send_and_count(made):
                   flows=50).finish()["received"]
 
 
-def received_by(holder):
+def counts_of(holder):
+    """It receives all that there is."""
     holder.stdin.write("\n")
     holder.stdin.flush()
-    return json.loads(holder.stdout.readline())["received"]
+    return json.loads(holder.stdout.readline())
 
 
 # SR-IOV: a virtual function of each igb. Its host is this machine's first namespace.
