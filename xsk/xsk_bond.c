@@ -201,7 +201,6 @@ static int xsk_open_first(struct xbond_xsk *xsk, __u32 *ret_slot)
 	r = xsk_settle_slaves(xsk, ret_slot);
 	for (int turn = 0; r == -EBUSY && turn < XSK_TURNS; turn++) {
 		nanosleep(&pause, NULL);
-		xsk->ifindex[*ret_slot] = 0;
 		r = xsk_settle_slaves(xsk, ret_slot);
 	}
 	xsk->is_opening = 0;

@@ -72,7 +72,8 @@ static inline int xsk_receives(const struct xbond_xsk_options *options)
 
 /*
  * Sockets of exactly the slaves that the table has now. *ret_slot: of the error that is returned. A
- * slave that is down is no error: it gets its socket when it is up.
+ * slave that is down is no error: it gets its socket when it is up. While the handle is opened,
+ * slaves that still wait for their sockets are tried again.
  */
 int xsk_settle_slaves(struct xbond_xsk *xsk, __u32 *ret_slot);
 /*

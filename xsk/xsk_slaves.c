@@ -130,15 +130,18 @@ static int xsk_fill_slot(struct xbond_xsk *xsk, __u32 slot)
 		r = filter_add(xsk->filter[slot], xsk->port[slot][i].queue,
 			       xsk_socket__fd(xsk->port[slot][i].socket));
 	}
-	if (r)
+	if (r == -EBUSY) /* another handle has taken it off */
 		xsk_remove_filter(xsk, slot);
 	return r;
 }
 
+/*
+ * If it fails, the filter stays until the slot is closed: with each further try some drivers would
+ * reset the NIC twice.
+ */
 static int xsk_try_slot(struct xbond_xsk *xsk, __u32 slot)
 {
-	int adds = !xsk->filter[slot] && xsk_needs_filter(xsk);
-	int r = adds ? xsk_add_filter(xsk, slot) : 0;
+	int r = !xsk->filter[slot] && xsk_needs_filter(xsk) ? xsk_add_filter(xsk, slot) : 0;
 
 	if (r)
 		return r;
@@ -147,8 +150,6 @@ static int xsk_try_slot(struct xbond_xsk *xsk, __u32 slot)
 		r = -ENOBUFS;
 	if (!r && xsk->filter[slot])
 		r = xsk_fill_slot(xsk, slot);
-	if (r && adds)
-		xsk_remove_filter(xsk, slot);
 	return r;
 }
 
@@ -175,11 +176,13 @@ int xsk_settle_slaves(struct xbond_xsk *xsk, __u32 *ret_slot)
 		__u32 now = choice_ifindex(&xsk->choice, slot);
 		int failed;
 
-		if (now == xsk->ifindex[slot])
+		if (now != xsk->ifindex[slot]) {
+			xsk_close_slot(xsk, slot);
+			xsk->ifindex[slot] = now;
+			xsk->choice.up |= slots_bit(slot);
+		} else if (!xsk->is_opening || !slots_have(xsk->waiting, slot)) {
 			continue;
-		xsk_close_slot(xsk, slot);
-		xsk->ifindex[slot] = now;
-		xsk->choice.up |= slots_bit(slot);
+		}
 		failed = now ? xsk_open_slot(xsk, slot) : 0;
 		if (failed && failed != -ENETDOWN && !r) {
 			*ret_slot = slot;
@@ -201,11 +204,17 @@ static int xsk_find_bond(struct xbond_xsk *xsk)
 	return choice_open(&xsk->choice, xsk->bond, why);
 }
 
+/* The kernel's flags alone would open a socket for frames that come back a millisecond later. */
+static int xsk_can_send(const struct xbond_xsk *xsk, __u32 slot)
+{
+	return xsk_slave_runs(xsk, slot) && (!xsk_is_zero_copy(xsk) || xsk_has_carrier(xsk, slot));
+}
+
 /* What needs system calls: slaves that were cut, and sockets that could not be opened. */
 static void xsk_look(struct xbond_xsk *xsk)
 {
 	slots_for_each (~xsk->choice.up | xsk->waiting, slot) {
-		if (!xsk->ifindex[slot] || !xsk_slave_runs(xsk, slot))
+		if (!xsk->ifindex[slot] || !xsk_can_send(xsk, slot))
 			continue;
 		if (slots_have(xsk->waiting, slot))
 			xsk_open_slot(xsk, slot);
