@@ -171,6 +171,15 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		xsk_count(xsk, slot);
 }
 
+/* What the bond has counted for this slave is taken back, too. */
+static __u64 xsk_take_back(struct xbond_xsk *xsk, __u32 slot)
+{
+	__u64 touched = xsk_send_again(xsk, slot, port_in_flight(&xsk->port[slot][0]), 1);
+
+	xsk_count(xsk, slot);
+	return touched;
+}
+
 void xsk_rescue(struct xbond_xsk *xsk)
 {
 	__u64 now_ns = xsk_time_ns(), touched = 0;
@@ -184,9 +193,8 @@ void xsk_rescue(struct xbond_xsk *xsk)
 		port_reap(port, &xsk->area);
 		if (port_in_flight(port) && port->reaped == xsk->reaped[slot]) {
 			xsk->still_ns = now_ns + XSK_LOOK_NS;
-			touched |= xsk_has_carrier(xsk, slot)
-					   ? slots_bit(slot)
-					   : xsk_send_again(xsk, slot, port_in_flight(port), 1);
+			touched |= xsk_has_carrier(xsk, slot) ? slots_bit(slot)
+							      : xsk_take_back(xsk, slot);
 		}
 		xsk->reaped[slot] = port->reaped;
 	}
