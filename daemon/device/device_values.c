@@ -2,6 +2,7 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/mac.h"
 #include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
@@ -14,6 +15,10 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
+
+/* Between two tries to give addresses after a failover. */
+#define PAUSE_MIN_NS (1000 * NS_PER_MS)
+#define PAUSE_MAX_NS (60000 * NS_PER_MS)
 
 /* Returns -errno of the first slave that refuses it. */
 static int values_give_mac(struct bond *bond, struct err *err)
@@ -267,6 +272,8 @@ void fail_over_mac_recall(struct bond *bond)
 /* Of a bond. */
 struct fail_over_mac {
 	sd_event_source *turn; /* the next one of the main loop, while something is due */
+	uint64_t again_ns;     /* not before, because it has failed */
+	uint64_t pause_ns;     /* between two tries: it grows */
 };
 
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)
@@ -316,20 +323,38 @@ static bool fail_over_mac_is_left(struct bond *bond)
 static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			       const struct link_info *link, bool gone)
 {
+	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+
 	(void)slot;
 	(void)news;
 	(void)link;
 	(void)gone;
-	return fail_over_mac_is_left(bond);
+	if (!fail_over_mac_is_left(bond))
+		state->pause_ns = state->again_ns = 0;
+	else if (clock_now_ns() >= state->again_ns)
+		return true;
+	return false;
 }
 
+/* The failover was announced with the addresses that there were then. */
 static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t news)
 {
+	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+
 	(void)news;
-	if (slot == PART_BOND && fail_over_mac_is_left(bond)) {
-		bond->evaluation.macs_due = true;
-		fail_over_mac_settle(bond);
+	if (slot != PART_BOND || bond->evaluation.macs_due || bond->evaluation.plan_due ||
+	    !fail_over_mac_is_left(bond))
+		return false;
+	fail_over_mac_change(bond);
+	if (fail_over_mac_is_left(bond)) {
+		state->pause_ns = state->pause_ns < PAUSE_MAX_NS / 2
+					  ? 2 * state->pause_ns + PAUSE_MIN_NS
+					  : PAUSE_MAX_NS;
+		state->again_ns = clock_now_ns() + state->pause_ns;
+		return false;
 	}
+	bond_pin(bond)->announce_due = true;
+	bond_announce_failover(bond);
 	return false;
 }
 

@@ -117,7 +117,13 @@ bool mac_swap_is_half(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 
-	return mac_swap_is_on(bond) && mac_swap_holder(bond, pin->mac, pin->active_slot) >= 0;
+	if (!mac_swap_is_on(bond))
+		return false;
+	bond_for_each_member (bond, slot)
+		if (slot != pin->active_slot &&
+		    mac_swap_is_same(bond_slave(bond, slot)->mac, pin->mac))
+			return true;
+	return false;
 }
 
 void mac_swap_settle(struct bond *bond)
