@@ -85,12 +85,16 @@ static void watch_sync_soon(struct bond *bond)
 static void watch_take_gone(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct link_info now;
+	int r = slave_find_device(bond, slot, &now);
 
-	if (slave_find_device(bond, slot, &now) == -ENODEV) {
+	if (r == -ENODEV) {
 		slave_lost(bond, slot, link);
 		return;
 	}
-	slave_has_returned(bond, slot);
+	if (r)
+		bond->due.read = true;
+	else
+		slave_has_returned(bond, slot, &now);
 	watch_sync_soon(bond);
 }
 

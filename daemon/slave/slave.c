@@ -346,19 +346,21 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	return true;
 }
 
-void slave_has_returned(struct bond *bond, unsigned int slot)
+/* IPv6 is off before it is up: it would give itself an address, which would then stay. */
+void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_info *now)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
+	const char *name = bond_slave(bond, slot)->name;
 	struct err err;
 
-	event_notice(pin->name, slave->name, "slave %s was gone for a moment, and is back",
-		     slave->name);
+	event_notice(pin->name, name, "slave %s was gone for a moment, and is back", name);
 	bond->due.read = true;
-	if (!bond_is_team(pin) &&
-	    link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
-		event_warning(pin->name, slave->name, "cannot bring %s up again: %s", slave->name,
-			      err.text);
+	if (bond_is_team(pin))
+		return;
+	if (!slave_has_addresses(bond, slot))
+		ipv6_set_disabled(now->name, 1);
+	if (link_set_flags(&bond->daemon->nl, now->ifindex, IFF_UP, IFF_UP, &err))
+		event_warning(pin->name, name, "cannot bring %s up again: %s", name, err.text);
 }
 
 /* If it was in another namespace, the kernel has taken it from the programs. */

@@ -75,7 +75,7 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
  * one has its number and its name. The kernel has brought it down, and taken off what was attached;
  * the next look at the bond's devices finds what is missing.
  */
-void slave_has_returned(struct bond *bond, unsigned int slot);
+void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_info *now);
 /* Nobody knows whether it was moved: the log names the address that it would have there. */
 void slave_lost_tell_mac(struct bond *bond, unsigned int slot);
 /*
@@ -116,7 +116,7 @@ struct mac_swap {
  * slave. Does nothing if that is so already, or if no slave is active.
  */
 void mac_swap_settle(struct bond *bond);
-/* Has a slave that is not active the bond's address, too? */
+/* Has a member that is not active the bond's address, too? */
 bool mac_swap_is_half(struct bond *bond);
 /*
  * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its

@@ -206,6 +206,11 @@ def late(host):
     host.thaw_bondd()
 
 
+def has_no_ipv6(host, dev):
+    switch = host.run("cat", f"/proc/sys/net/ipv6/conf/{dev}/disable_ipv6").stdout
+    return switch == "1\n" and not host.ip_json("address", "show", "dev", dev)[0]["addr_info"]
+
+
 @pytest.mark.parametrize("messages", ["late", "lost"])
 def test_a_slave_that_was_in_another_namespace_for_a_moment(pair, messages):
     """It is back before bondd looks: it stays a slave, and works."""
@@ -220,6 +225,8 @@ def test_a_slave_that_was_in_another_namespace_for_a_moment(pair, messages):
         near.ip("link", "set", "l1", "up")
     near.wait_slaves("l0", "l1")
     wait_for(lambda: near.link("l1")["allmulti"], "the slave to be as it must be")
+    if messages == "late":
+        wait_for(lambda: has_no_ipv6(near, "l1"), "no IPv6 on the slave")
     before = near.sent("l1")["packets"]
     send_packets(near, count=200)
     assert near.sent("l1")["packets"] - before >= 100
