@@ -165,7 +165,10 @@ struct part mtu_part = {
 	.settle = mtu_settle,
 };
 
-/* If somebody else put it there before, it stays. -EINVAL: the device has no lists. */
+/*
+ * If somebody else put it there before, it stays. -EINVAL: the device has no lists. -ENODEV: its
+ * driver has suspended it while it is down; allmulti has to do.
+ */
 static int slow_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -179,7 +182,7 @@ static int slow_enslave(struct bond *bond, unsigned int slot, struct err *err)
 		if (r)
 			slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
 	}
-	if (!r || r == -EINVAL)
+	if (!r || r == -EINVAL || r == -ENODEV)
 		return 0;
 	return err_set(err, -r, "%s cannot join the group of the slow protocols: %s", slave->name,
 		       strerror(-r));
