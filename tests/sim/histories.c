@@ -88,6 +88,12 @@ static void any_cable(struct history *history)
 		world_cable(&history->world, a, b, delay_ns);
 }
 
+/* One that says on the wire that it is individual would not know it itself. */
+static bool is_reference(uint64_t seed, const struct history *history, int system)
+{
+	return seed % 4 == 0 && system == history->systems - 1;
+}
+
 static void set_up(struct history *history, uint64_t seed)
 {
 	memset(history, 0, sizeof(*history));
@@ -98,12 +104,12 @@ static void set_up(struct history *history, uint64_t seed)
 		struct lacp_config config = any_config(history, i);
 
 		world_system(&history->world, i, (char)('A' + i), history->ports, &config);
-		if (chance(history, 10))
+		if (chance(history, 10) && !is_reference(seed, history, i))
 			world_individual(&history->world, i);
 		if (chance(history, 10))
 			world_newer(&history->world, i);
 	}
-	if (seed % 4 == 0)
+	if (is_reference(seed, history, history->systems - 1))
 		world_reference(&history->world, history->systems - 1);
 	for (unsigned int i = 0; i < 2 * history->ports; i++)
 		any_cable(history);
