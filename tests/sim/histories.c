@@ -279,6 +279,14 @@ static void end_trouble(struct history *history)
 }
 
 /* What changes no LAG, and neither who may carry nor on how many links. */
+static bool has_somebody_gone(const struct history *history)
+{
+	for (int i = 0; i < history->systems; i++)
+		if (history->world.system[i].away || history->world.system[i].doomed)
+			return true;
+	return false;
+}
+
 static void any_small_option(struct history *history, int index)
 {
 	struct lacp_config config = history->world.system[index].lacp.state.config;
@@ -286,6 +294,8 @@ static void any_small_option(struct history *history, int index)
 	switch (world_random(&history->world, 5)) {
 	case 0:
 	case 1:
+		if (config.rate_fast && has_somebody_gone(history))
+			return;
 		if (config.rate_fast)
 			history->slowed_ns = history->world.now_ns;
 		config.rate_fast = !config.rate_fast;
@@ -307,14 +317,6 @@ static bool is_losing(const struct history *history, uint64_t within_ns)
 			if (port->lose || history->world.now_ns < port->lost_ns[2] + within_ns)
 				return true;
 		}
-	return false;
-}
-
-static bool has_somebody_gone(const struct history *history)
-{
-	for (int i = 0; i < history->systems; i++)
-		if (history->world.system[i].away || history->world.system[i].doomed)
-			return true;
 	return false;
 }
 
