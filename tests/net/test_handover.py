@@ -55,7 +55,8 @@ def dressed(pair):
 
 def test_back_as_it_was(dressed):
     near = dressed.near
-    wait_for(lambda: "fe80" in near.ip("addr", "show", "dev", "bond0"), "a link-local address")
+    wait_for(lambda: "fe80" in (shown := near.ip("addr", "show", "dev", "bond0")) and
+             "tentative" not in shown, "a link-local address, and its routes")
     before = picture(near)
 
     def wait_as_before():
