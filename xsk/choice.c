@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
-#include <string.h>
-
 #include "xsk/choice.h"
 #include "xsk/worker_maps.h"
 
@@ -43,17 +41,4 @@ int choice_collects(struct choice *choice, __u32 slot)
 {
 	worker = choice;
 	return slots_have(READ_ONCE(table.rx_mask), slot) || choose_collects_by_now(slot);
-}
-
-int choice_take_own(struct choice *choice, __u32 slot, void *frame)
-{
-	__u64 mac;
-
-	worker = choice;
-	mac = READ_ONCE(table.flags) & XBOND_F_ALB ? tlb_source(slot) : 0;
-	if (!mac || memcmp(frame, &mac, ETH_ALEN))
-		return 0;
-	mac = READ_ONCE(alb.bond_mac);
-	memcpy(frame, &mac, ETH_ALEN);
-	return 1;
 }

@@ -68,10 +68,4 @@ static inline __u32 choice_ifindex(const struct choice *choice, __u32 slot)
 /* Does the bond receive what comes by this slot, as its programs decide? */
 int choice_collects(struct choice *choice, __u32 slot);
 
-/*
- * balance-alb: makes a frame for the slave's own address one for bond0's, as the bond's programs
- * do. Returns whether it was one: then the bond receives it, whether the slave collects or not.
- */
-int choice_take_own(struct choice *choice, __u32 slot, void *frame);
-
 #endif

@@ -49,7 +49,7 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 			  int most)
 {
 	struct xbond_counters *batch = &xsk->batch[slot];
-	int count = 0, kept = 0, collects;
+	int count = 0, kept = 0, collects, is_alb;
 
 	for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
 		struct port *port = &xsk->port[slot][i];
@@ -60,8 +60,11 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 	if (!count)
 		return 0;
 	collects = choice_collects(&xsk->choice, slot);
+	is_alb = !!(__atomic_load_n(&xsk->choice.table->flags, __ATOMIC_RELAXED) & XBOND_F_ALB);
 	for (int i = 0; i < count; i++) {
-		if (!choice_take_own(&xsk->choice, slot, frames[i].data) && !collects) {
+		int is_own = is_alb && xsk_own_to_bond(xsk, slot, frames[i].data);
+
+		if (!is_own && !collects) {
 			xbond_xsk_release(xsk, &frames[i], 1);
 			continue;
 		}

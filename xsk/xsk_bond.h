@@ -57,6 +57,22 @@ static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)
 	port_fill(port, &xsk->area, most < xsk->area.ring ? most : xsk->area.ring);
 }
 
+/*
+ * balance-tlb and balance-alb: an address in a frame that is the slave's own becomes bond0's.
+ * Returns whether it was one.
+ */
+static inline int xsk_own_to_bond(const struct xbond_xsk *xsk, __u32 slot, void *address)
+{
+	const struct xbond_alb *alb = xsk->choice.alb;
+	__u64 own = __atomic_load_n(&alb->mac[slot], __ATOMIC_RELAXED);
+	__u64 bond = __atomic_load_n(&alb->bond_mac, __ATOMIC_RELAXED);
+
+	if (!own || own == bond || memcmp(address, &own, XBOND_MAC_SIZE))
+		return 0;
+	memcpy(address, &bond, XBOND_MAC_SIZE);
+	return 1;
+}
+
 static inline int xsk_is_zero_copy(const struct xbond_xsk *xsk)
 {
 	return !!(xsk->options.bind & XDP_ZEROCOPY);

@@ -78,12 +78,8 @@ static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame
 /* balance-tlb has written the address of a slave by which the frame has not left. */
 static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *frame)
 {
-	const struct xbond_alb *alb = xsk->choice.alb;
-	char *source = (char *)frame + XBOND_MAC_SIZE;
-
-	if (xsk->choice.table->flags & XBOND_F_TLB && alb->mac[slot] &&
-	    !memcmp(source, (const void *)&alb->mac[slot], XBOND_MAC_SIZE))
-		memcpy(source, (const void *)&alb->bond_mac, XBOND_MAC_SIZE);
+	if (xsk->choice.table->flags & XBOND_F_TLB)
+		xsk_own_to_bond(xsk, slot, (char *)frame + XBOND_MAC_SIZE);
 }
 
 /* The last `count` frames of a port have not left. */

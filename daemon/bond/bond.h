@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/mode.h"
 #include "daemon/dataplane/dataplane.h"
 #include "network/link.h"
@@ -26,11 +27,9 @@ struct link_verdict {
 
 /* A slave of the bond. Each part has one owner, which its comment names; others only read. */
 struct member {
-	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
-	struct {
-		uint64_t next_ns, pause_ns; /* when it is tried again; 0: it was not tried yet */
-	} release;			    /* slave.c */
-	bool is_unseen; /* adopted before the kernel told of its device: lifecycle.c */
+	uint64_t since_ns;    /* enslaved or adopted: slave.c, lifecycle.c */
+	struct retry release; /* slave.c */
+	bool is_unseen;	      /* adopted before the kernel told of its device: lifecycle.c */
 	struct link_verdict verdict;
 };
 

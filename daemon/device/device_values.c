@@ -16,10 +16,6 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 
-/* Between two tries to give addresses after a failover. */
-#define PAUSE_MIN_NS (1000 * NS_PER_MS)
-#define PAUSE_MAX_NS (60000 * NS_PER_MS)
-
 /* Returns -errno of the first slave that refuses it. */
 static int values_give_mac(struct bond *bond, struct err *err)
 {
@@ -272,8 +268,7 @@ void fail_over_mac_recall(struct bond *bond)
 /* Of a bond. */
 struct fail_over_mac {
 	sd_event_source *turn; /* the next one of the main loop, while something is due */
-	uint64_t again_ns;     /* not before, because it has failed */
-	uint64_t pause_ns;     /* between two tries: it grows */
+	struct retry retry;    /* at the failover not all addresses could be given */
 };
 
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)
@@ -330,8 +325,8 @@ static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_n
 	(void)link;
 	(void)gone;
 	if (!fail_over_mac_is_left(bond))
-		state->pause_ns = state->again_ns = 0;
-	else if (clock_now_ns() >= state->again_ns)
+		state->retry = (struct retry){ 0 };
+	else if (clock_now_ns() >= state->retry.next_ns)
 		return true;
 	return false;
 }
@@ -347,10 +342,7 @@ static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t n
 		return false;
 	fail_over_mac_change(bond);
 	if (fail_over_mac_is_left(bond)) {
-		state->pause_ns = state->pause_ns < PAUSE_MAX_NS / 2
-					  ? 2 * state->pause_ns + PAUSE_MIN_NS
-					  : PAUSE_MAX_NS;
-		state->again_ns = clock_now_ns() + state->pause_ns;
+		retry_later(&state->retry);
 		return false;
 	}
 	bond_pin(bond)->announce_due = true;

@@ -19,10 +19,6 @@
 #include "daemon/slave/slave_rx.h"
 #include "network/ip.h"
 
-/* Between two tries to release a slave: they grow. */
-#define PAUSE_MIN_NS (1000 * NS_PER_MS)
-#define PAUSE_MAX_NS (60000 * NS_PER_MS)
-
 static void slave_record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -185,11 +181,7 @@ static int slave_undo_later(struct bond *bond, unsigned int slot, int r, const c
 	if (!member->release.pause_ns)
 		event_warning(bond_pin(bond)->name, name,
 			      "%s is not released yet: %s; bondd tries it again", name, why);
-	member->release.pause_ns = !member->release.pause_ns ? PAUSE_MIN_NS
-				   : member->release.pause_ns < PAUSE_MAX_NS / 2
-					   ? 2 * member->release.pause_ns
-					   : PAUSE_MAX_NS;
-	member->release.next_ns = clock_now_ns() + member->release.pause_ns;
+	retry_later(&member->release);
 	return r;
 }
 

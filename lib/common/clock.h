@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clocks that xbond compares times of. */
+/* The clocks that xbond compares times of, and pauses between tries. */
 #ifndef XBOND_COMMON_CLOCK_H
 #define XBOND_COMMON_CLOCK_H
 
@@ -26,6 +26,22 @@ static inline uint64_t clock_boot_us(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+#define RETRY_MIN_NS NS_PER_S
+#define RETRY_MAX_NS (60 * NS_PER_S)
+
+/* What has failed is tried again, after pauses that grow. All zero: it has not failed. */
+struct retry {
+	uint64_t next_ns, pause_ns;
+};
+
+static inline void retry_later(struct retry *retry)
+{
+	retry->pause_ns = !retry->pause_ns		       ? RETRY_MIN_NS
+			  : retry->pause_ns < RETRY_MAX_NS / 2 ? 2 * retry->pause_ns
+							       : RETRY_MAX_NS;
+	retry->next_ns = clock_now_ns() + retry->pause_ns;
 }
 
 #endif

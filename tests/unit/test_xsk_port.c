@@ -14,6 +14,8 @@
 
 #define RING 8
 
+static __u32 numbers[4 * RING];
+static __u16 holders[4 * RING];
 static struct xdp_desc descriptors[RING];
 static __u64 addresses[RING];
 static __u32 sent, made, completed, reaped, flags; /* ends of the rings */
@@ -74,10 +76,11 @@ static struct port make_port(void)
 	return port;
 }
 
-static struct area area_of(__u32 *numbers, __u16 *holders)
+static struct area make_area(void)
 {
 	static char memory[4 * RING * XBOND_XSK_FRAME_SIZE];
 
+	memset(holders, 0, sizeof(holders));
 	return (struct area){ .memory = memory,
 			      .frames = 4 * RING,
 			      .ring = RING,
@@ -96,9 +99,7 @@ static int put(struct port *port, struct area *area, __u32 count)
 
 static void test_what_was_refused_before_the_device_was_down_has_not_left(void **state)
 {
-	__u32 numbers[4 * RING];
-	__u16 holders[4 * RING] = { 0 };
-	struct area area = area_of(numbers, holders);
+	struct area area = make_area();
 	struct port port = make_port();
 	int stuck;
 
@@ -111,9 +112,7 @@ static void test_what_was_refused_before_the_device_was_down_has_not_left(void *
 
 static void test_what_has_no_carrier_has_not_left(void **state)
 {
-	__u32 numbers[4 * RING];
-	__u16 holders[4 * RING] = { 0 };
-	struct area area = area_of(numbers, holders);
+	struct area area = make_area();
 	struct port port = make_port();
 	int stuck;
 
@@ -130,9 +129,8 @@ static void test_what_has_no_carrier_has_not_left(void **state)
 /* The kernel has taken frames from the ring, and not said that they have left. */
 static void test_zero_copy_keeps_what_is_in_flight(void **state)
 {
-	__u32 numbers[4 * RING], length;
-	__u16 holders[4 * RING] = { 0 };
-	struct area area = area_of(numbers, holders);
+	struct area area = make_area();
+	__u32 length;
 	struct port port = make_port();
 	int stuck;
 
