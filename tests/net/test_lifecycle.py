@@ -175,7 +175,8 @@ def test_the_port_side_is_moved_to_another_namespace(lone, on_veths):
     host.ctl("add-slave", "bond0", "l0")
     host.ip("link", "set", "xb-bond0", "netns", host.far.name)
     wait_for(lambda: "'ip link del bond0' removes" in host.log(), "bondd to say so")
-    assert "deleted" not in host.log() and host.ctl_json("list") == []
+    wait_for(lambda: host.ctl_json("list") == [], "the slave to be as it was")
+    assert "deleted" not in host.log()
     host.ip("link", "del", "bond0")
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0")
