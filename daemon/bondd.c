@@ -308,7 +308,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	parts_list();
 	bondd_raise_limits();
 	pulse_init();
-	dataplane_init();
+	dataplane_init(&daemon->paths);
 	daemon->lacp_thread = lacp_thread_new(err);
 	daemon->bfd_thread = daemon->lacp_thread ? bfd_thread_new(err) : NULL;
 	if (!daemon->bfd_thread)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/paths.h"
 #include "common/pins.h"
 
 /* Which programs transmit. bpf/xbond.bpf.c has one of each name for each. */
@@ -34,8 +35,11 @@ struct dataplane {
 	uint64_t broadcast;
 };
 
-/* Called once, before anything else of libbpf: its messages go into error lines, not to stderr. */
-void dataplane_init(void);
+/*
+ * Called once, before anything else of libbpf: its messages go into error lines, not to stderr.
+ * paths stay with the caller.
+ */
+void dataplane_init(const struct paths *paths);
 
 /* Which programs a bond with these options needs; asks: it has a policy. */
 enum programs dataplane_programs(const struct xbond_bond *bond,

@@ -152,7 +152,8 @@ enum programs dataplane_programs(const struct xbond_bond *bond,
 static struct xbond_bpf *dataplane_load(const struct xbond_bond *bond,
 					const struct xbond_settings *settings, struct err *err)
 {
-	struct xbond_bpf *skeleton = objects_open(dataplane_programs(bond, settings, false), err);
+	enum programs programs = dataplane_programs(bond, settings, false);
+	struct xbond_bpf *skeleton = objects_open(programs, err);
 
 	if (!skeleton)
 		return NULL;
@@ -160,7 +161,7 @@ static struct xbond_bpf *dataplane_load(const struct xbond_bond *bond,
 	dataplane_fill_table(&skeleton->data_table->table, bond);
 	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT,
 	       sizeof(skeleton->data_buckets->buckets));
-	if (!objects_load(skeleton, err))
+	if (!objects_load(skeleton, err) && !upgrade_learn(programs, skeleton, err))
 		return skeleton;
 	objects_close(skeleton);
 	return NULL;

@@ -73,6 +73,8 @@ int objects_reuse(const struct object *object, const char *dir, struct err *err)
 /* If the kernel refuses, err has the verifier's last lines. */
 int objects_load(struct xbond_bpf *skeleton, struct err *err);
 int objects_fd(const struct object *object);
+/* Another one for each build of the programs, and for another list of objects. */
+uint64_t objects_fingerprint(void);
 
 /*
  * Upgrade: a bond that an earlier or later build has made gets the programs of this build, and the
@@ -80,6 +82,10 @@ int objects_fd(const struct object *object);
  * replace the attached programs. migrate.c converts maps of another ABI.
  */
 
+/* Reads what an earlier bondd of this build has recorded. paths stay with the caller. */
+void upgrade_init(const struct paths *paths);
+/* Of a skeleton that is loaded: how this build's programs are known, and records it. */
+int upgrade_learn(enum programs programs, struct xbond_bpf *skeleton, struct err *err);
 /*
  * Called after dataplane_open_maps(). If a program of this build has another tag than the pinned
  * one, or none is pinned, the pin is replaced. A bond with a policy has other programs. If this

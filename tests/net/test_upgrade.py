@@ -347,7 +347,8 @@ def test_programs_that_the_kernel_refuses(pair):
     """The bond goes on with those that it has, and bondd says so."""
     made = pair("balance-xor", links=2)
     made.near.stop_bondd()
-    (made.near.bpf_dir / "bond0/cursor").unlink()
+    for pin in ("attached", "cursor"):
+        (made.near.bpf_dir / "bond0" / pin).unlink()
     run("bpftool", "map", "create", made.near.bpf_dir / "bond0/cursor", "type", "array", "key", "4",
         "value", "8", "entries", "1", "name", "foreign")
     made.near.start_bondd()
@@ -355,6 +356,32 @@ def test_programs_that_the_kernel_refuses(pair):
              "bondd to say so")
     made.near.wait_ping("10.0.0.2")
     assert made.near.show()["attached"]
+
+
+def test_programs_of_this_build_are_known_by_their_tags(lone):
+    """The next bondd reads their tags and loads nothing. If that record is missing, is wrong, or is
+    another build's, it loads them, and writes it anew.
+    """
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    record, tags = host.run_dir / "programs", pinned_tags(host)
+    known = record.read_text()
+    assert tags["prog_rx"] in known
+    for text in (known, None, "{", known.replace(tags["prog_rx"], 16 * "0"),
+                 known.replace('"build": "', '"build": "0')):
+        host.stop_bondd()
+        if text is None:
+            record.unlink()
+        else:
+            record.write_text(text)
+        with host.refusing("cursor"):
+            host.log_path.unlink()
+            host.start_refusable()
+            loads = "continues with the programs of another build" in host.log()
+            host.stop_bondd()
+        assert loads == (text != known), text
+        host.start_bondd()
+        assert (record.read_text(), pinned_tags(host)) == (known, tags)
 
 
 def test_a_policy_stays_when_the_kernel_refuses_programs(pair):
