@@ -44,8 +44,8 @@ libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 class TxMask:
     """The slots that a bond transmits on, straight from the pinned table."""
 
-    def __init__(self, host):
-        fd = libbpf.bpf_obj_get(str(host.bpf_dir / "bond0/table").encode())
+    def __init__(self, host, bond="bond0"):
+        fd = libbpf.bpf_obj_get(str(host.bpf_dir / bond / "table").encode())
         assert fd >= 0, "the pinned table"
         self.memory = mmap.mmap(fd, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ)
 

@@ -25,12 +25,12 @@ LINKS = 4
 APART = 1.2  # seconds: beyond the limit of PDUs, and the kernel's hold-back of carrier messages
 
 
-def bond_up(host, links, **options):
+def bond_up(host, links, name="bond0", **options):
     words = [word for pair in {"mode": "802.3ad", "lacp_rate": "fast", **options}.items()
              for word in pair]
-    host.ctl("create", "bond0", *words)
-    host.ctl("add-slave", "bond0", *links)
-    host.ip("link", "set", "bond0", "up")
+    host.ctl("create", name, *words)
+    host.ctl("add-slave", name, *links)
+    host.ip("link", "set", name, "up")
 
 
 def up_until(far, links, condition):

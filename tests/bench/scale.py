@@ -1,0 +1,138 @@
+"""How what bondd does grows with what it has: bonds of four LACP ports at the fast rate, one bond of
+64, and clients of balance-alb. The far end is an xbond, too, and shares the CPUs.
+"""
+import pathlib
+import statistics
+import time
+
+from .bed import lab, make_bond, quiet_for, wait_for  # first: it sets the path
+
+# pylint: disable=wrong-import-order
+from targets import arp
+from traffic import Capture, send_frames
+# pylint: enable=wrong-import-order
+
+from .daemon_cost import idle_percent, resident_mb
+from .detection import TxMask
+from .lacp import LATE, bond_up, off_time
+from .rows import Row
+
+SIZES = (16, 4), (64, 4), (256, 4), (1, 64)  # bonds, slaves of each
+CLIENTS = 1000, 4000  # those that the kernel's table of neighbours has room for
+HEARD = 8  # links on which LACPDUs are captured
+SHOWN = 5  # times
+
+
+def seconds_of(action):
+    began = time.monotonic()
+    action()
+    return time.monotonic() - began
+
+
+def carrying(host):
+    """Ports that distribute, of all bonds."""
+    return sum("distributing" in slave["lacp"]["actor_state"]
+               for bond in host.ctl_json("show") for slave in bond["slaves"])
+
+
+def names(bonds):
+    return [f"bond{number}" for number in range(bonds)]
+
+
+def make_bonds(host, links, bonds):
+    for number, bond in enumerate(names(bonds)):
+        bond_up(host, links[number::bonds], bond)
+
+
+def cut_seconds(near, far, bonds, links):
+    """From before the far end of a link is set down until its bond has left it, of a few bonds."""
+    times = []
+    for number in range(0, bonds, max(1, bonds // SHOWN)):
+        mask = TxMask(near, f"bond{number}")
+        assert mask.has(0)
+        began = time.monotonic()
+        far.ip("link", "set", links[number], "down")
+        wait_for(lambda mask=mask: not mask.has(0), "the bond to leave the link", interval=0.0001)
+        times.append(time.monotonic() - began)
+    return times
+
+
+def lacp_rows(scale, bonds, slaves):
+    what = f"{bonds} bond{'s' * (bonds > 1)} of {slaves} LACP ports"
+    with lab() as made:
+        near, far = made.host("a"), made.host("b")
+        links = made.links(near, far, bonds * slaves)
+        make_bonds(far, links, bonds)
+        took = seconds_of(lambda: make_bonds(near, links, bonds))
+        yield Row(f"{what}: made, each", 1000 * took / bonds, "ms")
+        yield Row(f"{what}: until all carry", seconds_of(lambda: wait_for(
+            lambda: carrying(near) == carrying(far) == len(links), "all ports", 120)), "s")
+        quiet_for(3, "the hold-back of carrier messages, and the exchange of LACPDUs, end")
+        yield Row(f"{what}: CPU", idle_percent(near.bondd.pid, scale.idle_seconds), "percent")
+        yield Row(f"{what}: resident", resident_mb(near.bondd.pid), "MB")
+        for which, words in (("one", ("bond0",)), ("all", ())):
+            yield Row(f"{what}: show -j {which}", 1000 * statistics.median(
+                seconds_of(lambda words=words: near.ctl("-j", "show", *words))
+                for _ in range(SHOWN)), "ms")
+        captures = [Capture(far, link) for link in links[::max(1, len(links) // HEARD)]]
+        quiet_for(scale.lacp_seconds, "LACPDUs of so long are captured")
+        off = off_time(captures)
+        for capture in captures:
+            capture.close()
+        yield Row(f"{what}: LACPDUs within {LATE * 1000:.0f} ms",
+                  100 * sum(each <= LATE for each in off) / len(off), "percent")
+        yield Row(f"{what}: LACPDUs, worst", 1000 * max(off), "ms")
+        near.stop_bondd()
+        yield Row(f"{what}: adopted", seconds_of(near.start_bondd), "s")
+        assert carrying(near) == len(links), "ports that a restart took"
+        times = cut_seconds(near, far, bonds, links)
+        yield Row(f"{what}: a cut noticed, worst of {len(times)}", 1000 * max(times), "ms")
+
+
+def most_neighbours():
+    """The kernel forgets neighbours beyond, and does not answer those that ask."""
+    return int(pathlib.Path("/proc/sys/net/ipv4/neigh/default/gc_thresh3").read_text())
+
+
+def ask(near, clients):
+    """So many neighbours, on the other end of the active slave, ask for the bond's address."""
+    pairs = [(number // 250, number % 250 + 1) for number in range(clients)]
+    send_frames(near.far, near.show()["active_slave"], [
+        arp(1, f"10.0.{net}.{host}", "10.0.255.1", sender_mac=f"02:cc:00:00:{net:02x}:{host:02x}")
+        for net, host in pairs])
+
+
+def known(near):
+    return sum(slave["clients"] for slave in near.show()["slaves"])
+
+
+def all_known(near, clients):
+    ask(near, clients)
+    return known(near) >= clients
+
+
+def client_rows(scale, clients):
+    what = f"{clients} clients of balance-alb"
+    with lab() as made:
+        near = made.lone(4)
+        make_bond(near, near.links, "10.0.255.1", mode="balance-alb")
+        near.ip("route", "add", "10.0.0.0/16", "dev", "bond0")
+        near.wait_slaves(*near.links)
+        yield Row(f"{what}: all known", seconds_of(lambda: wait_for(
+            lambda: all_known(near, clients), lambda: f"clients, not {known(near)}", 120)), "s")
+        quiet_for(3, "what follows ends")
+        yield Row(f"{what}: CPU", idle_percent(near.bondd.pid, scale.idle_seconds), "percent")
+        yield Row(f"{what}: resident", resident_mb(near.bondd.pid), "MB")
+        mask = TxMask(near)
+        assert mask.has(1)
+        near.far.ip("link", "set", near.links[1], "down")
+        yield Row(f"{what}: none left to a slave that was cut, and all told", seconds_of(
+            lambda: wait_for(lambda: not near.slave(near.links[1])["clients"], "that", 60)), "s")
+
+
+def rows(scale):
+    for bonds, slaves in SIZES:
+        yield from lacp_rows(scale, bonds, slaves)
+    for clients in CLIENTS:
+        if clients < most_neighbours():
+            yield from client_rows(scale, clients)
