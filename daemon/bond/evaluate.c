@@ -277,7 +277,8 @@ static void bond_tell_settings(struct bond *bond)
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 
-		if (option->home != OPTION_IN_SETTINGS || option->is_alias)
+		if (option->home != OPTION_IN_SETTINGS || option->is_alias ||
+		    id == OPT_ACTIVE_SLAVE)
 			continue;
 		if (option->scope == OPTION_BOND)
 			bond_tell_if_set(bond, option, 0);

@@ -128,6 +128,14 @@ def followed(lone):
     return host
 
 
+def test_an_active_slave_that_is_set_is_told_once(followed):
+    followed.ctl("set", "bond0", "mode", "active-backup")
+    monitor = Monitor(followed)
+    followed.ctl("set", "bond0", "active_slave", "l1")
+    monitor.wait(kind="active", slave="l1")
+    assert len(monitor.having(kind="config", options={"active_slave": "l1"})) == 1
+
+
 def test_carriers_while_bondd_is_away(followed):
     """Each loss and each return, though no packet meets them. What is told is in the order of time,
     also that bondd is back.
