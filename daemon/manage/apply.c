@@ -121,8 +121,7 @@ static int apply_run(struct applying *applying, struct err *err)
 		if (r)
 			apply_undo(applying, before, waited);
 		else
-			event_config("apply", applying->name, NULL,
-				     "now matches its file, after %zu steps", applying->plan.count);
+			event_config("apply", applying->name, NULL, "now matches its file");
 	}
 	if (!terms->seconds)
 		rollback_forget(applying->name);
