@@ -250,10 +250,13 @@ static const struct {
 	{ "new", "'create'" },
 	{ "make", "'create'" },
 	{ "enslave", "'add-slave'" },
+	{ "ifenslave", "'add-slave'" },
 	{ "attach", "'add-slave'" },
 	{ "port", "'add-slave', 'del-slave' or 'set-slave'" },
 	{ "detach", "'del-slave'" },
 	{ "release", "'del-slave'" },
+	{ "remove-slave", "'del-slave'" },
+	{ "drain", "'set-slave BOND DEV drain on'" },
 	{ "change", "'set'" },
 	{ "modify", "'set'" },
 	{ "change-active", "'set BOND active_slave DEV'" },
@@ -391,6 +394,7 @@ enum cli_exit habits_refuse_few(const struct cli *cli, const struct verb *verb, 
 enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, const char *bond,
 				int count, char **words)
 {
+	bool is_of_slaves = verb->scope == OPTION_SLAVE;
 	char of[XBOND_NAME_SIZE];
 
 	if (habits_is_bond(cli, bond))
@@ -405,7 +409,8 @@ enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, 
 	}
 	if (!habits_bond_of(cli, bond, of))
 		return CLI_DONE;
-	cli_say("there is no bond '%s', but it is a slave of %s: 'bondctl %s %s'", bond, of,
-		verb->name, of);
+	cli_say("there is no bond '%s', but it is a slave of %s: 'bondctl %s %s%s%s%s'", bond, of,
+		verb->name, of, is_of_slaves ? " " : "", is_of_slaves ? bond : "",
+		is_of_slaves ? " ..." : "");
 	return CLI_REFUSED;
 }

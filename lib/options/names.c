@@ -174,17 +174,23 @@ static const struct {
 	{ "down", OF_DEVICE "down'" },
 };
 
+/* Without the "bond-" that ifupdown writes before it. */
+static const char *option_bare(const char *name)
+{
+	return strncmp(name, "bond", 4) || (name[4] != '-' && name[4] != '_') ? name : name + 5;
+}
+
 const char *option_absent(const char *name)
 {
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
-		if (!strcmp(absent[i].name, name))
+		if (!strcmp(absent[i].name, option_bare(name)))
 			return absent[i].why;
 	return NULL;
 }
 
 const char *option_guess(enum option_scope scope, const char *name)
 {
-	struct guess guess = { .word = name };
+	struct guess guess = { .word = option_bare(name) };
 
 	for (int id = 0; id < OPT_COUNT; id++)
 		if (option_at(id)->scope == scope)

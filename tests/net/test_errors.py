@@ -156,7 +156,7 @@ def test_names_that_no_device_may_have(lasting, name):
     (["show", "l0"], "it is a slave of bond0: 'bondctl show bond0'"),
     (["del-slave", "l1", "bond1"], "'bond1' is one, and the bond comes first"),
     (["del-slave", "l1"], "'bondctl del-slave bond1 l1'"),
-    (["set-slave", "l0", "weight", "2"], "it is a slave of bond0"),
+    (["set-slave", "l0", "weight", "2"], "'bondctl set-slave bond0 l0 ...'"),
     (["bond0"], "'bondctl show bond0'"), (["bond0", "l3"], "'bondctl add-slave bond0 ...'")])
 def test_words_in_another_order(lasting, words, part):
     status = USAGE if words[0] == "bond0" or len(words) == 2 and words[0] != "show" else REFUSED
