@@ -3,6 +3,7 @@
  * UDP echo by AF_XDP on a bond: echo BOND PORT. All else that arrives goes to the bond as always.
  */
 #include <arpa/inet.h>
+#include <err.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
 	struct xbond_xsk *xsk;
 
 	if (argc != 3)
-		return 2;
+		errx(2, "usage: echo BOND PORT");
 	options.ports[0] = (unsigned short)atoi(argv[2]);
 	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
 		fprintf(stderr, "%s\n", why);

@@ -5,6 +5,7 @@
  * address on lo, and answer themselves. All else that arrives goes to the bond as always. Each
  * queue of the slaves has a handle and a thread.
  */
+#include <err.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <pthread.h>
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 	int queues;
 
 	if (argc < 4 || !read_machines(argv + 3, argc - 3))
-		return 2;
+		errx(2, "usage: forward BOND PORT MAC...");
 	signal(SIGTERM, end);
 	queues = open_all(workers, argv[1], argv[2]);
 	printf("%d queues\n", queues);

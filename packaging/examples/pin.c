@@ -4,6 +4,7 @@
  * Until it is ended, each slave of the bond has a filter, and a map of sockets as DIRECTORY/SLAVE.
  */
 #include <arpa/inet.h>
+#include <err.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
 	struct xbond_xsk *xsk;
 
 	if (argc != 4)
-		return 2;
+		errx(2, "usage: pin BOND PORT|ADDRESS DIRECTORY");
 	want(&options, argv[2]);
 	options.pins = argv[3];
 	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
