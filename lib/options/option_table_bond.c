@@ -7,7 +7,6 @@
 
 static const struct option_name path_names[] = {
 	{ "counted", XBOND_PATH_COUNTED },
-	{ "pair", XBOND_PATH_COUNTED },
 	{ "direct", XBOND_PATH_DIRECT },
 	{ NULL, 0 },
 };

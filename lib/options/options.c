@@ -140,16 +140,15 @@ const char *option_name_by_number(const struct option_spec *option, uint32_t num
 	return NULL;
 }
 
-/* Prints all names except aliases; returns the length. */
+/* Returns the length. */
 static size_t option_list_names(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	struct option_name name;
 	size_t used = 0;
 
 	for (unsigned int i = 0; option_name_at(option, i, &name) && used < OPTION_VALUES_SIZE; i++)
-		if (option_name_by_number(option, name.number) == name.name)
-			used += (size_t)snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s",
-						 used ? "|" : "", name.name);
+		used += (size_t)snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s",
+					 used ? "|" : "", name.name);
 	return used < OPTION_VALUES_SIZE ? used : OPTION_VALUES_SIZE - 1;
 }
 

@@ -62,8 +62,10 @@ def refused(directory, status, *words):
 @pytest.mark.parametrize(
     "words, request_",
     [(["create", "b"], {"method": "create", "bond": "b", "options": {}}),
-     (["create", "b", "mode", "1", "primary", "e0", "path", "pair"],
-      {"method": "create", "bond": "b", "options": {"mode": "1", "primary": "e0", "path": "pair"}}),
+     (["create", "b", "mode", "1", "primary", "e0", "path", "direct"],
+      {"method": "create",
+       "bond": "b",
+       "options": {"mode": "1", "primary": "e0", "path": "direct"}}),
      (["create", "b", "mode", "802.3ad", "lacp_rate", "1", "packets_per_slave", "3", "lacp_tx",
        "balance-rr"],
       {"method": "create",

@@ -261,12 +261,11 @@ static json_t *schema_option(const struct option_spec *option)
 	json_t *names = json_array();
 
 	for (const struct option_name *name = option->names; name && name->name; name++) {
-		bool is_alias = name > option->names && name->number == name[-1].number;
 		bool is_number = strspn(name->name, "0123456789") == strlen(name->name);
 
 		if (is_number && name->number < min)
 			min = name->number;
-		else if (!is_alias)
+		else
 			json_array_append_new(names, json_string(name->name));
 	}
 	for (unsigned int i = 0; option->id == OPT_MODE && mode_at(i); i++)

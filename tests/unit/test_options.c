@@ -110,7 +110,6 @@ static void test_every_name_and_number(void **state)
 		if (option->type == OPTION_ENUM)
 			assert_refused(id, "99");
 	}
-	assert_round_trip(OPT_PATH, "pair", "counted");
 	assert_round_trip(OPT_MODE, "2", "balance-xor");
 	assert_round_trip(OPT_XMIT_HASH_POLICY, "3", "encap2+3");
 	assert_round_trip(OPT_XMIT_HASH_POLICY, "4", "encap3+4");
