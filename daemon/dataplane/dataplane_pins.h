@@ -54,6 +54,7 @@ struct xbond_bpf;
 /* One pin: a map or a program. */
 struct object {
 	const char *pin;
+	const char *program_name; /* NULL: a map */
 	struct bpf_map *map;
 	struct bpf_program *program;
 	/* A bond of the same ABI may lack the map, because earlier builds did not have it. */
@@ -63,7 +64,9 @@ struct object {
 struct xbond_bpf *objects_open(enum programs programs, struct err *err);
 /* NULL is allowed. */
 void objects_close(struct xbond_bpf *skeleton);
-/* All objects, each once, and their number. */
+/* What a bond with these programs has, without `map` and `program`. Returns how many these are. */
+size_t objects_expect(enum programs programs, struct object ret_objects[OBJECTS_MAX]);
+/* The maps of a skeleton, and those of its programs that are loaded. */
 size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX]);
 /*
  * Uses the bond's map instead of a new one, if it has the shape that this build needs. A map marked

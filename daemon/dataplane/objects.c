@@ -39,49 +39,18 @@ static void objects_leave_out_exit(struct xbond_bpf *skeleton)
 		bpf_program__set_autoload(skeleton->progs.xbond_exit, false);
 }
 
-/* Only programs that ask a policy contain a tail call, which not every architecture takes. */
-static void objects_choose_programs(struct xbond_bpf *skeleton, enum programs programs)
-{
-	bool asks = programs == PROGRAMS_ASK;
-
-	bpf_program__set_autoload(skeleton->progs.xbond_egress_pair, programs == PROGRAMS_PAIR);
-	bpf_program__set_autoload(skeleton->progs.xbond_egress, programs == PROGRAMS_DIRECT);
-	bpf_program__set_autoload(skeleton->progs.xbond_port, !asks);
-	bpf_program__set_autoload(skeleton->progs.xbond_egress_asks, asks);
-	bpf_program__set_autoload(skeleton->progs.xbond_port_asks, asks);
-	bpf_program__set_autoload(skeleton->progs.xbond_policy_try, asks);
-}
-
-struct xbond_bpf *objects_open(enum programs programs, struct err *err)
-{
-	struct xbond_bpf *skeleton;
-
-	bpf_log_start();
-	skeleton = xbond_bpf__open();
-	if (!skeleton) {
-		objects_refused(-errno, err);
-		return NULL;
-	}
-	/* Lockdown may forbid it. */
-	skeleton->rodata_netdev->netdev_may_copy =
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
-					NULL) == 1;
-	objects_leave_out_exit(skeleton);
-	objects_choose_programs(skeleton, programs);
-	return skeleton;
-}
-
-void objects_close(struct xbond_bpf *skeleton)
-{
-	xbond_bpf__destroy(skeleton);
-}
-
 #define MAP(name) .map = offsetof(struct xbond_bpf, maps.name)
-#define PROGRAM(name) .program = offsetof(struct xbond_bpf, progs.name)
+#define PROGRAM(name_) .name = #name_, .program = offsetof(struct xbond_bpf, progs.name_)
+#define PAIR .of = 1 << PROGRAMS_PAIR
+#define DIRECT .of = 1 << PROGRAMS_DIRECT
+#define NO_POLICY .of = 1 << PROGRAMS_PAIR | 1 << PROGRAMS_DIRECT
+#define ASK .of = 1 << PROGRAMS_ASK
 
 static const struct {
 	const char *pin;
+	const char *name;    /* of a program */
 	size_t map, program; /* one of them is given */
+	unsigned int of;     /* bonds with these programs; 0: all */
 	bool added;
 } object_rows[] = {
 	{ XBOND_PIN_SETTINGS, MAP(data_settings) },
@@ -125,12 +94,12 @@ static const struct {
 	{ XBOND_PIN_PDUS, MAP(pdus) },
 	{ XBOND_PIN_LACP, MAP(lacp) },
 	{ XBOND_PIN_CURSOR, MAP(data_cursor) },
-	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_pair) },
-	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress) },
-	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port) },
-	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_asks) },
-	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port_asks) },
-	{ XBOND_PIN_PROG_POLICY_TRY, PROGRAM(xbond_policy_try) },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_pair), PAIR },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress), DIRECT },
+	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port), NO_POLICY },
+	{ XBOND_PIN_PROG_EGRESS, PROGRAM(xbond_egress_asks), ASK },
+	{ XBOND_PIN_PROG_PORT, PROGRAM(xbond_port_asks), ASK },
+	{ XBOND_PIN_PROG_POLICY_TRY, PROGRAM(xbond_policy_try), ASK },
 	{ XBOND_PIN_PROG_RX, PROGRAM(xbond_rx) },
 	{ XBOND_PIN_PROG_BEAT, PROGRAM(xbond_beat) },
 	{ XBOND_PIN_PROG_LOOK, PROGRAM(xbond_look) },
@@ -138,20 +107,74 @@ static const struct {
 };
 #define OBJECT_ROWS (sizeof(object_rows) / sizeof(object_rows[0]))
 
-size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX])
+static struct bpf_program *objects_program(struct xbond_bpf *skeleton, size_t row)
+{
+	return *(struct bpf_program *const *)((const char *)skeleton + object_rows[row].program);
+}
+
+/* Only programs that ask a policy contain a tail call, which not every architecture takes. */
+static void objects_choose_programs(struct xbond_bpf *skeleton, enum programs programs)
+{
+	for (size_t row = 0; row < OBJECT_ROWS; row++)
+		if (object_rows[row].of)
+			bpf_program__set_autoload(objects_program(skeleton, row),
+						  object_rows[row].of & 1u << programs);
+}
+
+struct xbond_bpf *objects_open(enum programs programs, struct err *err)
+{
+	struct xbond_bpf *skeleton;
+
+	bpf_log_start();
+	skeleton = xbond_bpf__open();
+	if (!skeleton) {
+		objects_refused(-errno, err);
+		return NULL;
+	}
+	/* Lockdown may forbid it. */
+	skeleton->rodata_netdev->netdev_may_copy =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
+					NULL) == 1;
+	objects_leave_out_exit(skeleton);
+	objects_choose_programs(skeleton, programs);
+	return skeleton;
+}
+
+void objects_close(struct xbond_bpf *skeleton)
+{
+	xbond_bpf__destroy(skeleton);
+}
+
+static struct object objects_of_row(size_t row)
+{
+	return (struct object){ .pin = object_rows[row].pin,
+				.program_name = object_rows[row].name,
+				.added = object_rows[row].added };
+}
+
+size_t objects_expect(enum programs programs, struct object ret_objects[OBJECTS_MAX])
 {
 	size_t count = 0;
 
 	_Static_assert(OBJECT_ROWS <= OBJECTS_MAX, "room for all pins");
-	for (size_t i = 0; i < OBJECT_ROWS; i++) {
-		const char *at = (const char *)skeleton;
-		struct object object = { .pin = object_rows[i].pin, .added = object_rows[i].added };
+	for (size_t row = 0; row < OBJECT_ROWS; row++)
+		if (!object_rows[row].of || object_rows[row].of & 1u << programs)
+			ret_objects[count++] = objects_of_row(row);
+	return count;
+}
 
-		if (object_rows[i].map)
-			object.map = *(struct bpf_map *const *)(at + object_rows[i].map);
+size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t row = 0; row < OBJECT_ROWS; row++) {
+		struct object object = objects_of_row(row);
+
+		if (object.program_name)
+			object.program = objects_program(skeleton, row);
 		else
-			object.program =
-				*(struct bpf_program *const *)(at + object_rows[i].program);
+			object.map = *(struct bpf_map *const *)((const char *)skeleton +
+								object_rows[row].map);
 		if (object.map || bpf_program__autoload(object.program))
 			ret_objects[count++] = object;
 	}

@@ -21,74 +21,77 @@
 #include "daemon/dataplane/dataplane_pins.h"
 
 #define RECORD "programs"
-#define PIN_NAME_SIZE 32
-#define TAG_FORMAT "%016" PRIx64
+#define TEXT_SIZE (2 * sizeof(uint64_t) + 1)
 
-/*
- * This build's objects. A tag covers the instructions, and not the constants in .rodata, of which
- * there is one table.
- */
-struct upgrade_build {
-	size_t count; /* 0: not known yet */
-	struct {
-		char pin[PIN_NAME_SIZE];
-		bool is_program;
-		uint64_t tag; /* as bpftool shows it */
-	} object[OBJECTS_MAX];
+/* Of a program of this build. It covers the instructions, and not the constants in .rodata. */
+struct upgrade_tag {
+	const char *program;
+	bool is_absent; /* this kernel does not take the program */
+	uint64_t tag;	/* as bpftool shows it */
 };
 
-static struct upgrade_build upgrade_builds[PROGRAMS_COUNT];
+static struct upgrade_tag upgrade_tags[OBJECTS_MAX];
+static size_t upgrade_tag_count;
 static const struct paths *upgrade_paths;
 
-static json_t *upgrade_pack(const struct upgrade_build *build)
+static struct upgrade_tag *upgrade_find(const char *program)
 {
-	json_t *json = json_object();
-
-	for (size_t i = 0; i < build->count; i++) {
-		char tag[17];
-
-		snprintf(tag, sizeof(tag), TAG_FORMAT, build->object[i].tag);
-		json_object_set_new(json, build->object[i].pin,
-				    build->object[i].is_program ? json_string(tag) : json_null());
-	}
-	return json;
+	for (size_t i = 0; i < upgrade_tag_count; i++)
+		if (!strcmp(upgrade_tags[i].program, program))
+			return &upgrade_tags[i];
+	return NULL;
 }
 
-static void upgrade_unpack(struct upgrade_build *build, json_t *json)
+/* Returns whether that is new. */
+static bool upgrade_know(const struct upgrade_tag *tag)
 {
-	size_t count = 0;
-	const char *pin;
-	json_t *tag;
+	struct upgrade_tag *known = upgrade_find(tag->program);
 
-	json_object_foreach (json, pin, tag) {
-		bool is_program = json_is_string(tag);
-
-		if (count == OBJECTS_MAX || strlen(pin) >= PIN_NAME_SIZE ||
-		    (is_program &&
-		     sscanf(json_string_value(tag), "%" SCNx64, &build->object[count].tag) != 1))
-			return;
-		strcpy(build->object[count].pin, pin);
-		build->object[count++].is_program = is_program;
-	}
-	build->count = count;
+	if (known && known->is_absent == tag->is_absent && known->tag == tag->tag)
+		return false;
+	if (!known)
+		known = &upgrade_tags[upgrade_tag_count++];
+	*known = *tag;
+	return true;
 }
 
-static void upgrade_put_fingerprint(char ret_text[17])
+static void upgrade_print(uint64_t number, char ret_text[TEXT_SIZE])
 {
-	snprintf(ret_text, 17, TAG_FORMAT, objects_fingerprint());
+	snprintf(ret_text, TEXT_SIZE, "%016" PRIx64, number);
 }
 
 /* If it cannot be written, the next bondd learns the tags, too. */
 static void upgrade_record(void)
 {
-	json_t *builds = json_array();
-	char fingerprint[17];
+	json_t *tags = json_object();
+	char text[TEXT_SIZE];
 
-	upgrade_put_fingerprint(fingerprint);
-	for (int programs = 0; programs < PROGRAMS_COUNT; programs++)
-		json_array_append_new(builds, upgrade_pack(&upgrade_builds[programs]));
-	run_file_write(upgrade_paths, RECORD,
-		       json_pack("{s:s, s:o}", "build", fingerprint, "objects", builds));
+	for (size_t i = 0; i < upgrade_tag_count; i++) {
+		upgrade_print(upgrade_tags[i].tag, text);
+		if (!upgrade_tags[i].is_absent)
+			json_object_set_new(tags, upgrade_tags[i].program, json_string(text));
+	}
+	upgrade_print(objects_fingerprint(), text);
+	run_file_write(upgrade_paths, RECORD, json_pack("{s:s, s:o}", "build", text, "tags", tags));
+}
+
+static void upgrade_read_tag(const char *program, const json_t *tags)
+{
+	const char *text = json_string_value(json_object_get(tags, program));
+	struct upgrade_tag tag = { .program = program };
+
+	if (text && sscanf(text, "%" SCNx64, &tag.tag) == 1)
+		upgrade_know(&tag);
+}
+
+static void upgrade_read_tags(enum programs programs, const json_t *tags)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_expect(programs, objects);
+
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].program_name)
+			upgrade_read_tag(objects[i].program_name, tags);
 }
 
 void upgrade_init(const struct paths *paths)
@@ -96,19 +99,17 @@ void upgrade_init(const struct paths *paths)
 	bool is_of_this_boot;
 	json_t *json = run_file_read(paths, RECORD, &is_of_this_boot);
 	const char *build = json_string_value(json_object_get(json, "build"));
-	char fingerprint[17];
+	char ours[TEXT_SIZE];
 
 	upgrade_paths = paths;
-	upgrade_put_fingerprint(fingerprint);
-	if (build && is_of_this_boot && !strcmp(build, fingerprint))
+	upgrade_print(objects_fingerprint(), ours);
+	if (build && is_of_this_boot && !strcmp(build, ours))
 		for (int programs = 0; programs < PROGRAMS_COUNT; programs++)
-			upgrade_unpack(
-				&upgrade_builds[programs],
-				json_array_get(json_object_get(json, "objects"), (size_t)programs));
+			upgrade_read_tags((enum programs)programs, json_object_get(json, "tags"));
 	json_decref(json);
 }
 
-static int upgrade_tag(int program_fd, uint64_t *ret_tag)
+static int upgrade_tag_of(int program_fd, uint64_t *ret_tag)
 {
 	struct bpf_prog_info info = {};
 	uint32_t length = sizeof(info);
@@ -120,63 +121,101 @@ static int upgrade_tag(int program_fd, uint64_t *ret_tag)
 	return r;
 }
 
+/* What this kernel does not take is known, too, but not to the next bondd: it may take it then. */
+static bool upgrade_know_absent(enum programs programs)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_expect(programs, objects);
+	bool is_new = false;
+
+	for (size_t i = 0; i < count; i++)
+		if (objects[i].program_name && !upgrade_find(objects[i].program_name))
+			is_new |= upgrade_know(&(struct upgrade_tag){
+				.program = objects[i].program_name, .is_absent = true });
+	return is_new;
+}
+
 int upgrade_learn(enum programs programs, struct xbond_bpf *skeleton, struct err *err)
 {
-	struct upgrade_build build = { 0 }, *known = &upgrade_builds[programs];
 	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
+	bool is_new = false;
 
-	build.count = objects_list(skeleton, objects);
-	for (size_t i = 0; i < build.count; i++) {
-		int r = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct upgrade_tag tag = { .program = objects[i].program_name };
+		int r = tag.program ? upgrade_tag_of(objects_fd(&objects[i]), &tag.tag) : 0;
 
-		snprintf(build.object[i].pin, PIN_NAME_SIZE, "%s", objects[i].pin);
-		build.object[i].is_program = objects[i].program;
-		if (objects[i].program)
-			r = upgrade_tag(objects_fd(&objects[i]), &build.object[i].tag);
 		if (r)
 			return err_set(err, -r, "cannot read the programs' tags: %s", strerror(-r));
+		is_new |= tag.program && upgrade_know(&tag);
 	}
-	if (memcmp(known, &build, sizeof(build))) {
-		*known = build;
+	is_new |= upgrade_know_absent(programs);
+	if (is_new)
 		upgrade_record();
-	}
 	return 0;
 }
 
-static bool upgrade_has_program(const char *dir, const char *pin, uint64_t tag)
+static bool upgrade_has_program(const char *dir, const struct object *object)
 {
-	int fd = pin_open(dir, pin);
+	const struct upgrade_tag *known = upgrade_find(object->program_name);
 	uint64_t pinned;
 	bool same;
+	int fd;
 
+	if (!known || known->is_absent)
+		return known;
+	fd = pin_open(dir, object->pin);
 	if (fd < 0)
 		return false;
-	same = !upgrade_tag(fd, &pinned) && pinned == tag;
+	same = !upgrade_tag_of(fd, &pinned) && pinned == known->tag;
 	close(fd);
 	return same;
 }
 
-static bool upgrade_is_current(const struct upgrade_build *build, const char *dir, size_t at)
+static bool upgrade_is_current(const char *dir, const struct object *object)
 {
-	const char *pin = build->object[at].pin;
-
-	return build->object[at].is_program ? upgrade_has_program(dir, pin, build->object[at].tag)
-					    : pin_dirs_has(dir, pin);
+	return object->program_name ? upgrade_has_program(dir, object)
+				    : pin_dirs_has(dir, object->pin);
 }
 
-static bool upgrade_all_current(const struct upgrade_build *build, const char *dir)
-{
-	for (size_t i = 0; i < build->count; i++)
-		if (!upgrade_is_current(build, dir, i))
-			return false;
-	return build->count;
-}
-
-static int upgrade_load(enum programs programs, struct xbond_bpf *skeleton, const char *dir,
-			struct err *err)
+static bool upgrade_all_current(enum programs programs, const char *dir)
 {
 	struct object objects[OBJECTS_MAX];
-	size_t count = objects_list(skeleton, objects);
+	size_t count = objects_expect(programs, objects);
+
+	for (size_t i = 0; i < count; i++)
+		if (!upgrade_is_current(dir, &objects[i]))
+			return false;
+	return true;
+}
+
+static bool upgrade_lacks_a_map(enum programs programs, const char *dir)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_expect(programs, objects);
+
+	for (size_t i = 0; i < count; i++)
+		if (!objects[i].program_name && !pin_dirs_has(dir, objects[i].pin))
+			return true;
+	return false;
+}
+
+/* Leaves out programs with the right tags, unless all are wanted. Returns the number of objects. */
+static size_t upgrade_choose(struct xbond_bpf *skeleton, const char *dir, bool all,
+			     struct object ret_objects[OBJECTS_MAX])
+{
+	size_t count = objects_list(skeleton, ret_objects);
+
+	for (size_t i = 0; i < count; i++)
+		if (ret_objects[i].program && !all && upgrade_is_current(dir, &ret_objects[i]))
+			bpf_program__set_autoload(ret_objects[i].program, false);
+	return objects_list(skeleton, ret_objects);
+}
+
+static int upgrade_load(enum programs programs, struct xbond_bpf *skeleton,
+			const struct object *objects, size_t count, const char *dir,
+			struct err *err)
+{
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++)
@@ -187,48 +226,38 @@ static int upgrade_load(enum programs programs, struct xbond_bpf *skeleton, cons
 	return r ? r : upgrade_learn(programs, skeleton, err);
 }
 
-static bool upgrade_lacks_a_map(const struct upgrade_build *build, const char *dir)
-{
-	for (size_t i = 0; i < build->count; i++)
-		if (!build->object[i].is_program && !upgrade_is_current(build, dir, i))
-			return true;
-	return false;
-}
-
 /*
  * New maps come before the programs that use them. Each pin is replaced on its own, because all
- * programs share the maps. Programs with the right tags that use a map without a pin are replaced,
- * too.
+ * programs share the maps. all: programs with the right tags are replaced, too.
  */
-static int upgrade_replace(const struct upgrade_build *build, struct xbond_bpf *skeleton,
+static int upgrade_replace(const struct object *objects, size_t count, bool all,
 			   const struct dataplane *dataplane, const char *why, struct err *err)
 {
-	struct object objects[OBJECTS_MAX];
-	size_t count = objects_list(skeleton, objects);
 	const char *dir = dataplane->pins.dir;
-	bool lacks_a_map = upgrade_lacks_a_map(build, dir);
 	char replaced[256] = "";
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (upgrade_is_current(build, dir, i) &&
-		    !(lacks_a_map && build->object[i].is_program))
+		if (upgrade_is_current(dir, &objects[i]) && !(all && objects[i].program))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",
 			 objects[i].pin);
 		crashpoint("upgrade-pinned");
 	}
-	if (!r)
+	if (!r && replaced[0])
 		event_notice(dataplane->pins.bond->name, NULL, "%s%s", why, replaced);
 	return r;
 }
 
 /* What a bondd that died in upgrade_replace() has left. */
-static void upgrade_tidy(const struct upgrade_build *build, const char *dir)
+static void upgrade_tidy(enum programs programs, const char *dir)
 {
-	for (size_t i = 0; i < build->count; i++)
-		pin_dirs_tidy(dir, build->object[i].pin);
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_expect(programs, objects);
+
+	for (size_t i = 0; i < count; i++)
+		pin_dirs_tidy(dir, objects[i].pin);
 }
 
 static enum programs upgrade_programs(const struct dataplane *dataplane, bool asks)
@@ -239,21 +268,24 @@ static enum programs upgrade_programs(const struct dataplane *dataplane, bool as
 static int upgrade_pinned(struct dataplane *dataplane, enum programs programs, const char *why,
 			  struct err *err)
 {
-	struct upgrade_build *build = &upgrade_builds[programs];
 	const char *dir = dataplane->pins.dir;
+	struct object objects[OBJECTS_MAX];
 	struct xbond_bpf *skeleton;
+	bool all; /* they use a map that has no pin */
+	size_t count;
 	int r;
 
-	upgrade_tidy(build, dir);
-	if (upgrade_all_current(build, dir))
+	upgrade_tidy(programs, dir);
+	if (upgrade_all_current(programs, dir))
 		return 0;
 	skeleton = objects_open(programs, err);
 	if (!skeleton)
 		return -ENOEXEC;
-	r = upgrade_load(programs, skeleton, dir, err);
-	upgrade_tidy(build, dir);
-	if (!r && !upgrade_all_current(build, dir))
-		r = upgrade_replace(build, skeleton, dataplane, why, err);
+	all = upgrade_lacks_a_map(programs, dir);
+	count = upgrade_choose(skeleton, dir, all, objects);
+	r = upgrade_load(programs, skeleton, objects, count, dir, err);
+	if (!r)
+		r = upgrade_replace(objects, count, all, dataplane, why, err);
 	objects_close(skeleton);
 	return r;
 }

@@ -1,6 +1,6 @@
-"""What a small UDP packet costs to send when all CPUs send at once, against one CPU alone: what they
-share moves between their caches. Each mode, over one bond and over one for each CPU, beside a plain
-link.
+"""What a small UDP packet costs to send when all CPUs send at once, against one CPU alone: what
+they share moves between their caches. Each mode, over one bond and over one for each CPU, beside a
+plain link.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""How what bondd does grows with what it has: bonds of four LACP ports at the fast rate, one bond of
-64, and clients of balance-alb. The far end is an xbond, too, and shares the CPUs.
+"""How what bondd does grows with what it has: bonds of four LACP ports at the fast rate, one bond
+of 64, and clients of balance-alb. The far end is an xbond, too, and shares the CPUs.
 """
 import pathlib
 import statistics
