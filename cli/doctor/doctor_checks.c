@@ -201,7 +201,7 @@ const struct doctor_check doctor_checks[] = {
 	  doctor_check_far_mac },
 	{ "lacp-unused", "nobody speaks LACP to a bond that does not", NULL,
 	  doctor_check_lacp_unused },
-	{ "afxdp", "programs receive by AF_XDP on all queues, and in time", NULL,
+	{ "afxdp", "programs use AF_XDP on all queues, in time and as the driver can", NULL,
 	  doctor_check_afxdp },
 	{ "other-xdp", "no XDP programs of others take frames of slaves", NULL,
 	  doctor_check_other_xdp },

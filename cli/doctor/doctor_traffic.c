@@ -264,31 +264,58 @@ static unsigned int traffic_queues_served(const struct xdp_sockets *sockets,
 	return served;
 }
 
+static void traffic_tell_missed(const struct doctor_slave *slave, unsigned int watched_s,
+				struct doctor_report *report)
+{
+	if (!slave->seen.missed)
+		return;
+	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+		     "%" PRIu64 " frames for AF_XDP sockets were lost in %u s, because their "
+		     "queues were full",
+		     slave->seen.missed, watched_s);
+	doctor_advise(report, "the program is too slow; larger rings help against bursts only");
+}
+
 /* Sockets that only send need one queue. */
+static void traffic_tell_queues(const struct doctor_slave *slave, const struct xdp_sockets *sockets,
+				struct doctor_report *report)
+{
+	unsigned int served = traffic_queues_served(sockets, slave);
+
+	if (!served || served >= slave->queues || !slave->seen.by_afxdp)
+		return;
+	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+		     "a program receives by AF_XDP on %u of %u queues only; what comes by the "
+		     "others goes to the bond",
+		     served, slave->queues);
+	doctor_advise(report,
+		      "let the program open all queues, or take the others away; 'ethtool -l %s' "
+		      "shows them, and 'ethtool -L' changes them",
+		      slave->pin->name);
+}
+
+static void traffic_tell_copies(const struct doctor_slave *slave, const struct xdp_sockets *sockets,
+				struct doctor_report *report)
+{
+	bool copies = false;
+
+	for (size_t i = 0; i < sockets->count; i++)
+		copies |= sockets->socket[i].ifindex == slave->pin->ifindex &&
+			  !sockets->socket[i].zero_copy;
+	if (!copies || !slave->device.xdp_is_known || !(slave->device.xdp & XDP_FEATURE_ZEROCOPY))
+		return;
+	doctor_found(report, DOCTOR_NOTE, slave->pin->name,
+		     "frames for AF_XDP sockets are copied, and its driver could do without");
+	doctor_advise(report, "let the program ask for zero copy (with libxbond-xsk: options.bind "
+			      "= XDP_ZEROCOPY), unless it is there to be the same on all NICs");
+}
+
 void doctor_check_afxdp(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			struct doctor_report *report)
 {
 	doctor_for_each_slave (slave, bond) {
-		unsigned int served = traffic_queues_served(&facts->sockets, slave);
-
-		if (slave->seen.missed) {
-			doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-				     "%" PRIu64
-				     " frames for AF_XDP sockets were lost in %u s, because "
-				     "their queues were full",
-				     slave->seen.missed, facts->watched_s);
-			doctor_advise(report, "the program is too slow; larger rings help against "
-					      "bursts only");
-		}
-		if (!served || served >= slave->queues || !slave->seen.by_afxdp)
-			continue;
-		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-			     "a program receives by AF_XDP on %u of %u queues only; what comes by "
-			     "the others goes to the bond",
-			     served, slave->queues);
-		doctor_advise(report,
-			      "let the program open all queues, or take the others away; 'ethtool "
-			      "-l %s' shows them, and 'ethtool -L' changes them",
-			      slave->pin->name);
+		traffic_tell_missed(slave, facts->watched_s, report);
+		traffic_tell_queues(slave, &facts->sockets, report);
+		traffic_tell_copies(slave, &facts->sockets, report);
 	}
 }

@@ -69,6 +69,7 @@ int features_copy(const struct ethtool *ethtool, const char *from, const char *t
 #define XDP_FEATURE_BASIC 1
 #define XDP_FEATURE_REDIRECT 2
 #define XDP_FEATURE_NDO_XMIT 4 /* it takes redirected frames */
+#define XDP_FEATURE_ZEROCOPY 8 /* of AF_XDP sockets */
 
 /* Returns 0 and a mask of the above and others, or -errno if this kernel does not tell. */
 int xdp_features_get(int ifindex, uint64_t *ret_features);

@@ -933,6 +933,15 @@ static void test_afxdp(void **state)
 	bond.slave[1].seen.missed = 5;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_afxdp), 1);
 	assert_true(last_has("finding", "5 frames"));
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_afxdp), 0);
+	bond.slave[1].device.xdp_is_known = true;
+	bond.slave[1].device.xdp = XDP_FEATURE_BASIC;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_afxdp), 0);
+	bond.slave[1].device.xdp |= XDP_FEATURE_ZEROCOPY;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_afxdp), 1);
+	assert_true(last_has("finding", "are copied"));
+	sockets[0].zero_copy = sockets[1].zero_copy = true;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_afxdp), 0);
 }
 
 int main(void)
