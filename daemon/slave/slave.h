@@ -116,7 +116,7 @@ struct mac_swap {
  * slave. Does nothing if that is so already, or if no slave is active.
  */
 void mac_swap_settle(struct bond *bond);
-/* Has a member that is not active the bond's address, too? */
+/* Has a member that is not active the bond's address, or one that another has? */
 bool mac_swap_is_half(struct bond *bond);
 /*
  * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its

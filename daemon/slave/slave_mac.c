@@ -22,7 +22,7 @@ static bool mac_swap_is_on(struct bond *bond)
 	return bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW;
 }
 
-static bool mac_swap_is_same(const uint8_t *a, const uint8_t *b)
+static bool slave_mac_is_same(const uint8_t *a, const uint8_t *b)
 {
 	return !memcmp(a, b, XBOND_MAC_SIZE);
 }
@@ -32,14 +32,14 @@ static int mac_swap_holder(struct bond *bond, const uint8_t *mac, unsigned int n
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slot != not_slot && bond_slave(bond, slot)->state != XBOND_SLOT_FREE &&
-		    mac_swap_is_same(bond_slave(bond, slot)->mac, mac))
+		    slave_mac_is_same(bond_slave(bond, slot)->mac, mac))
 			return (int)slot;
 	return -1;
 }
 
 static bool mac_swap_is_taken(struct bond *bond, const uint8_t *mac, unsigned int by_not)
 {
-	return mac_swap_is_same(bond_pin(bond)->mac, mac) ||
+	return slave_mac_is_same(bond_pin(bond)->mac, mac) ||
 	       mac_swap_holder(bond, mac, by_not) >= 0;
 }
 
@@ -54,15 +54,18 @@ static void mac_swap_give_spare(struct bond *bond, unsigned int slot)
 		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
 }
 
-/* If it fails, what the slave has may be the bond's address: then it is tried again. */
+/* If nobody knows what the slave has now, that may be the bond's address: it is tried again. */
 static void mac_swap_change(struct bond *bond, unsigned int slot)
 {
+	uint8_t *mac = bond_slave(bond, slot)->mac, wanted[XBOND_MAC_SIZE];
 	struct err err;
 
+	memcpy(wanted, mac, XBOND_MAC_SIZE);
 	if (!slave_mac_set(bond, slot, &err))
 		return;
 	event_error(bond_pin(bond)->name, NULL, "%s", err.text);
-	memcpy(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
+	if (slave_mac_is_same(mac, wanted))
+		memcpy(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 }
 
 /* Two slaves have one address after a change of mode, or after a bondd that died in between. */
@@ -121,7 +124,7 @@ bool mac_swap_is_half(struct bond *bond)
 		return false;
 	bond_for_each_member (bond, slot)
 		if (slot != pin->active_slot &&
-		    mac_swap_is_same(bond_slave(bond, slot)->mac, pin->mac))
+		    mac_swap_is_taken(bond, bond_slave(bond, slot)->mac, slot))
 			return true;
 	return false;
 }
@@ -133,9 +136,9 @@ void mac_swap_settle(struct bond *bond)
 
 	if (!mac_swap_is_on(bond) || active >= XBOND_MAX_SLAVES || !bond_is_member(bond, active))
 		return;
-	if (!mac_swap_is_same(bond_slave(bond, active)->mac, mac))
+	if (!slave_mac_is_same(bond_slave(bond, active)->mac, mac))
 		mac_swap_do(bond, active, mac_swap_holder(bond, mac, active));
-	if (mac_swap_is_same(bond_slave(bond, active)->mac, mac))
+	if (slave_mac_is_same(bond_slave(bond, active)->mac, mac))
 		mac_swap_part(bond, active);
 }
 
@@ -147,7 +150,7 @@ static void mac_swap_enter(struct bond *bond, unsigned int slot)
 	if (!mac_swap_is_on(bond))
 		return;
 	if (mac_swap_holder(bond, slave->mac, slot) >= 0 ||
-	    (bond_slave_count(bond) > 1 && mac_swap_is_same(slave->mac, bond_pin(bond)->mac)))
+	    (bond_slave_count(bond) > 1 && slave_mac_is_same(slave->mac, bond_pin(bond)->mac)))
 		mac_random(slave->mac);
 }
 
@@ -194,9 +197,9 @@ static void mac_swap_leave(struct bond *bond, unsigned int slot)
 	int other = mac_swap_is_on(bond) ? mac_swap_holder(bond, slave->before.mac, slot) : -1;
 
 	if (other < 0 || slave->state == XBOND_SLOT_ENSLAVING ||
-	    mac_swap_is_same(slave->before.mac, bond_pin(bond)->mac))
+	    slave_mac_is_same(slave->before.mac, bond_pin(bond)->mac))
 		return;
-	if (mac_is_zero(slave->mac) || mac_swap_is_same(slave->mac, bond_pin(bond)->mac))
+	if (mac_is_zero(slave->mac) || slave_mac_is_same(slave->mac, bond_pin(bond)->mac))
 		mac_swap_give_spare(bond, (unsigned int)other);
 	else
 		memcpy(bond_slave(bond, (unsigned int)other)->mac, slave->mac, XBOND_MAC_SIZE);
@@ -237,11 +240,6 @@ void mac_swap_put_back(struct bond *bond, const struct mac_swap *before)
 		return;
 	bond_for_each_member (bond, slot)
 		memcpy(bond_slave(bond, slot)->mac, before->mac[slot], XBOND_MAC_SIZE);
-}
-
-static bool slave_mac_is_same(const uint8_t *a, const uint8_t *b)
-{
-	return !memcmp(a, b, XBOND_MAC_SIZE);
 }
 
 static void slave_mac_drop_filter(struct bond *bond, struct xbond_slave *slave)

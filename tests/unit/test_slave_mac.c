@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/slave/slave_mac.c on devices that refuse what devices in tests/net take. */
+#include <errno.h>
+#include <net/if.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/err.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/monitor/monitor.h"
+#include "daemon/slave/slave.h"
+
+#define SLAVES 3
+
+static struct xbond_slave slaves[XBOND_MAX_SLAVES];
+static struct xbond_bond pin;
+static struct daemon host;
+static struct bond bond = { .daemon = &host, .dataplane.pins = { .bond = &pin, .slaves = slaves } };
+/* The slaves' devices; the number of each is that of its slot, and 1. */
+static struct device {
+	struct link_info link;
+	int unseen, mac_refused; /* -errno of what asks for it, or changes it */
+} devices[SLAVES];
+
+int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
+int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+
+static struct device *device_of(int ifindex)
+{
+	assert_in_range(ifindex, 1, SLAVES);
+	return &devices[ifindex - 1];
+}
+
+int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
+{
+	assert_ptr_equal(nl, &host.nl);
+	assert_int_equal(nsid, -1);
+	*ret_link = device_of(ifindex)->link;
+	return device_of(ifindex)->unseen;
+}
+
+int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	int r = device_of(ifindex)->mac_refused;
+
+	(void)nl;
+	if (r)
+		return err_set(err, -r, "it does not");
+	memcpy(device_of(ifindex)->link.mac, mac, XBOND_MAC_SIZE);
+	return 0;
+}
+
+/* The last byte says whose it is: 0 the bond's, and 1 and more the slaves' own ones. */
+static void name_mac(uint8_t *mac, uint8_t whose)
+{
+	const uint8_t made[XBOND_MAC_SIZE] = { 0x02, 0, 0, 0, 0, whose };
+
+	memcpy(mac, made, sizeof(made));
+}
+
+static void assert_mac(const uint8_t *mac, uint8_t whose)
+{
+	uint8_t expected[XBOND_MAC_SIZE];
+
+	name_mac(expected, whose);
+	assert_memory_equal(mac, expected, XBOND_MAC_SIZE);
+}
+
+static void give_mac(unsigned int slot, uint8_t whose)
+{
+	name_mac(slaves[slot].mac, whose);
+	name_mac(devices[slot].link.mac, whose);
+}
+
+/* The first of three slaves that are up is the active one, and has the bond's address. */
+static int setup(void **state)
+{
+	static struct part *const table[] = { &mac_part, &quality_part };
+
+	(void)state;
+	memset(slaves, 0, sizeof(slaves));
+	memset(devices, 0, sizeof(devices));
+	pin = (struct xbond_bond){ .name = "bond0",
+				   .mode = XBOND_MODE_ACTIVE_BACKUP,
+				   .state = XBOND_BOND_READY };
+	name_mac(pin.mac, 0);
+	for (unsigned int slot = 0; slot < SLAVES; slot++) {
+		slaves[slot].ifindex = slot + 1;
+		slaves[slot].state = XBOND_SLOT_MEMBER;
+		snprintf(slaves[slot].name, sizeof(slaves[slot].name), "l%u", slot);
+		name_mac(slaves[slot].before.mac, (uint8_t)(slot + 1));
+		devices[slot].link = (struct link_info){ .ifindex = (int)slot + 1,
+							 .flags = IFF_UP,
+							 .has_mac = true };
+		give_mac(slot, (uint8_t)(slot ? slot + 1 : 0));
+	}
+	parts_init(table, sizeof(table) / sizeof(table[0]));
+	parts_new(&bond);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	parts_free(&bond);
+	return 0;
+}
+
+/* As after a bondd that died: two slaves have one address, and one of them keeps it. */
+static void what_a_slave_has_after_a_refusal_is_known(void **state)
+{
+	(void)state;
+	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
+	give_mac(1, 3);
+	devices[1].mac_refused = devices[2].mac_refused = -EBUSY;
+	mac_swap_settle(&bond);
+	assert_mac(slaves[1].mac, 3);
+	assert_true(mac_swap_is_half(&bond));
+	/* Nobody takes it for a change by somebody else, and gives it the bond's address. */
+	assert_false(mac_part.hear(&bond, 1, NEWS_SLAVE, &devices[1].link, false));
+	devices[1].mac_refused = 0;
+	mac_swap_settle(&bond);
+	assert_mac(devices[1].link.mac, 2);
+	assert_false(mac_swap_is_half(&bond));
+}
+
+static void a_slave_that_nobody_sees_may_have_the_address_of_the_bond(void **state)
+{
+	(void)state;
+	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
+	give_mac(1, 0);
+	devices[1].unseen = -ENOBUFS;
+	mac_swap_settle(&bond);
+	assert_true(mac_swap_is_half(&bond));
+	devices[1].unseen = 0;
+	mac_swap_settle(&bond);
+	assert_mac(devices[1].link.mac, 2);
+	assert_false(mac_swap_is_half(&bond));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_a_slave_has_after_a_refusal_is_known),
+		TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
