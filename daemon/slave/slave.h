@@ -58,8 +58,8 @@ void slave_undo_now(struct bond *bond);
 void slave_forget(struct bond *bond, unsigned int slot);
 
 /*
- * A bondd that died may have left the member down in the middle of a change of its MAC: brings it
- * up.
+ * A change of its MAC may have left the member down, also a bondd that died in the middle of one:
+ * brings it up.
  */
 void slave_mac_finish(struct bond *bond, unsigned int slot);
 /* Sets the slave's MAC, or its unicast filter, by mac_policy and the bond's MAC. */

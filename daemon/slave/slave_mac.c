@@ -295,25 +295,45 @@ static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, st
 		       slave->name, why.text);
 }
 
+static int slave_mac_bring_up(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = 0;
+
+	if (slave->before.flags & XBOND_SLAVE_MAC_CHANGES)
+		r = link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, err);
+	if (!r)
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+	return r;
+}
+
+void slave_mac_finish(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_slave(bond, slot)->name;
+	struct err err;
+
+	if (slave_mac_bring_up(bond, slot, &err))
+		event_error(bond_pin(bond)->name, name, "cannot bring %s up again: %s", name,
+			    err.text);
+}
+
 /* A slave that may go down for this is marked until it is up again. */
 static int slave_mac_change(struct bond *bond, struct xbond_slave *slave,
 			    const struct link_info *link, const uint8_t *mac, struct err *err)
 {
-	struct nl *nl = &bond->daemon->nl;
-	struct link_info now;
+	unsigned int slot = (unsigned int)(slave - bond_slave(bond, 0));
 	int r;
 
 	if (!(link->flags & IFF_UP))
-		return link_force_mac(nl, link, mac, err);
+		return link_force_mac(&bond->daemon->nl, link, mac, err);
 	/* At each failover; mac_swap_try() has seen that this works. */
 	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW)
-		return link_set_mac(nl, link->ifindex, mac, err);
+		return link_set_mac(&bond->daemon->nl, link->ifindex, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
-	quality_excuse(bond, (unsigned int)(slave - bond_slave(bond, 0)));
-	r = link_force_mac(nl, link, mac, err);
+	quality_excuse(bond, slot);
+	r = link_force_mac(&bond->daemon->nl, link, mac, err);
 	crashpoint("mac-changed");
-	if (!link_get(nl, -1, link->ifindex, &now) && now.flags & IFF_UP)
-		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+	slave_mac_finish(bond, slot);
 	return r;
 }
 
@@ -387,20 +407,6 @@ int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-void slave_mac_finish(struct bond *bond, unsigned int slot)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct err err;
-
-	if (!(slave->before.flags & XBOND_SLAVE_MAC_CHANGES))
-		return;
-	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
-		event_error(bond_pin(bond)->name, slave->name, "cannot bring %s up again: %s",
-			    slave->name, err.text);
-	else
-		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
-}
-
 static int slave_mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	mac_swap_enter(bond, slot);
@@ -444,27 +450,37 @@ static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct 
 	return r ? r : 1;
 }
 
+static bool slave_mac_some_are_down(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->before.flags & XBOND_SLAVE_MAC_CHANGES)
+			return true;
+	return false;
+}
+
 /* What the message says may be old, so the present state counts. */
 static bool slave_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			   const struct link_info *link, bool gone)
 {
-	(void)news;
 	(void)gone;
+	if (news == NEWS_TIME)
+		return slave_mac_some_are_down(bond);
 	return !link ||
 	       (link->has_mac && !slave_mac_is_same(link->mac, bond_slave(bond, slot)->mac));
 }
 
-/* Somebody has changed it. */
+/* Somebody has changed it, or it was not possible to bring the slave up again. */
 static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct link_info now;
 	struct xbond_slave *slave;
 	struct err err;
 
-	(void)news;
 	if (slot == PART_BOND)
 		return false;
 	slave = bond_slave(bond, slot);
+	if (news & NEWS_TIME)
+		slave_mac_bring_up(bond, slot, NULL);
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) || !now.has_mac ||
 	    slave_mac_is_same(now.mac, slave->mac))
 		return false;
@@ -478,7 +494,7 @@ static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news
 struct part mac_part = { .restores = XBOND_RESTORED_MAC,
 			 .enslave = slave_mac_enslave,
 			 .restore = slave_mac_restore,
-			 .hears = NEWS_SLAVE | NEWS_LOST,
+			 .hears = NEWS_SLAVE | NEWS_TIME | NEWS_LOST,
 			 .hear = slave_mac_hear,
 			 .settle = slave_mac_settle };
 struct part mac_try_part = { .enslave = mac_swap_try };

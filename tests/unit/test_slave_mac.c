@@ -25,11 +25,17 @@ static struct bond bond = { .daemon = &host, .dataplane.pins = { .bond = &pin, .
 /* The slaves' devices; the number of each is that of its slot, and 1. */
 static struct device {
 	struct link_info link;
-	int unseen, mac_refused; /* -errno of what asks for it, or changes it */
+	/* -errno of what asks for it, or changes it */
+	int unseen, mac_refused, up_refused;
+	bool is_stiff; /* it takes an address only while it is down */
 } devices[SLAVES];
 
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+int __wrap_link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
+			  struct err *err);
+int __wrap_link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+			  struct err *err);
 
 static struct device *device_of(int ifindex)
 {
@@ -54,6 +60,31 @@ int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct e
 		return err_set(err, -r, "it does not");
 	memcpy(device_of(ifindex)->link.mac, mac, XBOND_MAC_SIZE);
 	return 0;
+}
+
+int __wrap_link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+			  struct err *err)
+{
+	struct device *device = device_of(ifindex);
+
+	(void)nl;
+	if (flags & IFF_UP && device->up_refused)
+		return err_set(err, -device->up_refused, "it does not come up");
+	device->link.flags = (device->link.flags & ~mask) | flags;
+	return 0;
+}
+
+int __wrap_link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
+			  struct err *err)
+{
+	bool is_stiff = device_of(link->ifindex)->is_stiff;
+	int r = is_stiff ? __wrap_link_set_flags(nl, link->ifindex, 0, IFF_UP, err) : 0, up = 0;
+
+	if (!r)
+		r = __wrap_link_set_mac(nl, link->ifindex, mac, err);
+	if (is_stiff)
+		up = __wrap_link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, err);
+	return r ? r : up;
 }
 
 /* The last byte says whose it is: 0 the bond's, and 1 and more the slaves' own ones. */
@@ -144,12 +175,47 @@ static void a_slave_that_nobody_sees_may_have_the_address_of_the_bond(void **sta
 	assert_false(mac_swap_is_half(&bond));
 }
 
+/* It goes down for its address, and its driver needs a while until it is up again. */
+static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
+{
+	struct err err;
+
+	(void)state;
+	devices[1].is_stiff = true;
+	devices[1].up_refused = -EIO;
+	assert_int_equal(slave_mac_set(&bond, 1, &err), -EIO);
+	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_false(devices[1].link.flags & IFF_UP);
+	devices[1].up_refused = 0;
+	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_true(devices[1].link.flags & IFF_UP);
+	/* An administrator may set it down then. */
+	devices[1].link.flags = 0;
+	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
+	assert_false(parts_are_due(&bond));
+}
+
+static void a_slave_that_took_its_address_may_be_set_down(void **state)
+{
+	(void)state;
+	devices[1].is_stiff = true;
+	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
+	assert_mac(devices[1].link.mac, 0);
+	assert_true(devices[1].link.flags & IFF_UP);
+	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
+	assert_false(parts_are_due(&bond));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_slave_has_after_a_refusal_is_known),
 		TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond),
+		TEST(a_slave_that_did_not_come_up_again_is_brought_up),
+		TEST(a_slave_that_took_its_address_may_be_set_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
