@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <string.h>
 
@@ -16,6 +17,14 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 
+/* A slave that has gone does not refuse it. The message about that may not have been read yet. */
+static int values_answer(struct bond *bond, unsigned int slot, int r)
+{
+	struct link_info link;
+
+	return r && slave_find_device(bond, slot, &link) == -ENODEV ? 0 : r;
+}
+
 /* Returns -errno of the first slave that refuses it. */
 static int values_give_mac(struct bond *bond, struct err *err)
 {
@@ -23,7 +32,7 @@ static int values_give_mac(struct bond *bond, struct err *err)
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
-			r = slave_mac_set(bond, slot, err);
+			r = values_answer(bond, slot, slave_mac_set(bond, slot, err));
 	return r;
 }
 
@@ -101,7 +110,7 @@ static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *
 		      bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_NONE &&
 		      memcmp(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 
-	if (!slave_mac_set(bond, slot, err))
+	if (!values_answer(bond, slot, slave_mac_set(bond, slot, err)))
 		return false;
 	if (!is_new)
 		event_warning(bond_pin(bond)->name, NULL, "%s", err->text);
@@ -160,7 +169,7 @@ static int values_give_mtu_to_all(struct bond *bond, uint32_t old, struct err *e
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
-			r = values_give_mtu(bond, slot, old, err);
+			r = values_answer(bond, slot, values_give_mtu(bond, slot, old, err));
 	return r;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* daemon/slave/slave_mac.c on devices that refuse what devices in tests/net take. */
+/*
+ * daemon/slave/slave_mac.c, and what gives slaves an address or MTU, on devices that refuse what
+ * devices in tests/net take, or go at any moment.
+ */
 #include <errno.h>
 #include <net/if.h>
 #include <setjmp.h>
@@ -13,6 +16,8 @@
 
 #include "common/err.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 
@@ -22,13 +27,13 @@ static struct xbond_slave slaves[XBOND_MAX_SLAVES];
 static struct xbond_bond pin;
 static struct daemon host;
 static struct bond bond = { .daemon = &host, .dataplane.pins = { .bond = &pin, .slaves = slaves } };
-/* The slaves' devices; the number of each is that of its slot, and 1. */
+/* The slaves' devices, and then bond0; the number of each is its place here, and 1. */
 static struct device {
 	struct link_info link;
 	/* -errno of what asks for it, or changes it */
 	int unseen, mac_refused, up_refused;
 	bool is_stiff; /* it takes an address only while it is down */
-} devices[SLAVES];
+} devices[SLAVES + 1];
 
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
@@ -36,10 +41,12 @@ int __wrap_link_force_mac(struct nl *nl, const struct link_info *link, const uin
 			  struct err *err);
 int __wrap_link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
 			  struct err *err);
+int __wrap_link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
+void __wrap_bond_evaluate(struct bond *of);
 
 static struct device *device_of(int ifindex)
 {
-	assert_in_range(ifindex, 1, SLAVES);
+	assert_in_range(ifindex, 1, SLAVES + 1);
 	return &devices[ifindex - 1];
 }
 
@@ -87,6 +94,22 @@ int __wrap_link_force_mac(struct nl *nl, const struct link_info *link, const uin
 	return r ? r : up;
 }
 
+int __wrap_link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
+{
+	struct device *device = device_of(ifindex);
+
+	(void)nl;
+	if (device->unseen)
+		return err_set(err, -device->unseen, "it is not there");
+	device->link.mtu = mtu;
+	return 0;
+}
+
+void __wrap_bond_evaluate(struct bond *of)
+{
+	assert_ptr_equal(of, &bond);
+}
+
 /* The last byte says whose it is: 0 the bond's, and 1 and more the slaves' own ones. */
 static void name_mac(uint8_t *mac, uint8_t whose)
 {
@@ -112,12 +135,14 @@ static void give_mac(unsigned int slot, uint8_t whose)
 /* The first of three slaves that are up is the active one, and has the bond's address. */
 static int setup(void **state)
 {
-	static struct part *const table[] = { &mac_part, &quality_part };
+	static struct part *const table[] = { &mac_part, &rx_turn_part, &quality_part };
 
 	(void)state;
 	memset(slaves, 0, sizeof(slaves));
 	memset(devices, 0, sizeof(devices));
 	pin = (struct xbond_bond){ .name = "bond0",
+				   .ifindex = SLAVES + 1,
+				   .netnsid = -1,
 				   .mode = XBOND_MODE_ACTIVE_BACKUP,
 				   .state = XBOND_BOND_READY };
 	name_mac(pin.mac, 0);
@@ -208,6 +233,25 @@ static void a_slave_that_took_its_address_may_be_set_down(void **state)
 	assert_false(parts_are_due(&bond));
 }
 
+/* bond0 and a slave change at once: what bond0 is now is seen before what the slave is. */
+static void a_slave_that_has_gone_refuses_nothing(void **state)
+{
+	uint8_t mac[XBOND_MAC_SIZE];
+
+	(void)state;
+	devices[1].unseen = -ENODEV;
+	name_mac(mac, 9);
+	device_hear_mac(&bond, mac);
+	assert_mac(pin.mac, 9);
+	assert_mac(devices[2].link.mac, 9);
+	device_hear_mtu(&bond, 1400);
+	assert_int_equal(pin.mtu, 1400);
+	assert_int_equal(devices[2].link.mtu, 1400);
+	name_mac(slaves[1].mac, 0);
+	device_adopt_mac(&bond);
+	assert_mac(pin.mac, 9);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -216,6 +260,7 @@ int main(void)
 		TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond),
 		TEST(a_slave_that_did_not_come_up_again_is_brought_up),
 		TEST(a_slave_that_took_its_address_may_be_set_down),
+		TEST(a_slave_that_has_gone_refuses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
