@@ -89,14 +89,21 @@ static bool request_changes_macs(const struct xbond_bond *a, const struct xbond_
 	return a->mac_policy != b->mac_policy || bond_fail_over_mac(a) != bond_fail_over_mac(b);
 }
 
-static void request_take_back_macs(struct bond *bond, const struct xbond_bond *before)
+/* err: why, to which is added what could not be taken back. */
+static void request_take_back_macs(struct bond *bond, const struct xbond_bond *before,
+				   struct err *err)
 {
+	const struct err refusal = *err;
+	struct err why;
+
 	if (!request_changes_macs(bond_pin(bond), before))
 		return;
 	bond_pin(bond)->mac_policy = before->mac_policy;
 	bond_pin(bond)->mode = before->mode;
 	bond_for_each_member (bond, slot)
-		slave_mac_set(bond, slot, NULL);
+		if (slave_mac_set(bond, slot, &why))
+			err_set(err, 0, "%s; but not everything could be undone: %s", refusal.text,
+				why.text);
 }
 
 /* If one slave refuses, all go back. */
@@ -115,7 +122,7 @@ static int request_apply_macs(struct bond *bond, const struct xbond_bond *before
 			r = mac_swap_try(bond, slot, err);
 	}
 	if (r)
-		request_take_back_macs(bond, before);
+		request_take_back_macs(bond, before, err);
 	return r;
 }
 
@@ -231,7 +238,7 @@ static int request_change_devices(struct bond *bond, const struct xbond_bond *be
 		return r;
 	r = request_apply_rx_hook(bond, before->rx_hook, err);
 	if (r)
-		request_take_back_macs(bond, before);
+		request_take_back_macs(bond, before, err);
 	return r;
 }
 

@@ -18,8 +18,11 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
+#include "daemon/manage/requests.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_rx.h"
+#include "network/mac_lists.h"
 
 #define SLAVES 3
 
@@ -33,6 +36,7 @@ static struct device {
 	/* -errno of what asks for it, or changes it */
 	int unseen, mac_refused, up_refused;
 	bool is_stiff; /* it takes an address only while it is down */
+	bool is_worn;  /* it takes one more address */
 } devices[SLAVES + 1];
 
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
@@ -43,6 +47,9 @@ int __wrap_link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsign
 			  struct err *err);
 int __wrap_link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
 void __wrap_bond_evaluate(struct bond *of);
+int __wrap_xdp_settle_tx(struct bond *of, struct err *err);
+int __wrap_link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+int __wrap_link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
 
 static struct device *device_of(int ifindex)
 {
@@ -66,6 +73,8 @@ int __wrap_link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct e
 	if (r)
 		return err_set(err, -r, "it does not");
 	memcpy(device_of(ifindex)->link.mac, mac, XBOND_MAC_SIZE);
+	if (device_of(ifindex)->is_worn)
+		device_of(ifindex)->mac_refused = -EIO;
 	return 0;
 }
 
@@ -108,6 +117,23 @@ int __wrap_link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *er
 void __wrap_bond_evaluate(struct bond *of)
 {
 	assert_ptr_equal(of, &bond);
+}
+
+int __wrap_xdp_settle_tx(struct bond *of, struct err *err)
+{
+	(void)of, (void)err;
+	return 0;
+}
+
+int __wrap_link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	(void)nl, (void)ifindex, (void)mac, (void)err;
+	return 0;
+}
+
+int __wrap_link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	return __wrap_link_add_unicast(nl, ifindex, mac, err);
 }
 
 /* The last byte says whose it is: 0 the bond's, and 1 and more the slaves' own ones. */
@@ -252,6 +278,29 @@ static void a_slave_that_has_gone_refuses_nothing(void **state)
 	assert_mac(pin.mac, 9);
 }
 
+/* One slave does not take what is new, and another one not what it had. */
+static void what_cannot_be_undone_is_said(void **state)
+{
+	struct option_set options = { .given[OPT_MAC_POLICY] = true };
+	struct err err;
+
+	(void)state;
+	host.bonds = &bond;
+	options.value[OPT_MAC_POLICY].number = XBOND_MAC_FILTER;
+	for (unsigned int slot = 0; slot < SLAVES; slot++)
+		give_mac(slot, 0);
+	devices[2].mac_refused = -EBUSY;
+	assert_int_equal(request_set(&host, "bond0", &options, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "l2 does not take"));
+	assert_null(strstr(err.text, "undone"));
+	assert_mac(devices[1].link.mac, 0);
+	devices[0].is_worn = true;
+	assert_int_equal(request_set(&host, "bond0", &options, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "l2 does not take"));
+	assert_non_null(strstr(err.text, "; but not everything could be undone: l0 does not take"));
+	assert_mac(devices[1].link.mac, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -261,6 +310,7 @@ int main(void)
 		TEST(a_slave_that_did_not_come_up_again_is_brought_up),
 		TEST(a_slave_that_took_its_address_may_be_set_down),
 		TEST(a_slave_that_has_gone_refuses_nothing),
+		TEST(what_cannot_be_undone_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
