@@ -60,12 +60,16 @@ static int attach_check_put_back_egress(const struct attach_place *place, struct
 	return port_hooks_attach_egress(place->bond, &place->point, err);
 }
 
-/* A device that is just being removed takes its programs along; news of that is on its way. */
-static bool attach_check_is_there(const struct attach_place *place)
+/*
+ * Where no program was seen, the kernel may not have answered. A device that is just being removed
+ * takes its programs along; news of that is on its way.
+ */
+static bool attach_check_is_off(const struct attach_place *place)
 {
 	struct link_info link;
 
-	return !link_get(&place->bond->daemon->nl, -1, place->point.ifindex, &link);
+	return !link_get(&place->bond->daemon->nl, -1, place->point.ifindex, &link) &&
+	       !attach_is_there(&place->point);
 }
 
 /* Once for each loss, not at each check. */
@@ -110,9 +114,10 @@ void attach_check_place(struct attach_place *place)
 			return;
 		found = attach_program(&place->point);
 	}
-	if (found == wanted || (!found && !attach_check_is_there(place))) {
-		if (found)
-			attach_check_found(place);
+	if (!wanted || (!found && !attach_check_is_off(place)))
+		return;
+	if (found == wanted) {
+		attach_check_found(place);
 		return;
 	}
 	place->expected |= found && !bond_is_ready(place->bond);

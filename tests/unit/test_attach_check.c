@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/bond/attach_check.c where the kernel does not answer, or refuses programs. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/base/event.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/pins_keep.h"
+
+#define SLOT 2
+#define OURS 17 /* the kernel's number of the program that is to be there */
+
+static struct xbond_bond pin;
+static struct daemon host;
+static struct xbond_attached attached;
+static struct bond bond = { .daemon = &host,
+			    .dataplane.pins = { .bond = &pin, .attached = &attached } };
+static uint32_t pinned, seen; /* as the kernel tells; 0: it tells nothing */
+static int is_there;	      /* 1 or 0; -errno */
+static unsigned int replaced, put_back, told;
+
+uint32_t __wrap_attach_program(const struct attach_point *point);
+uint32_t __wrap_attach_program_id(int program_fd);
+int __wrap_attach_is_there(const struct attach_point *point);
+int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err);
+int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
+bool __wrap_pins_keep(struct bond *of);
+void __wrap_event_tell(const struct event *event, const char *format, ...);
+
+uint32_t __wrap_attach_program(const struct attach_point *point)
+{
+	(void)point;
+	return seen;
+}
+
+uint32_t __wrap_attach_program_id(int program_fd)
+{
+	(void)program_fd;
+	return pinned;
+}
+
+int __wrap_attach_is_there(const struct attach_point *point)
+{
+	(void)point;
+	return is_there;
+}
+
+int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err)
+{
+	(void)point, (void)program_fd, (void)err;
+	replaced++;
+	return 0;
+}
+
+int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
+{
+	(void)nl, (void)nsid, (void)ifindex, (void)ret_link;
+	return 0;
+}
+
+bool __wrap_pins_keep(struct bond *of)
+{
+	assert_ptr_equal(of, &bond);
+	return true;
+}
+
+void __wrap_event_tell(const struct event *event, const char *format, ...)
+{
+	(void)event, (void)format;
+	told++;
+}
+
+static int note_put_back(const struct attach_place *place, struct err *err)
+{
+	(void)place, (void)err;
+	put_back++;
+	return 0;
+}
+
+static void check(enum xbond_hook hook)
+{
+	struct attach_place place = {
+		.bond = &bond,
+		.slot = SLOT,
+		.point.hook = hook,
+		.device = "eth0",
+		.put_back = note_put_back,
+	};
+
+	attach_check_place(&place);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	pin = (struct xbond_bond){ .name = "bond0", .state = XBOND_BOND_READY };
+	bond.is_running = true;
+	attached = (struct xbond_attached){ 0 };
+	pinned = seen = OURS;
+	is_there = 1;
+	replaced = put_back = told = 0;
+	return 0;
+}
+
+static void what_is_taken_off_is_put_back(void **state)
+{
+	(void)state;
+	check(XBOND_HOOK_TCX);
+	assert_int_equal(put_back, 0);
+	seen = is_there = 0;
+	check(XBOND_HOOK_TCX);
+	check(XBOND_HOOK_CLSACT);
+	assert_int_equal(put_back, 2);
+	assert_int_equal(told, 2);
+	assert_int_equal(attached.detached[SLOT], 2);
+	seen = OURS + 1;
+	check(XBOND_HOOK_TCX);
+	assert_int_equal(replaced, 1);
+	assert_int_equal(attached.detached[SLOT], 3);
+}
+
+/* The kernel had no memory, or bondd no descriptors. */
+static void a_query_that_fails_says_nothing(void **state)
+{
+	(void)state;
+	seen = 0;
+	is_there = -ENOMEM;
+	check(XBOND_HOOK_TCX);
+	check(XBOND_HOOK_CLSACT);
+	is_there = 1;
+	check(XBOND_HOOK_CLSACT);
+	seen = OURS;
+	pinned = 0;
+	check(XBOND_HOOK_TCX);
+	assert_int_equal(put_back, 0);
+	assert_int_equal(replaced, 0);
+	assert_int_equal(told, 0);
+	assert_int_equal(attached.detached[SLOT], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(what_is_taken_off_is_put_back, setup),
+		cmocka_unit_test_setup(a_query_that_fails_says_nothing, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
