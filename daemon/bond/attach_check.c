@@ -120,7 +120,7 @@ void attach_check_place(struct attach_place *place)
 		attach_check_found(place);
 		return;
 	}
-	place->expected |= found && !bond_is_ready(place->bond);
+	place->expected |= found && attach_is_of_xbond(found);
 	r = found ? attach_replace(&place->point, place->program_fd, &err)
 		  : place->put_back(place, &err);
 	if (!attach_check_is_missing(place) && !place->expected)

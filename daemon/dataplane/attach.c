@@ -213,23 +213,34 @@ int attach_is_there(const struct attach_point *point)
 						: attach_link_is_there(point);
 }
 
+static bool attach_is_named(uint32_t id, const char *begin)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+	bool named;
+
+	if (fd < 0)
+		return false;
+	named = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
+		!strncmp(info.name, begin, strlen(begin));
+	close(fd);
+	return named;
+}
+
 bool attach_has_program(int ifindex, bool egress, const char *begin)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, egress, ids);
-	bool found = false;
 
-	for (uint32_t i = 0; i < count && !found; i++) {
-		struct bpf_prog_info info = {};
-		uint32_t length = sizeof(info);
-		int fd = bpf_prog_get_fd_by_id(ids[i]);
+	for (uint32_t i = 0; i < count; i++)
+		if (attach_is_named(ids[i], begin))
+			return true;
+	return false;
+}
 
-		if (fd < 0)
-			continue;
-		found = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-			!strncmp(info.name, begin, strlen(begin));
-		close(fd);
-	}
-	return found;
+bool attach_is_of_xbond(uint32_t id)
+{
+	return attach_is_named(id, "xbond_");
 }
 
 uint32_t attach_program_id(int program_fd)

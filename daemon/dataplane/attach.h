@@ -80,6 +80,8 @@ int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *r
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
 /* Does the device's TCX hook have a program whose name begins so? */
 bool attach_has_program(int ifindex, bool egress, const char *begin);
+/* Is it a program of xbond, of whichever build, by its name? */
+bool attach_is_of_xbond(uint32_t id);
 
 /* For tcx.c: */
 

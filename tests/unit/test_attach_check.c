@@ -24,11 +24,13 @@ static struct bond bond = { .daemon = &host,
 			    .dataplane.pins = { .bond = &pin, .attached = &attached } };
 static uint32_t pinned, seen; /* as the kernel tells; 0: it tells nothing */
 static int is_there;	      /* 1 or 0; -errno */
+static bool seen_is_of_xbond;
 static unsigned int replaced, put_back, told;
 
 uint32_t __wrap_attach_program(const struct attach_point *point);
 uint32_t __wrap_attach_program_id(int program_fd);
 int __wrap_attach_is_there(const struct attach_point *point);
+bool __wrap_attach_is_of_xbond(uint32_t id);
 int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err);
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 bool __wrap_pins_keep(struct bond *of);
@@ -50,6 +52,12 @@ int __wrap_attach_is_there(const struct attach_point *point)
 {
 	(void)point;
 	return is_there;
+}
+
+bool __wrap_attach_is_of_xbond(uint32_t id)
+{
+	assert_int_equal(id, seen);
+	return seen_is_of_xbond;
 }
 
 int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err)
@@ -105,6 +113,7 @@ static int setup(void **state)
 	attached = (struct xbond_attached){ 0 };
 	pinned = seen = OURS;
 	is_there = 1;
+	seen_is_of_xbond = false;
 	replaced = put_back = told = 0;
 	return 0;
 }
@@ -145,11 +154,24 @@ static void a_query_that_fails_says_nothing(void **state)
 	assert_int_equal(attached.detached[SLOT], 0);
 }
 
+/* The programs of this build were refused when bondd began, and taken later. */
+static void a_program_of_another_build_is_replaced_without_words(void **state)
+{
+	(void)state;
+	seen = OURS + 1;
+	seen_is_of_xbond = true;
+	check(XBOND_HOOK_TCX);
+	assert_int_equal(replaced, 1);
+	assert_int_equal(told, 0);
+	assert_int_equal(attached.detached[SLOT], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_is_taken_off_is_put_back, setup),
 		cmocka_unit_test_setup(a_query_that_fails_says_nothing, setup),
+		cmocka_unit_test_setup(a_program_of_another_build_is_replaced_without_words, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
