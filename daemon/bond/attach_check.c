@@ -2,6 +2,7 @@
 #include "daemon/bond/attach_check.h"
 
 #include "bpf/slots.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -13,12 +14,21 @@
 
 #define NO_SLOT XBOND_MAX_SLAVES
 
-/* The pinned one; its own, if the map of the bond could not be made. */
+struct pair {
+	struct xbond_attached attached; /* in place of the pinned one, if that could not be made */
+	struct retry retry; /* the kernel has refused the programs that the path needs */
+};
+
+static struct pair *attach_check_pair_of(struct bond *bond)
+{
+	return part_of_bond(bond, &pair_part);
+}
+
 static struct xbond_attached *attach_check_record(struct bond *bond)
 {
 	struct xbond_attached *pinned = bond->dataplane.pins.attached;
 
-	return pinned ? pinned : part_of_bond(bond, &pair_part);
+	return pinned ? pinned : &attach_check_pair_of(bond)->attached;
 }
 
 static bool attach_check_is_missing(const struct attach_place *place)
@@ -208,15 +218,22 @@ void attach_check_forget(struct bond *bond, unsigned int slot)
 
 static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
+	struct retry *retry = &attach_check_pair_of(bond)->retry;
+
 	(void)news;
 	if (slot != PART_BOND)
 		return false;
 	/* bondctl makes no request if bondd is so busy that it seems to be away. */
-	attach_check_settle_path(bond, NULL);
+	if (clock_now_ns() >= retry->next_ns) {
+		if (attach_check_settle_path(bond, NULL))
+			retry_later(retry);
+		else
+			*retry = (struct retry){ 0 };
+	}
 	attach_check_pair(bond, false);
 	return false;
 }
 
-struct part pair_part = { .bond_size = sizeof(struct xbond_attached),
+struct part pair_part = { .bond_size = sizeof(struct pair),
 			  .hears = NEWS_FILTER | NEWS_TIME,
 			  .settle = pair_settle };

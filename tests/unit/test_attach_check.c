@@ -9,10 +9,12 @@
 
 #include <cmocka.h>
 
+#include "common/clock.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/pins_keep.h"
+#include "daemon/dataplane/dataplane_pins.h"
 
 #define SLOT 2
 #define OURS 17 /* the kernel's number of the program that is to be there */
@@ -26,6 +28,9 @@ static uint32_t pinned, seen; /* as the kernel tells; 0: it tells nothing */
 static int is_there;	      /* 1 or 0; -errno */
 static bool seen_is_of_xbond;
 static unsigned int replaced, put_back, told;
+static int path_refused; /* -errno, when other programs are loaded for the path */
+static unsigned int loaded;
+static uint64_t now_ns;
 
 uint32_t __wrap_attach_program(const struct attach_point *point);
 uint32_t __wrap_attach_program_id(int program_fd);
@@ -35,6 +40,10 @@ int __wrap_attach_replace(const struct attach_point *point, int program_fd, stru
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 bool __wrap_pins_keep(struct bond *of);
 void __wrap_event_tell(const struct event *event, const char *format, ...);
+bool __wrap_upgrade_is_due(const struct dataplane *dataplane);
+int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err);
+int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
 
 uint32_t __wrap_attach_program(const struct attach_point *point)
 {
@@ -85,6 +94,32 @@ void __wrap_event_tell(const struct event *event, const char *format, ...)
 	told++;
 }
 
+bool __wrap_upgrade_is_due(const struct dataplane *dataplane)
+{
+	assert_ptr_equal(dataplane, &bond.dataplane);
+	return true;
+}
+
+int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err)
+{
+	(void)dataplane, (void)err;
+	loaded++;
+	return path_refused;
+}
+
+int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err)
+{
+	(void)dataplane, (void)err;
+	return 0;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	(void)clock;
+	*ret_now = (struct timespec){ .tv_sec = (time_t)(now_ns / NS_PER_S) };
+	return 0;
+}
+
 static int note_put_back(const struct attach_place *place, struct err *err)
 {
 	(void)place, (void)err;
@@ -107,6 +142,8 @@ static void check(enum xbond_hook hook)
 
 static int setup(void **state)
 {
+	static struct part *const table[] = { &pair_part };
+
 	(void)state;
 	pin = (struct xbond_bond){ .name = "bond0", .state = XBOND_BOND_READY };
 	bond.is_running = true;
@@ -114,7 +151,18 @@ static int setup(void **state)
 	pinned = seen = OURS;
 	is_there = 1;
 	seen_is_of_xbond = false;
-	replaced = put_back = told = 0;
+	replaced = put_back = told = loaded = 0;
+	path_refused = 0;
+	now_ns = 0;
+	parts_init(table, 1);
+	parts_new(&bond);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	parts_free(&bond);
 	return 0;
 }
 
@@ -166,12 +214,34 @@ static void a_program_of_another_build_is_replaced_without_words(void **state)
 	assert_int_equal(attached.detached[SLOT], 0);
 }
 
+/* Every two seconds; the verifier takes a good part of one. */
+static unsigned int loads_within(unsigned int seconds)
+{
+	loaded = 0;
+	for (unsigned int i = 0; i < seconds; i += 2, now_ns += 2 * NS_PER_S)
+		pair_part.settle(&bond, PART_BOND, NEWS_TIME);
+	return loaded;
+}
+
+static void programs_that_the_kernel_refuses_are_not_loaded_all_the_time(void **state)
+{
+	(void)state;
+	assert_int_equal(loads_within(600), 300);
+	path_refused = -EACCES;
+	assert_in_range(loads_within(600), 10, 20);
+	path_refused = 0;
+	assert_in_range(loads_within(60), 1, 30);
+	assert_int_equal(loads_within(600), 300);
+}
+
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_is_taken_off_is_put_back, setup),
-		cmocka_unit_test_setup(a_query_that_fails_says_nothing, setup),
-		cmocka_unit_test_setup(a_program_of_another_build_is_replaced_without_words, setup),
+		TEST(what_is_taken_off_is_put_back),
+		TEST(a_query_that_fails_says_nothing),
+		TEST(a_program_of_another_build_is_replaced_without_words),
+		TEST(programs_that_the_kernel_refuses_are_not_loaded_all_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
