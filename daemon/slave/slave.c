@@ -15,6 +15,7 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/pins_keep.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave_rx.h"
 #include "network/ip.h"
@@ -195,6 +196,7 @@ static int slave_undo_device(struct bond *bond, unsigned int slot, struct err *e
 	if (r)
 		return err_set(err, -r, "the kernel does not say whether it is there: %s",
 			       strerror(-r));
+	pins_keep(bond); /* a link is found by its pin, and goes on without it */
 	r = parts_restore(bond, slot, &place, err);
 	return r && slave_find_device(bond, slot, &link) == -ENODEV ? -ENODEV : r;
 }

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from namespace import run
+from tcx import order
 from traffic import Stream
 from waiting import wait_for
 
@@ -93,6 +94,18 @@ def test_pins_that_somebody_removes(pair, hook):
     assert "bond0/link_rx_0" not in made.near.pins()
     made.near.ctl("delete", "bond0")
     assert made.near.pins() == []
+
+
+@tcx_only
+def test_a_slave_whose_pin_somebody_removes_is_released(pair, hook):
+    """Its program goes on without the pin, and would drop what the device receives."""
+    near = pair("balance-rr", links=2).near
+    looked_again(near)  # of pins that are seconds old bondd may not know yet
+    (near.bpf_dir / "bond0/link_rx_0").unlink()
+    near.ctl("del-slave", "bond0", "l0")
+    assert order(near, "l0") == []
+    looked_again(near)
+    assert "bond0/link_rx_0" not in near.pins()
 
 
 REMOVALS = {"l0": [("qdisc", "del", "dev", "l0", "clsact"),
