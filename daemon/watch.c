@@ -60,7 +60,6 @@ static void watch_sync_place(struct bond *bond, const struct link_info *link, bo
 		parts_hear(bond, PART_BOND, NEWS_BOND, link, gone);
 }
 
-/* While bond0 is in another namespace, its number is another device's here. */
 static void watch_take_stranger(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = link_has_lower(link) && link->lower_nsid < 0
@@ -109,6 +108,15 @@ static void watch_take_slave(struct bond *bond, unsigned int slot, const struct 
 	}
 }
 
+/* While bond0 is in another namespace, its number here is another device's, or bond0 is back. */
+static bool watch_is_bond(struct bond *bond, const struct link_info *link)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return link->ifindex == (int)pin->ifindex &&
+	       (!bond->device.away || link->lower == (int)pin->port_ifindex);
+}
+
 static void watch_take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
@@ -119,7 +127,7 @@ static void watch_take_link(struct bond *bond, const struct link_info *link, boo
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex &&
 		 !bond_is_team(bond_pin(bond)))
 		watch_sync_device(bond);
-	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
+	else if (watch_is_bond(bond, link))
 		watch_sync_place(bond, link, gone);
 	else
 		watch_take_stranger(bond, link, gone);

@@ -112,6 +112,23 @@ def test_what_happens_while_bondd_is_away(pair, kind):
     assert problem(host) is None
 
 
+@pytest.mark.usefixtures("on_pairs")
+def test_a_device_has_the_number_that_bond0_has_elsewhere(pair):
+    needs(Upper)
+    made = pair("balance-xor", links=2)
+    host, there = made.near, made.lab.namespace("there")
+    number = host.link("bond0")["ifindex"]
+    host.ip("link", "set", "bond0", "netns", there.name)
+    wait_for(lambda: "was moved to another namespace" in host.log(), "bondd to see it")
+    assert there.link("bond0")["ifindex"] == number
+    host.ip("link", "add", "mv0", "index", str(number), "link", "l0", "type", "macvlan")
+    wait_for(lambda: problem(host), "bondd to see it")
+    host.ip("link", "del", "mv0")
+    wait_for(lambda: problem(host) is None, "bondd to see that it has gone")
+    there.ip("link", "set", "bond0", "netns", host.name)
+    wait_for(lambda: "is back in this namespace" in host.log(), "bondd to see that it is back")
+
+
 def test_all_at_once(pair):
     needs(Upper)
     host = pair("balance-xor", links=2).near
