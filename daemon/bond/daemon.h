@@ -47,9 +47,9 @@ struct daemon {
 	struct client *readers;	  /* its connections: control_socket.c */
 	bool socket_is_inherited; /* somebody else made the control socket, and keeps it */
 	struct bond *bonds;
-	struct bond *ending;	 /* deleted; their slaves are not yet as before: lifecycle.c */
-	bool in_burst;		 /* burst_begin() */
-	uint64_t caught_up_ns;	 /* the last time when no message of the kernel was waiting */
+	struct bond *ending;   /* slaves are not yet as before, or devices are left: lifecycle.c */
+	bool in_burst;	       /* burst_begin() */
+	uint64_t caught_up_ns; /* the last time when no message of the kernel was waiting */
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
 };
 

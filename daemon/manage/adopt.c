@@ -175,16 +175,15 @@ static void adopt_finish_removal(struct bond *bond)
 	const char *done = pin->state == XBOND_BOND_CREATING ? "made" : "deleted";
 	int r = device_remove(&bond->daemon->nl, pin);
 
-	if (r) {
+	if (r)
 		event_error(pin->name, NULL,
 			    "bondd ended while it %s this bond, whose device cannot be removed "
-			    "(%s); bondd tries again at its next start",
+			    "(%s); bondd tries it again",
 			    done, strerror(-r));
-		lifecycle_free(bond, false);
-		return;
-	}
-	event_notice(pin->name, NULL,
-		     "bondd ended while it %s this bond; the rest of it is removed", done);
+	else
+		event_notice(pin->name, NULL,
+			     "bondd ended while it %s this bond; the rest of it is removed", done);
+	bond->device.is_left = r;
 	slave_multicast_open(bond);
 	lifecycle_enlist(bond);
 	lifecycle_end(bond, NULL);

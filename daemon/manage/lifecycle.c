@@ -73,10 +73,9 @@ static int lifecycle_refuse_ending(struct bond *bond, struct err *err)
 {
 	char left[RESTORED_TEXT_SIZE];
 
-	if (bond_pin(bond)->state == XBOND_BOND_CREATING)
+	if (bond->device.is_left)
 		return err_set(err, EAGAIN,
-			       "%s could not be made, and its device not be removed; bondd tries "
-			       "it again",
+			       "the device of %s could not be removed; bondd tries it again",
 			       bond_pin(bond)->name);
 	return err_set(err, EAGAIN,
 		       "%s is deleted, but not all of its slaves are as before (%s); "
@@ -153,12 +152,13 @@ static void lifecycle_end_later(struct bond *bond)
 	bond->daemon->ending = bond;
 }
 
-/* The devices of a bond that could not be made. */
-static int lifecycle_remove_made(struct bond *bond)
+/* Of a bond that was made only in part, or deleted only in part by an earlier bondd. */
+static int lifecycle_remove_left(struct bond *bond)
 {
-	const struct xbond_bond *pin = bond_pin(bond);
+	int r = bond->device.is_left ? device_remove(&bond->daemon->nl, bond_pin(bond)) : 0;
 
-	return pin->state == XBOND_BOND_CREATING ? device_remove(&bond->daemon->nl, pin) : 0;
+	bond->device.is_left = r;
+	return r;
 }
 
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
@@ -197,7 +197,8 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		r = xdp_settle_tx(bond, err);
 	if (!r)
 		r = lifecycle_start(bond, err);
-	if (r && lifecycle_remove_made(bond)) {
+	bond->device.is_left = r;
+	if (lifecycle_remove_left(bond)) {
 		event_warning(first.name, NULL,
 			      "the device %s could not be removed; bondd tries it again",
 			      bond_pin(bond)->port_name);
@@ -226,7 +227,7 @@ int lifecycle_end(struct bond *bond, struct err *err)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
-	if (!bond_slave_count(bond)) {
+	if (!bond_slave_count(bond) && !lifecycle_remove_left(bond)) {
 		lifecycle_free(bond, true);
 		return 0;
 	}
@@ -239,7 +240,7 @@ static bool lifecycle_end_again(struct bond **at)
 {
 	struct bond *bond = *at;
 
-	if (slave_undo_left(bond) || lifecycle_remove_made(bond))
+	if (slave_undo_left(bond) || lifecycle_remove_left(bond))
 		return false;
 	*at = bond->next;
 	lifecycle_free(bond, true);

@@ -39,8 +39,9 @@ void lifecycle_free(struct bond *bond, bool is_over);
 void lifecycle_enlist(struct bond *bond);
 int lifecycle_start(struct bond *bond, struct err *err);
 /*
- * The device is gone already. Frees bond. -EAGAIN: slaves are not as before. Their record stays, so
- * that this bondd, or the next one, tries again.
+ * The device is gone already, or bond->device.is_left. Frees bond. -EAGAIN: slaves are not as
+ * before, or the device is still left. The record stays, so that this bondd, or the next one, tries
+ * again.
  */
 int lifecycle_end(struct bond *bond, struct err *err);
 

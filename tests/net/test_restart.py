@@ -337,6 +337,33 @@ def plain_view(host):
     return view
 
 
+@pytest.mark.parametrize("step", ["create-device", "delete-started"])
+def test_a_device_that_cannot_be_removed_is_tried_again(lone, step):
+    """Of a bond that a bondd which died made or deleted only in part."""
+    host = lone(links=1)
+    words = ("create", "bond0")
+    if step == "delete-started":
+        host.ctl(*words)
+        before = plain_view(host)
+        host.ctl("add-slave", "bond0", "l0")
+        words = ("delete", "bond0")
+    else:
+        before = plain_view(host)
+    host.stop_bondd()
+    with host.dying_at(step):
+        assert host.ctl_try(*words).returncode == 3
+    with host.refusing("delete"):
+        host.start_refusable()
+        assert "cannot be removed" in host.log()
+        refused = host.ctl_try("create", "bond0").stderr
+        assert "the device of bond0 could not be removed; bondd tries it again" in refused
+        assert plain_view(host) == before  # slaves need not wait for that
+        assert host.exists("bond0")
+    wait_for(lambda: not host.exists("bond0"), "bondd to remove the device")
+    wait_for(lambda: host.pins() == [], "bondd to remove the pins")
+    host.ctl("create", "bond0")
+
+
 def test_killed_while_a_slave_was_down_for_its_mac(lone):
     """Some drivers change their address only while down: who finds a member so
     brings it up again.
