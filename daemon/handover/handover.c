@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/err.h"
@@ -13,6 +14,7 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/handover/handover_plan.h"
+#include "network/link.h"
 #include "options/names.h"
 
 #define LOOK_US 5000
@@ -103,8 +105,13 @@ static int run_look_first(struct handover *plan, struct err *err)
 
 static int run_switch(struct handover *plan, struct err *err)
 {
-	int r = handover_survey_again(plan, err);
+	uint8_t mac[XBOND_MAC_SIZE];
+	int r;
 
+	memcpy(mac, plan->mac, sizeof(mac));
+	r = handover_survey_again(plan, err);
+	if (!r && memcmp(mac, plan->mac, sizeof(mac)))
+		r = link_set_mac(&plan->daemon->nl, plan->devices[0].new, plan->mac, err);
 	if (!r)
 		r = handover_switch(plan, err);
 	plan->has_switched = !r;

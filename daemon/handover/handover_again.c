@@ -6,6 +6,17 @@
 #include "daemon/handover/handover_plan.h"
 #include "network/link.h"
 
+/* A kernel bond without slaves takes another one by itself, and a team what teamd wants. */
+static bool again_has_own_mac(struct handover *plan)
+{
+	if (plan->kind != HANDOVER_TAKEOVER)
+		return true;
+	for (size_t i = 0; i < plan->slave_count; i++)
+		if (plan->old_side->has(plan, plan->devices[0].old, &plan->slaves[i]))
+			return strcmp(plan->old_kind, "team");
+	return false;
+}
+
 /* They have their names again, if nobody else has them. */
 static int again_take_devices(struct handover *plan, struct err *err)
 {
@@ -18,6 +29,8 @@ static int again_take_devices(struct handover *plan, struct err *err)
 		if (strcmp(now.name, device->name) &&
 		    link_set_name(&plan->daemon->nl, device->old, device->name, err))
 			return -EEXIST;
+		if (device->lower < 0 && again_has_own_mac(plan))
+			memcpy(plan->mac, now.mac, XBOND_MAC_SIZE);
 		device->is_up = now.flags & IFF_UP;
 		device->has_master = now.master;
 	}

@@ -522,6 +522,27 @@ def test_it_goes_back_when(mid_way, happens, old, new):
 
 
 @ways
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_administrator_gives_it_another_address(dressed, fails, old, new):
+    """The new device has it, and so has the old one if that comes back."""
+    made, mac = dressed("balance-xor", old), "02:00:00:00:77:01"
+    near = made.near
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_STOP_AT": "handover-copied",
+                        **({"XBOND_TEST_FAIL_AT": "handover-moved"} if fails else {})}
+    near.start_bondd()
+    child = near.spawn(*near.ctl_command("set", "bond0", "device", new), stderr=subprocess.PIPE)
+    near.wait_frozen()
+    near.ip("link", "set", "bond0", "address", mac)
+    near.thaw_bondd()
+    assert (b"everything is as it was" in child.communicate(timeout=60 * PATIENCE)[1]) == fails
+    wait_for(lambda: {near.link(name)["address"] for name in ("bond0", *made.links)} == {mac},
+             "bond0 and its slaves to have it")
+    assert near.show()["device"] == (old if fails else new) and near.show()["mac"] == mac
+    near.wait_ping("10.0.0.2")
+
+
+@ways
 def test_another_device_takes_the_name(mid_way, old, new):
     """bond0 was renamed, and keeps the new name and, all the while, its addresses."""
     found = mid_way(old, new)
