@@ -295,9 +295,10 @@ static void flags_settle_promisc(struct bond *bond, uint32_t news)
 			flags_set_promisc(bond, slot);
 }
 
-/* Somebody has changed them. Others do not matter. */
-static void flags_put_back(struct bond *bond, unsigned int slot)
+/* Somebody has changed them. What is news of bond0 itself is not put back, but set after this. */
+static void flags_put_back(struct bond *bond, unsigned int slot, uint32_t news)
 {
+	bool bond_is_next = news & (NEWS_PROMISC | NEWS_LOST);
 	const char *name = bond_slave(bond, slot)->name;
 	unsigned int missing;
 	struct link_info now;
@@ -305,7 +306,7 @@ static void flags_put_back(struct bond *bond, unsigned int slot)
 
 	if (!link_look(bond, slot, &now))
 		return;
-	missing = flags_needed(bond) & ~now.flags;
+	missing = (bond_is_next ? IFF_ALLMULTI : flags_needed(bond)) & ~now.flags;
 	if (!missing)
 		return;
 	event_notice(bond_pin(bond)->name, name, "%s of %s is put back",
@@ -320,7 +321,7 @@ static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	if (slot == PART_BOND)
 		flags_settle_promisc(bond, news);
 	else
-		flags_put_back(bond, slot);
+		flags_put_back(bond, slot, news);
 	return false;
 }
 

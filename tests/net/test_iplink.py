@@ -239,3 +239,11 @@ def test_promiscuity_of_the_bond_reaches_the_slaves(pair):
     made.near.ip("link", "set", "bond0", "promisc", "off")
     wait_for(lambda: all(made.near.link(link)["promiscuity"] == 0 for link in made.links),
              "an end of it")
+    # where nobody has taken it away, nobody is said to have
+    said = made.near.log().count("promisc of")
+    made.near.kill_bondd()
+    made.near.ip("link", "set", "bond0", "promisc", "on")
+    made.near.start_bondd()
+    wait_for(lambda: all(made.near.link(link)["promiscuity"] > 0 for link in made.links),
+             "promiscuous slaves")
+    assert made.near.log().count("promisc of") == said == 1
