@@ -12,9 +12,12 @@ from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, all_counters, answers, distrib
 from ovs import Ovs
 from traffic import Iperf, Stream, Tally, send_frames
 from waiting import moments, wait_for
+from xsk_echo import Echo
 
 NEW_MAC, REFUSING = "02:00:00:00:00:77", "02:00:00:00:00:88"
 FLAGS = {"synchronized": "synchronization"}
+SHORT_AND_A_MINUTE = pytest.mark.parametrize("seconds",
+                                             [5, pytest.param(60, marks=pytest.mark.soak)])
 SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=pytest.mark.soak)])
 
 
@@ -550,3 +553,19 @@ def test_soak_slow_rate(switch, mode, lacp):
     assert time.monotonic() - began > 55
     near.ovs.thaw()
     wait_agreed(near, near.links, deadline=70)
+
+
+@SHORT_AND_A_MINUTE
+def test_an_echo_by_af_xdp(switch, seconds):
+    """Its filters are before the bond's programs on all slaves, and neither end notices."""
+    near = switch(links=2)
+    wait_agreed(near, near.links)
+    echo = Echo(near, near.far)
+    echo.wait_answers()
+    wait_agreed(near, near.links)
+    log, view = near.log(), their_view(near.ovs)
+    for _ in moments(seconds):
+        echo.talk(5)
+    assert near.log() == log
+    assert their_view(near.ovs) == view and near.ovs.enabled() == near.links
+    echo.close()
