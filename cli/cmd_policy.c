@@ -70,9 +70,9 @@ static json_t *policy_show_json(const struct pins *pins, const char *bond)
 				   policy_show_program(pins->dir, XBOND_PIN_POLICY_XDP), "maps",
 				   policy_show_maps(pins->dir));
 	json_decref(name);
-	return json_pack("{s:s, s:s, s:o, s:b, s:o, s:o}", "bond", bond, "name", bond, "policy",
-			 policy, "decides", view_policy_decides(pins), "problem",
-			 view_policy_problem(pins), "slots", policy_show_slots(pins));
+	return json_pack("{s:s, s:o, s:b, s:o, s:o}", "bond", bond, "policy", policy, "decides",
+			 view_policy_decides(pins), "problem", view_policy_problem(pins), "slots",
+			 policy_show_slots(pins));
 }
 
 static const char *policy_show_text(const json_t *json, const char *key)

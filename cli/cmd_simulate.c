@@ -102,10 +102,9 @@ static json_t *simulate_slaves_json(const struct simulate *simulate)
 
 	slots_for_each (simulate->mask, slot)
 		json_array_append_new(
-			slaves, json_pack("{s:o, s:I, s:f, s:f, s:o, s:o}", "name",
+			slaves, json_pack("{s:o, s:I, s:f, s:o, s:o}", "name",
 					  json_value_text(simulate->name[slot]), "weight",
 					  (json_int_t)simulate->weight[slot], "share_due",
-					  simulate_share_due(simulate, slot), "share_by_weight",
 					  simulate_share_due(simulate, slot), "gets",
 					  simulate_sum_json(&simulate->sum[slot], &simulate->total),
 					  "if_failed",
@@ -137,10 +136,9 @@ static void simulate_print_json(const struct simulate *simulate)
 	char policy[32];
 
 	cli_print_json(json_pack(
-		"{s:o, s:o, s:o, s:s, s:I, s:b, s:b, s:I, s:I, s:I, s:b, s:o, s:o}", "bond",
-		simulate_text_json(simulate->bond), "name", simulate_text_json(simulate->bond),
-		"file", simulate_text_json(simulate->file), "xmit_hash_policy",
-		simulate_policy(simulate, policy, sizeof(policy)), "hash_seed",
+		"{s:o, s:o, s:s, s:I, s:b, s:b, s:I, s:I, s:I, s:b, s:o, s:o}", "bond",
+		simulate_text_json(simulate->bond), "file", simulate_text_json(simulate->file),
+		"xmit_hash_policy", simulate_policy(simulate, policy, sizeof(policy)), "hash_seed",
 		(json_int_t)simulate->rule.seed, "symmetric", simulate->rule.symmetric,
 		"ip6_flow_label", simulate->rule.flow_label, "flows",
 		(json_int_t)simulate->total.flows, "packets", (json_int_t)simulate->total.packets,

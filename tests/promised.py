@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The names that docs/compatibility.md promises, a line each, as this tree has them. Those that no
 version 1.x may lose are in tests/manual/promised.txt. `make promised` adds to that file what is
-new, and takes nothing out. Names that answer until version 1.0 only are not promised.
+new, and takes nothing out.
 """
 import json
 import os
@@ -13,8 +13,6 @@ from built import BUILD, ROOT
 from fields import fields
 
 PROMISED = ROOT / "tests/manual/promised.txt"
-OLD_NAME = "until version 1.0."
-OTHER_NAME = re.compile(rf"Another name of (\w+), {OLD_NAME}")
 FLAG = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)( [A-Z]| \S+\|)?", re.M)
 VARIABLE = re.compile(r"\((XBOND_\w+),\s+([^)]+)\)")
 RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
@@ -80,7 +78,7 @@ def values(node, root, path=""):
     yield from ((path, "null" if word is None else f"= {word}") for word in words)
     rest = node.get("additionalProperties")
     for name, part in node.get("properties", {}).items():
-        if not part or OLD_NAME in part.get("description", ""):
+        if not part:
             continue
         if rest is not None and name not in node["required"]:
             yield f"{path}.{name}", "missing"
@@ -110,23 +108,9 @@ def of_json():
 def of_metrics():
     for entry in re.sub(r"\n +", " ", fields("list", "metrics")).splitlines():
         name, labels, kind = re.match(r"- \*(\w+)\*(\{.*?\})? \((\w+)\): ", entry).groups("")
-        if not entry.endswith(OLD_NAME):  # those in _info may get more labels
-            which = re.findall(r"\w+", labels) if name.endswith("_info") else [labels]
-            yield from (f"metric {kind} {name} {label}".rstrip() for label in which)
-
-
-def old_names():
-    """(old, new) of the fields and metrics that answer until version 1.0 only."""
-    def of(node):
-        for name, part in node.items() if isinstance(node, dict) else enumerate(node):
-            if isinstance(part, dict) and OTHER_NAME.match(part.get("description", "")):
-                yield name, OTHER_NAME.match(part["description"])[1]
-            elif isinstance(part, (dict, list)):
-                yield from of(part)
-    for file in schema.SCHEMAS.glob("*.schema.json"):
-        yield from of(json.loads(file.read_text()))
-    metrics = re.sub(r"\n +", " ", fields("list", "metrics"))
-    yield from re.findall(rf"\*(\w+)\*\S* \(\w+\): {OTHER_NAME.pattern}", metrics)
+        # Those in _info may get more labels.
+        which = re.findall(r"\w+", labels) if name.endswith("_info") else [labels]
+        yield from (f"metric {kind} {name} {label}".rstrip() for label in which)
 
 
 def of_headers():

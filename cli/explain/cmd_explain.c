@@ -356,7 +356,6 @@ static const struct view_table explain_table_of_policy =
 
 static const struct view_field explain_fields[] = {
 	{ "bond", VIEW_STRING, "The name of the bond.", EXPLAINED(bond) },
-	{ "name", VIEW_STRING, VIEW_ALIAS("bond"), EXPLAINED(bond) },
 	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct xbond_bond, mode),
 	  .read = explain_read_mode, .word = view_mode_word },
 	{ "xmit_hash_policy", VIEW_WORD, "The option.", EXPLAINED(rule.policy),

@@ -114,8 +114,8 @@ static void explain_pcap_begin(const struct explain_pcap *explain)
 		return;
 	option_format(policy, &value, text, sizeof(text));
 	explain_pcap_put_json(
-		json_pack("{s:s, s:s, s:s, s:o}", "bond", explain->bond, "name", explain->bond,
-			  "mode", mode_name(explain->pins->bond->mode), policy->name,
+		json_pack("{s:s, s:s, s:o}", "bond", explain->bond, "mode",
+			  mode_name(explain->pins->bond->mode), policy->name,
 			  explain_pcap_hashes(explain) ? json_string(text) : json_null()),
 		0, 1);
 	if (!explain->summary)
@@ -174,13 +174,13 @@ static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
 			continue;
 		json_array_append_new(
 			slaves,
-			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "name",
+			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
 				  json_value_text(explain->pins->slaves[slot].name), "packets",
 				  (json_int_t)sum.packets, "bytes", (json_int_t)sum.bytes, "flows",
 				  (json_int_t)sum.flows, "share_of_packets",
 				  explain_pcap_part(sum.packets, sent.packets), "share_of_bytes",
 				  explain_pcap_part(sum.bytes, sent.bytes), "share_due",
-				  share[slot], "share_by_weight", share[slot]));
+				  share[slot]));
 	}
 	return slaves;
 }

@@ -237,7 +237,6 @@ static const struct view_table flows_table_of_slave = VIEW_TABLE("slave", flows_
 
 static const struct view_field flows_fields[] = {
 	{ "bond", VIEW_STRING, "The name of the bond.", VIEW_IN(struct flows, bond) },
-	{ "name", VIEW_STRING, VIEW_ALIAS("bond"), VIEW_IN(struct flows, bond) },
 	{ "mode", VIEW_WORD, "Its mode.", VIEW_IN(struct flows, mode), .word = view_mode_word },
 	{ "direction", VIEW_WORD, "Out: packets that it sent.", VIEW_IN(struct flows, direction),
 	  .word = flows_direction_word },

@@ -102,14 +102,10 @@ struct view_field {
 	bool null;	/* the value may be unknown */
 	bool optional;	/* it need not be there */
 	bool foreign;	/* known of a bond whose maps cannot be read */
-	bool is_alias;	/* see VIEW_ALIAS */
 	struct view_metric metric;
 };
 
 #define VIEW_BYTES_OF_MBIT 125000.0
-
-/* The earlier name of what is called `now`. Until version 1.0 it is there, too. */
-#define VIEW_ALIAS(now) .means = "Another name of " now ", until version 1.0.", .is_alias = true
 
 #define VIEW_IN(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 

@@ -278,8 +278,6 @@ static const struct view_field view_fields_of_failover[] = {
 	  "slave. If only a link event or the poll reports a loss, the time starts when bondd "
 	  "notices it.",
 	  .read = view_read_last_duration_us, .null = true },
-	{ "last_us", VIEW_COUNT, VIEW_ALIAS("last_duration_us"), .read = view_read_last_duration_us,
-	  .null = true },
 	{ "count", VIEW_COUNT, "Their number.", VIEW_IN(struct xbond_failover, count) },
 	{ "histogram_us", VIEW_ARRAY, "How long they took. Empty classes are left out.",
 	  VIEW_IN(struct xbond_failover, histogram), .read = view_read_histogram,
@@ -307,8 +305,6 @@ static const struct view_field view_fields_of_rebalance[] = {
 	{ "waiting", VIEW_COUNT, "Buckets that wait for a pause.", .read = view_read_waiting },
 	{ "since_round_s", VIEW_COUNT, "Seconds since the last round.",
 	  .read = view_read_since_round_s, .null = true },
-	{ "last_s", VIEW_COUNT, VIEW_ALIAS("since_round_s"), .read = view_read_since_round_s,
-	  .null = true },
 };
 
 static const struct view_table view_table_failover =

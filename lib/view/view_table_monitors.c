@@ -270,8 +270,6 @@ static const struct view_field view_fields_of_target[] = {
 	  "How long ago the slave last heard the target, or, as a backup, the active slave's probe "
 	  "of it; null if never.",
 	  .read = view_read_since_target_heard_ms, .null = true },
-	{ "last_rx_ms", VIEW_COUNT, VIEW_ALIAS("since_heard_ms"),
-	  .read = view_read_since_target_heard_ms, .null = true },
 };
 
 static const struct view_table view_table_verdict = VIEW_TABLE("verdict", view_fields_of_verdict);
@@ -320,8 +318,6 @@ static const struct view_field view_fields_of_silence[] = {
 	VERDICT,
 	{ "since_heard_ms", VIEW_COUNT, "The time since the last frame.",
 	  .read = view_read_since_heard_ms, .null = true, .optional = true },
-	{ "heard_ms", VIEW_COUNT, VIEW_ALIAS("since_heard_ms"), .read = view_read_since_heard_ms,
-	  .null = true, .optional = true },
 	UNTIL_MS,
 };
 

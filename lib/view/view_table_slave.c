@@ -286,8 +286,6 @@ static const struct view_field view_fields_of_slave[] = {
 	  .more = "From 0 to 1. Not in mode broadcast.",
 	  .read = view_read_share,
 	  .metric = { METRICS_GAUGE, .name = "xbond_slave_share_due_ratio", .unit = "ratio" } },
-	{ VIEW_ALIAS("xbond_slave_share_due_ratio"), .read = view_read_share,
-	  .metric = { METRICS_GAUGE, .name = "xbond_slave_share_ratio", .unit = "ratio" } },
 	{ .type = VIEW_FIELDS, .table = &view_table_packets_of_slave, .base = view_base_packets },
 	{ "afxdp_sockets", VIEW_ARRAY,
 	  "AF_XDP sockets on it, in the namespace of bondctl. Only *bondctl show* for root has it, "

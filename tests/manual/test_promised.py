@@ -12,8 +12,7 @@ def test_nothing_that_is_promised_has_gone():
     """Other tests hold the manuals against the same tables, and schemas against real output."""
     lines = promised.PROMISED.read_text().splitlines()
     gone = "\n".join(promised.vanished(lines, promised.names()))
-    assert not gone, f"docs/compatibility.md forbids that this goes or changes in 1.x:\n{gone}\n" \
-        "Before 1.0: keep the old name beside the new one, and correct tests/manual/promised.txt."
+    assert not gone, f"docs/compatibility.md forbids that this goes or changes in 1.x:\n{gone}"
 
 
 def test_the_page_of_the_control_socket_has_the_fields_of_each_method():
@@ -25,12 +24,6 @@ def test_the_page_of_the_control_socket_has_the_fields_of_each_method():
     told |= {("load", field) for method, field in told if method == "apply"}
     assert told == {tuple(line.split()[1:4:2]) for line in promised.of_methods()
                     if " field " in line}
-
-
-def test_the_changelog_lists_the_names_that_go():
-    said = (ROOT / "CHANGELOG.md").read_text().split("### Deprecated\n")[1].split("\n### ")[0]
-    old = set(promised.old_names())
-    assert old and old == set(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", said, re.M))
 
 
 def test_the_list_is_as_make_promised_writes_it():

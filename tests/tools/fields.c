@@ -199,8 +199,6 @@ static void schema_add_fields(const struct view_table *table, bool foreign, bool
 					   json_sprintf("#/definitions/%s_options", table->name));
 		else
 			schema = foreign ? schema_foreign(field) : schema_value(field);
-		if (field->is_alias)
-			json_object_set_new(schema, "description", json_string(field->means));
 		if (needed)
 			json_array_append_new(required, json_string(field->name));
 		json_object_set_new(properties, field->name, schema);
