@@ -128,6 +128,17 @@ def followed(lone):
     return host
 
 
+@pytest.mark.parametrize("mode", ["active-backup", "802.3ad"])
+def test_the_end_of_a_bond_is_the_last_that_is_told_of_it(pair, mode):
+    near = pair(mode, links=2).near
+    monitor = Monitor(near)
+    near.ctl("delete", "bond0")
+    near.ctl("create", "bond1")
+    monitor.wait(kind="config", bond="bond1", action="create")
+    last = monitor.having(bond="bond0")[-1]
+    assert (last["kind"], last.get("action")) == ("config", "delete"), last
+
+
 def test_an_active_slave_that_is_set_is_told_once(followed):
     followed.ctl("set", "bond0", "mode", "active-backup")
     monitor = Monitor(followed)
