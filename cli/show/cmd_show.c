@@ -394,8 +394,8 @@ static enum cli_exit show_look_at_one(const struct cli *cli, const struct look *
 static enum cli_exit show_look_at_all(const struct cli *cli, const struct look *look)
 {
 	enum cli_exit status = CLI_DONE;
+	struct err err, said = { "" };
 	json_t *views, *view;
-	struct err err;
 	char **names;
 	int r;
 
@@ -408,8 +408,11 @@ static enum cli_exit show_look_at_all(const struct cli *cli, const struct look *
 		r = show_look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);
 		if (!r)
 			json_array_append_new(views, view);
-		else if (r != -ENOENT) /* -ENOENT: it was deleted in between */
+		/* -ENOENT: it was deleted in between. What is wrong with all is said once. */
+		else if (r != -ENOENT && strcmp(err.text, said.text)) {
 			status = cli_refuse(&err);
+			said = err;
+		}
 	}
 	pins_names_free(names);
 	if (!cli->json)

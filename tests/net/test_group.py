@@ -42,9 +42,13 @@ def open_way(host):
             path.chmod(path.stat().st_mode | 0o011)
 
 
-def as_member(host, *words):
-    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP,
+def as_user(host, groups, *words):
+    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", *groups,
                     *host.ctl_command(*words), check=False)
+
+
+def as_member(host, *words):
+    return as_user(host, ("--groups", GROUP), *words)
 
 
 @pytest.fixture
@@ -192,6 +196,16 @@ def test_one_does_not_shut_out_the_others(shown):
     done = as_member(shown, "list")
     assert done.returncode == 0 and done.stdout == "a0\nbond0\n", done.stderr
     end(child)
+
+
+def test_others_are_refused_once(shown):
+    """Also where they can read which bonds there are."""
+    for mode in (0o700, 0o755):
+        shown.bpf_dir.chmod(mode)
+        for verb in ("show", "stats"):
+            done = as_user(shown, ("--clear-groups",), verb)
+            assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+            assert "permission denied: run as root, or as a member of" in done.stderr
 
 
 def test_bad_names_and_no_bondd(shown):
