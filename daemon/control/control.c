@@ -18,6 +18,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback.h"
+#include "daemon/monitor/monitor.h"
 #include "view/view_json.h"
 #include "view/view_bond.h"
 
@@ -28,6 +29,16 @@ static int control_do_ping(struct request *request, struct err *err)
 	return 0;
 }
 
+/* As in the kernel's driver, the interval may come first. */
+static void control_note_targets(struct request *request, const struct option_set *options)
+{
+	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
+
+	if (bond && options->given[OPT_ARP_INTERVAL] && bond_pin(bond)->arp_interval_ms &&
+	    !arp_has_targets(bond))
+		json_array_append_new(request->notes, json_string(ARP_LACKS_TARGETS));
+}
+
 static int control_do_create(struct request *request, struct err *err)
 {
 	struct option_set options;
@@ -35,9 +46,11 @@ static int control_do_create(struct request *request, struct err *err)
 
 	if (!r)
 		r = request_create(request->daemon, request->bond, &options, err);
-	if (!r)
-		rollback_forget(request->bond);
-	return r;
+	if (r)
+		return r;
+	rollback_forget(request->bond);
+	control_note_targets(request, &options);
+	return 0;
 }
 
 static int control_do_delete(struct request *request, struct err *err)
@@ -116,7 +129,11 @@ static int control_do_set(struct request *request, struct err *err)
 	if (!r && bond && options.given[OPT_DEVICE] &&
 	    option_device_converts(&options.value[OPT_DEVICE], bond_pin(bond)->device_kind))
 		return control_handover(request, HANDOVER_CONVERSION, err);
-	return r ? r : request_set(request->daemon, request->bond, &options, err);
+	if (!r)
+		r = request_set(request->daemon, request->bond, &options, err);
+	if (!r)
+		control_note_targets(request, &options);
+	return r;
 }
 
 /* names points into the request; free only the array. */

@@ -282,7 +282,7 @@ static uint64_t arp_interval_ns(struct bond *bond)
 	return bond_pin(bond)->arp_interval_ms * NS_PER_MS;
 }
 
-static bool arp_has_targets(struct bond *bond)
+bool arp_has_targets(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 
@@ -366,9 +366,7 @@ static bool arp_can_watch(struct bond *bond)
 	const struct xbond_bond *pin = bond_pin(bond);
 
 	if (!arp_has_targets(bond)) {
-		event_notice(pin->name, NULL,
-			     "arp_interval is set, but there is no target: the ARP monitor does "
-			     "nothing");
+		event_notice(pin->name, NULL, ARP_LACKS_TARGETS);
 		return false;
 	}
 	if (!bond->dataplane.pins.probes)

@@ -109,6 +109,8 @@ void arp_done(struct daemon *daemon);
  * evaluates.
  */
 void arp_configure(struct bond *bond);
+#define ARP_LACKS_TARGETS "the ARP monitor does nothing until arp_ip_target or ns_ip6_target is set"
+bool arp_has_targets(struct bond *bond);
 extern struct part arp_part, poll_part, quality_part, wake_part;
 
 /* Whatever is due. Evaluates. For those who wait outside the event loop. */

@@ -477,7 +477,23 @@ def test_interval_without_targets(network):
     net.bond(arp_interval=INTERVAL)
     net.host.wait_slaves("l0", "l1")
     net.stays(5)
-    assert "there is no target: the ARP monitor does nothing" in net.host.log()
+    assert "bond0: the ARP monitor does nothing until" in net.host.log()
+
+
+def test_who_sets_an_interval_without_targets_is_told(network):
+    """It may come first, as in kernel bonding; together with a target it brings no word."""
+    net = network()
+    targets = ("arp_ip_target", "10.0.0.2")
+    for words in (("create", "bond0", "mode", "active-backup", "arp_interval", "100"),
+                  ("set", "bond0", "arp_interval", "200")):
+        done = net.host.ctl_try(*words)
+        assert not done.returncode
+        assert done.stderr == "the ARP monitor does nothing until arp_ip_target or " \
+            "ns_ip6_target is set\n"
+        done = net.host.ctl_try(*words, *targets) if words[0] == "set" else \
+            net.host.ctl_try("set", "bond0", "arp_interval", "0")
+        assert not done.returncode and not done.stderr
+    assert not net.host.ctl_try("set", "bond0", "arp_interval", "300").stderr
 
 
 # By every way to receive.
