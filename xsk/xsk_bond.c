@@ -216,6 +216,8 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "another handle of this process receives by another filter there";
 	if (code == ENOTDIR)
 		return "options.pins is no directory below a bpffs, or has something else there";
+	if (code == ENOMEM)
+		return "no memory, or RLIMIT_MEMLOCK is less than the area for each socket";
 	if (code == ENOBUFS)
 		return "for zero copy options.frames has to be options.ring for each socket";
 	if (code == EOPNOTSUPP && xsk_is_zero_copy(xsk))

@@ -39,7 +39,7 @@ int port_open(struct port *port, struct area *area, __u32 ifindex, __u32 number,
 	r = xsk_umem__create(&port->umem, area->memory, (__u64)area->frames * XBOND_XSK_FRAME_SIZE,
 			     &port->fill, &port->completed, &umem);
 	if (r)
-		return r;
+		return r == -ENOBUFS ? -ENOMEM : r; /* more than RLIMIT_MEMLOCK */
 	r = xsk_socket__create(&port->socket, name, queue, port->umem, &port->rx, &port->tx,
 			       &socket);
 	if (r) {

@@ -88,15 +88,15 @@ struct xbond_xsk_counts {
 
 /*
  * Opens a bond, by its name, or by the directory of its pins if bondd was started with another
- * --bpf-dir. The caller must be in the namespace that the slaves are in, and have CAP_NET_RAW, and
- * CAP_BPF or what else its kernel wants for reading pinned maps. Returns 0, or -errno with the
- * reason in `why`, which has XBOND_XSK_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: its bondd
- * has another XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older;
- * -EOPNOTSUPP: it has a policy of the user, which the bond's own programs ask; -EINVAL: options, or
- * a slave does not have the queue; -ENOBUFS: too few frames for zero copy; -EBUSY, after a second:
- * somebody has the queue of a slave, or an XDP program there; -EADDRINUSE: another handle of this
- * process receives something else by a slave; -ENOTDIR: there is no place for the pin; others: of a
- * slave's socket.
+ * --bpf-dir. The caller must be in the namespace that the slaves are in; xsk.md says which
+ * privileges it needs. Returns 0, or -errno with the reason in `why`, which has XBOND_XSK_WHY_SIZE
+ * bytes: -ENOENT: no such bond; -EACCES: its pins are root's; -EPROTO: its bondd has another
+ * XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older; -EOPNOTSUPP: it has a
+ * policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have
+ * the queue; -ENOMEM: no memory, or RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS:
+ * too few frames for zero copy; -EBUSY, after a second: somebody has the queue of a slave, or an
+ * XDP program there; -EADDRINUSE: another handle of this process receives something else by a
+ * slave; -ENOTDIR: there is no place for the pin; others, as -EPERM: of a slave's socket or filter.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

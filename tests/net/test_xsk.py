@@ -182,6 +182,43 @@ def test_what_cannot_be_opened(made, tmp_path):
     refuses(near.bpf_dir / "bond0", "has no map afxdp: its bondd is of an earlier version")
 
 
+def with_only(capabilities, user=65534):
+    """The words in front of a command that is to have no other privileges."""
+    these = ",".join(["-all", *(f"+{each}" for each in capabilities)])
+    return ["prlimit", "--memlock=65536", "setpriv", "--reuid", user, "--regid", user,
+            "--clear-groups", f"--inh-caps={these}", f"--ambient-caps={these}"]
+
+
+SENDS = {"net_raw": "cannot use l0, queue 0: Operation not permitted",
+         "dac_override": "cannot read the table of", "ipc_lock": "RLIMIT_MEMLOCK"}
+RECEIVES = dict.fromkeys(("bpf", "net_admin", "perfmon"), "cannot use l0, queue 0: ")
+
+
+def test_what_a_sender_may_not_lack(made):
+    """As docs/developers/xsk.md has it."""
+    frames = ("02:00:00:00:00:01", "02:00:00:00:00:02", 1, 1, 1)
+
+    def send(capabilities):
+        return made.near.run(*with_only(capabilities), BUILD / "tools/xskseq",
+                             made.near.bpf_dir / "bond0", *frames, check=False)
+    assert not send(SENDS).returncode
+    for lacking, words in SENDS.items():
+        done = send(set(SENDS) - {lacking})
+        assert done.returncode == 1 and words in done.stderr, (lacking, done.stderr)
+
+
+def test_what_a_receiver_may_not_lack(made):
+    needed = {**SENDS, **RECEIVES}
+    for lacking, words in needed.items():
+        done = made.near.run(*with_only(set(needed) - {lacking}), BUILD / "tools/echo",
+                             made.near.bpf_dir / "bond0", Echo.PORT, check=False)
+        assert done.returncode == 1 and words in done.stderr, (lacking, done.stderr)
+    echo = Echo(made.near, made.far, before=with_only(needed))
+    echo.wait_answers()
+    echo.talk()
+    echo.close()
+
+
 def echo_on(made):
     echo = Echo(made.near, made.far)
     echo.wait_answers()
