@@ -171,10 +171,10 @@ struct migrate_step {
 };
 
 /*
- * In order. A change of bpf/abi.h that raises the version adds a row before the last, which does
- * nothing; but no version has been released yet, so nobody has bonds of an older one. Steps use
- * numbers of their own, because the structs are those of the newest version. A new map needs no
- * step: objects.c marks it `added`.
+ * In order, from ABI version 9, that of the first release, on. A change of bpf/abi.h that raises
+ * the version adds a row before the last, which does nothing. Steps use numbers of their own,
+ * because the structs are those of the newest version. A new map needs no step: objects.c marks it
+ * `added`.
  */
 static const struct migrate_step migrate_steps[] = {
 	{ 0, NULL },
