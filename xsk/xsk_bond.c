@@ -9,11 +9,11 @@
 #define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
 #define XSK_WAIT_MS 100 /* so often a caller who waits looks at the bond */
 
-#define XSK_OPTIONS_SIZE_0 76 /* in the first version */
-#define XSK_OPTIONS_MAX 4096  /* no version will have more */
+/* In the first version. */
+#define XSK_OPTIONS_SIZE_0 (offsetof(struct xbond_xsk_options, pins) + sizeof(const char *))
+#define XSK_OPTIONS_MAX 4096 /* no version will have more */
 
 _Static_assert(XBOND_XSK_WHY_SIZE == XBOND_WHY_SIZE, "why");
-_Static_assert(sizeof(struct xbond_xsk_options) >= XSK_OPTIONS_SIZE_0, "options");
 /* Programs have arrays of them. */
 _Static_assert(sizeof(struct xbond_xsk_frame) == sizeof(void *) + 8, "frames");
 

@@ -719,12 +719,12 @@ def test_options_for_sockets_of_others(queues, port, where, why):
 
 
 @pytest.mark.parametrize("size,more,why", [
-    (76, b"", "no such bond"), (96, bytes(20), "no such bond"),
-    (96, bytes(19) + b"\1", "a later version"),
-    (75, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
+    (88, b"", "no such bond"), (96, bytes(8), "no such bond"),
+    (96, bytes(7) + b"\1", "a later version"),
+    (87, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
 def test_options_of_other_versions(size, more, why):
     library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
-    options = struct.pack("=I72x", size) + more
+    options = struct.pack("=I84x", size) + more
     assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
                                   text) < 0
     assert why in text.value.decode()
