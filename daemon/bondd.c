@@ -17,7 +17,6 @@
 #include "common/memory.h"
 #include "common/paths.h"
 #include "daemon/announce/announce.h"
-#include "daemon/base/confine.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"

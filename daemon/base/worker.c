@@ -15,7 +15,6 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "daemon/base/confine.h"
 #include "daemon/base/event.h"
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)

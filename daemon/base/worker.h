@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads: for slow work, for questions to the kernel, for what must be in time.
+ * Threads: for slow work, for questions to the kernel, for what must be in time; and what they may
+ * do.
  */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/base/main_loop.h"
@@ -182,5 +184,21 @@ void realtime_tell(struct realtime *realtime);
 int realtime_news_fd(const struct realtime *realtime);
 /* Empties it. False: it was empty. */
 bool realtime_acknowledge(struct realtime *realtime);
+
+/* confine.c: what the calling thread may do from then on. It cannot be taken back. */
+
+/*
+ * It gives up the capabilities that it does not need once bondd runs. Threads that it starts later
+ * have no more than it; those that run already call this themselves.
+ */
+void capabilities_drop(void);
+
+/*
+ * For a thread that reads what strangers send: it keeps the descriptors in fds, no
+ * capability, and the system calls by which a server reads, writes and accepts connections. Others
+ * fail with EPERM. What it opens later, other threads do not have, and the other way round. They
+ * still share memory. Returns 0, or -errno when the kernel refuses a part; the other parts hold.
+ */
+int thread_confine(const int *fds, size_t count);
 
 #endif

@@ -13,7 +13,6 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "daemon/base/confine.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A confined thread: what it has lost, and that the others have lost nothing. */
-#include "daemon/base/confine.h"
+#include "daemon/base/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
