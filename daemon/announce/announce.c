@@ -10,7 +10,6 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
-#include "daemon/announce/announce_survey.h"
 #include "daemon/base/worker.h"
 #include "network/link.h"
 #include "network/packet.h"

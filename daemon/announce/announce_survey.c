@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/announce/announce_survey.h"
+#include "daemon/announce/announce.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
