@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The methods of the control socket: what each does with the fields of a request. */
-#include "daemon/control/methods.h"
+#include "daemon/control/control.h"
 
 #include <errno.h>
 #include <stdio.h>

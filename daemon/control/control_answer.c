@@ -3,7 +3,7 @@
  * Turns a request into a call of its method (control.c) and the result into an answer. The
  * connections are in control_socket.c.
  */
-#include "daemon/control/methods.h"
+#include "daemon/control/control.h"
 
 #include <errno.h>
 #include <string.h>
