@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
-#include "xsk/xsk_filter.h"
+#include "xsk/xsk_bond.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
