@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/monitor/carrier_watch.h"
+#include "daemon/monitor/monitor.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -13,7 +13,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/monitor/carrier_watch.h"
 #include "daemon/monitor/monitor.h"
 
 /* Between two looks while nothing would tell of a change; with many bonds longer. */
