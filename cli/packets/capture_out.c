@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Captured packets in the order of time, as pcapng or as lines of text. */
-#include "cli/packets/capture_out.h"
+#include "cli/packets/packets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

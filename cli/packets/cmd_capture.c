@@ -14,7 +14,7 @@
 
 #include "bpf/slots.h"
 #include "cli/base/cli.h"
-#include "cli/packets/capture_out.h"
+#include "cli/packets/packets.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"

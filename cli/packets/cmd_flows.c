@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/packets/flows_out.h"
+#include "cli/packets/packets.h"
 #include "common/clock.h"
 #include "view/view_field.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What flows has seen, as text and as JSON: estimates, and how far they can be trusted. */
-#include "cli/packets/flows_out.h"
+#include "cli/packets/packets.h"
 
 #include <math.h>
 #include <stdio.h>

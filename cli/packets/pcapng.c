@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/packets/capture_out.h"
+#include "cli/packets/packets.h"
 #include "common/memory.h"
 
 #define MACS 12

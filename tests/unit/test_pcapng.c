@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/packets/capture_out.h"
+#include "cli/packets/packets.h"
 
 #define SNAPLEN 64
 
