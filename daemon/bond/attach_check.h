@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * What others take away from a bond comes back: its programs and its pins.
+ *
  * Are the TC and netkit programs of a bond where they must be? Checks each attachment, puts back
  * what somebody has removed, and replaces what another build has attached. Counts and reports what
  * it found (xbond_attached). XDP programs: xdp_hooks.c, xdp_upgrade.c.
@@ -48,5 +50,19 @@ void attach_check_count(struct bond *bond, unsigned int slot);
 void attach_check_forget(struct bond *bond, unsigned int slot);
 
 extern struct part pair_part;
+
+/*
+ * pins_keep.c: keeps a bond's pins. bondd holds a descriptor of each, so nothing ends when somebody
+ * removes a pin or the bond's directory, or unmounts the BPF file system. Then bondd pins them
+ * again.
+ */
+
+/*
+ * Called from time to time; takes one system call while nothing has changed. Returns false if there
+ * is no place to pin them.
+ */
+bool pins_keep(struct bond *bond);
+
+extern struct part pins_part;
 
 #endif

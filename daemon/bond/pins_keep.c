@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/bond/pins_keep.h"
+#include "daemon/bond/attach_check.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
