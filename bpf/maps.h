@@ -2,7 +2,7 @@
 /*
  * The maps of one bond that its programs share. Those that begin with struct xbond_ are sections of
  * global data, so the programs read them by address, without a lookup. They are arrays of one entry
- * all the same. In user space xsk/worker_maps.h stands for this header and netdev.h.
+ * all the same. In user space xsk/choice.c stands for this header and netdev.h.
  */
 #ifndef XBOND_BPF_MAPS_H
 #define XBOND_BPF_MAPS_H

@@ -76,7 +76,7 @@ def test_licence():
     words = [word for path in (BUILD / "xsk").glob("*.d") for word in path.read_text().split()]
     ours = {ROOT / word for word in words if (ROOT / word).is_file() and not word.startswith("/")}
     ours = {path for path in ours if BUILD not in path.parents}
-    # xsk/worker_maps.h stands for these two.
+    # xsk/choice.c stands for these two.
     ours -= {ROOT / "bpf/maps.h", ROOT / "bpf/netdev.h"}
     assert len(ours) > 10
     assert not [path for path in ours
