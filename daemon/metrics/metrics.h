@@ -66,19 +66,11 @@ int metrics_listen_open(const struct metrics_address *address, gid_t group, stru
 /* Closes it. The file of a Unix socket goes, too. */
 void metrics_listen_close(const struct metrics_address *address, int fd);
 
-/*
- * metrics_reader.c: the thread that makes answers from the bonds. It is asked by one other thread,
- * which waits.
- */
+/* metrics.c: the thread that makes answers from the bonds, for the one that speaks HTTP. */
 
 struct metrics_reader;
 
-/* NULL: there is no thread. paths stay in use. */
-struct metrics_reader *metrics_reader_new(const struct paths *paths);
-void metrics_reader_free(struct metrics_reader *reader);
-/* The descriptor that metrics_reader_read() needs. */
-int metrics_reader_fd(const struct metrics_reader *reader);
-/* Memory to be freed, or NULL if the bonds cannot be listed. */
+/* Waits. Memory to be freed, or NULL if the bonds cannot be listed. */
 char *metrics_reader_read(struct metrics_reader *reader, enum metrics_format format,
 			  size_t *ret_length);
 
