@@ -65,8 +65,8 @@ static uint64_t metrics_reader_next_ns(void *context)
 	return reader->rest_ns;
 }
 
-/* NULL: there is no thread, and errno says why. paths stay in use. */
-static struct metrics_reader *metrics_reader_new(const struct paths *paths)
+/* Returns 0 or -errno. */
+static int metrics_reader_start(struct metrics_reader *reader, const struct paths *paths)
 {
 	static const struct worker_kind kind = {
 		.name = "metrics-reader",
@@ -75,31 +75,20 @@ static struct metrics_reader *metrics_reader_new(const struct paths *paths)
 		.end = metrics_reader_end,
 		.next_ns = metrics_reader_next_ns,
 	};
-	struct metrics_reader *reader = memory_need(calloc(1, sizeof(*reader)));
 	int r;
 
 	reader->paths = paths;
 	reader->pins = metrics_pins_new(paths->bpf_dir);
 	r = worker_start(&reader->worker, &kind, reader);
-	if (!r)
-		return reader;
-	metrics_pins_free(reader->pins);
-	free(reader);
-	errno = -r;
-	return NULL;
+	if (r)
+		metrics_pins_free(reader->pins);
+	return r;
 }
 
-static void metrics_reader_free(struct metrics_reader *reader)
+static void metrics_reader_stop(struct metrics_reader *reader)
 {
 	worker_stop(&reader->worker);
 	metrics_pins_free(reader->pins);
-	free(reader);
-}
-
-/* The descriptor that metrics_reader_read() needs. */
-static int metrics_reader_fd(const struct metrics_reader *reader)
-{
-	return worker_fd(&reader->worker);
 }
 
 char *metrics_reader_read(struct metrics_reader *reader, enum metrics_format format,
@@ -123,12 +112,11 @@ char *metrics_reader_read(struct metrics_reader *reader, enum metrics_format for
 
 struct metrics {
 	struct metrics_address address;
-	const struct paths *paths;
 	gid_t group;
 	pthread_t thread;
 	struct pulse pulse;
 	int stop_fd;
-	struct metrics_reader *reader;
+	struct metrics_reader reader;
 	/* The rest belongs to the thread that speaks HTTP, while it runs. */
 	int listen_fd;		   /* -1: not yet */
 	struct metrics_http *http; /* NULL: not yet */
@@ -169,7 +157,7 @@ static void metrics_try_to_answer(struct metrics *metrics)
 {
 	const struct err err = { "libmicrohttpd does not start" };
 
-	metrics->http = metrics_http_new(metrics->reader, metrics->listen_fd,
+	metrics->http = metrics_http_new(&metrics->reader, metrics->listen_fd,
 					 metrics_listen_is_unix(&metrics->address));
 	if (!metrics->http)
 		metrics_report(metrics, &err);
@@ -179,7 +167,7 @@ static void metrics_try_to_answer(struct metrics *metrics)
 static void metrics_confine(const struct metrics *metrics)
 {
 	const int fds[] = { STDERR_FILENO, metrics->stop_fd, metrics->listen_fd,
-			    metrics_reader_fd(metrics->reader) };
+			    worker_fd(&metrics->reader.worker) };
 	int r = thread_confine(fds, sizeof(fds) / sizeof(fds[0]));
 
 	if (r)
@@ -235,20 +223,21 @@ static int metrics_start_thread(struct metrics *metrics)
 }
 
 /* Returns 0 or -errno. */
-static int metrics_start(struct metrics *metrics)
+static int metrics_start(struct metrics *metrics, const struct paths *paths)
 {
 	int r;
 
 	metrics->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (metrics->stop_fd < 0)
 		return -errno;
-	metrics->reader = metrics_reader_new(metrics->paths);
-	r = metrics->reader ? metrics_start_thread(metrics) : -errno;
-	if (!r)
-		return 0;
-	if (metrics->reader)
-		metrics_reader_free(metrics->reader);
-	close(metrics->stop_fd);
+	r = metrics_reader_start(&metrics->reader, paths);
+	if (!r) {
+		r = metrics_start_thread(metrics);
+		if (r)
+			metrics_reader_stop(&metrics->reader);
+	}
+	if (r)
+		close(metrics->stop_fd);
 	return r;
 }
 
@@ -259,10 +248,9 @@ struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t g
 	int r = metrics_listen_parse(text, &metrics->address, err);
 
 	if (!r) {
-		metrics->paths = paths;
 		metrics->group = group;
 		metrics->listen_fd = -1;
-		r = metrics_start(metrics);
+		r = metrics_start(metrics, paths);
 	}
 	if (!r)
 		return metrics;
@@ -282,7 +270,7 @@ void metrics_free(struct metrics *metrics)
 	(void)written; /* a full counter is also readable */
 	pthread_join(metrics->thread, NULL);
 	pulse_remove(&metrics->pulse);
-	metrics_reader_free(metrics->reader);
+	metrics_reader_stop(&metrics->reader);
 	if (metrics->listen_fd >= 0)
 		metrics_listen_close(&metrics->address, metrics->listen_fd);
 	close(metrics->stop_fd);
