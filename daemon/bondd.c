@@ -32,7 +32,6 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/plan.h"
-#include "daemon/manage/rollback.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/watch.h"

@@ -13,14 +13,13 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/handover/handover.h"
-#include "daemon/manage/lifecycle.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/config.h"
+#include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/rollback.h"
 #include "daemon/monitor/monitor.h"
-#include "view/view_json.h"
 #include "view/view_bond.h"
+#include "view/view_json.h"
 
 static int control_do_ping(struct request *request, struct err *err)
 {

@@ -18,7 +18,7 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/control/control.h"
-#include "daemon/manage/rollback.h"
+#include "daemon/manage/apply.h"
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"

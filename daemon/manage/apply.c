@@ -8,7 +8,6 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
-#include "daemon/manage/rollback.h"
 #include "daemon/slave/slave.h"
 #include "options/config_file.h"
 #include "options/names.h"

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `load` and `apply`: bonds become what their configuration files say. Called for users, and for
- * all bonds after SIGHUP.
+ * `load` and `apply`: bonds become what their configuration files say, and go back. Called for
+ * users, and for all bonds after SIGHUP.
  */
 #ifndef XBOND_DAEMON_MANAGE_APPLY_H
 #define XBOND_DAEMON_MANAGE_APPLY_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "daemon/bond/daemon.h"
-#include "daemon/manage/rollback.h"
+
+#define ROLLBACK_MAX_S 86400
+
+/* See rollback.c, below. */
+struct rollback_terms {
+	unsigned int seconds; /* 0: only if bondd dies before rollback_forget() */
+	uint64_t apply; /* rollback_new_apply(); bonds with the same number go back together */
+};
 
 struct apply_order {
 	bool is_dry;		       /* says what it would do */
@@ -26,5 +35,47 @@ struct apply_order {
 json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_order *order);
 /* Every bond that has a file: an array of them. */
 json_t *apply_all(struct daemon *daemon, const struct apply_order *order);
+
+/*
+ * rollback.c: what a bond was before `apply` changes it, to go back to. RUN_DIR/BOND.rollback has
+ * it, from before the first step until after the last one: a bondd that finds it undoes what
+ * another one has not finished. With `apply --confirm` it stays there until somebody confirms the
+ * change, or until the bond has gone back completely, because nobody has confirmed it in time. The
+ * time also runs while no bondd is there.
+ */
+
+uint64_t rollback_new_apply(void);
+
+/*
+ * From now on the bond goes back after so many seconds. Takes the reference to the snapshot, which
+ * is kept only if no earlier one is. Fails if the file cannot be written.
+ */
+int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
+		   const struct rollback_terms *terms, struct err *err);
+/* Seconds until it goes back, rounded up; 0: it does not wait to be confirmed. */
+unsigned int rollback_left_s(const char *bond);
+/* What it is now is what it shall be. -ENOENT: it did not wait for that. */
+int rollback_confirm(const char *bond, struct err *err);
+/*
+ * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: nothing was
+ * done, because a takeover or handback has not ended, or another bond that waits has a slave that
+ * this one gets back.
+ */
+int rollback_now(const char *bond, struct err *err);
+/* Before rollback_now() for all of them: they give up slaves that others of them had. */
+void rollback_prepare_all(void);
+/* Its change is complete, or nobody has to confirm any more: the bond was made anew or is gone. */
+void rollback_forget(const char *bond);
+/* Follows a bond that is called `to` now. Does nothing if these names are equal. */
+void rollback_rename(struct daemon *daemon, const char *from, const char *to);
+/* The names of the bonds that wait; a new reference. */
+json_t *rollback_names(void);
+/* Their records have been removed by somebody: writes them again. Returns -EIO if one is not. */
+int rollback_record_again(void);
+
+/* After adoption and configuration: goes on with what an earlier bondd has begun. */
+void rollback_resume(struct daemon *daemon);
+/* Before bondd ends; the files stay. */
+void rollback_stop(void);
 
 #endif

@@ -127,7 +127,7 @@ void plan_slaves_await(struct bond *bond, const struct plan_slaves *slaves, uint
 
 /*
  * A bond as it is, to go back to: every option, every slave, and the slaves that are awaited. As
- * JSON it outlives bondd (rollback.h). Traffic and state, such as the active slave, are no part of
+ * JSON it outlives bondd (rollback.c). Traffic and state, such as the active slave, are no part of
  * it.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/manage/rollback.h"
+#include "daemon/manage/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
