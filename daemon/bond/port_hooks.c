@@ -102,7 +102,7 @@ static bool port_hooks_skip_filters(struct bond *bond)
 
 static bool port_hooks_have_egress(const struct attach_point *egress)
 {
-	return egress->hook == XBOND_HOOK_CLSACT ? attach_has_filter(egress->ifindex, true)
+	return egress->hook == XBOND_HOOK_CLSACT ? attach_has_egress_filter(egress->ifindex)
 						 : !access(egress->pin, F_OK);
 }
 
@@ -116,7 +116,7 @@ void port_hooks_settle(struct bond *bond)
 	    wanted == port_hooks_have_egress(&egress))
 		return;
 	if (!wanted)
-		attach_remove(&bond->daemon->nl, &egress, true);
+		attach_remove(&egress);
 	else if (port_hooks_attach_egress(bond, &egress, &err))
 		event_error(bond_pin(bond)->name, NULL,
 			    "queue_id and path direct have no effect: %s", err.text);

@@ -127,21 +127,19 @@ int attach_remove_clsact(struct nl *nl, int ifindex)
 	return r > 0 || attach_has_no_filter(r) ? 0 : r;
 }
 
-static int attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+static int attach_remove_filter(const struct attach_point *point)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = attach_priority_of(point));
 	struct bpf_tc_hook hook = attach_filter_hook(point);
 	int r = bpf_tc_detach(&hook, &filter);
 
-	if (!keep_clsact)
-		attach_remove_clsact(nl, point->ifindex);
 	return attach_has_no_filter(r) ? 0 : r;
 }
 
-int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+int attach_remove(const struct attach_point *point)
 {
-	int r = point->hook == XBOND_HOOK_CLSACT ? attach_remove_filter(nl, point, keep_clsact)
+	int r = point->hook == XBOND_HOOK_CLSACT ? attach_remove_filter(point)
 						 : pin_link_detach(point->pin);
 
 	return r == -ENOENT ? 0 : r;
@@ -284,9 +282,9 @@ static uint32_t attach_filter_program(int ifindex, bool egress, uint32_t priorit
 	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
 }
 
-bool attach_has_filter(int ifindex, bool egress)
+bool attach_has_egress_filter(int ifindex)
 {
-	return attach_filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
+	return attach_filter_program(ifindex, true, ATTACH_FILTER_PRIORITY);
 }
 
 /* A link that somebody has detached stays. */

@@ -42,10 +42,10 @@ int attach_prepare(const struct attach_point *point, struct err *err);
 /* Makes the clsact qdisc if there is none. Replaces a filter of ours that is there. */
 int attach_add(const struct attach_point *point, int program_fd, struct err *err);
 /*
- * Detaches our program. keep_clsact: the qdisc is not ours to remove. Returns 0, also if nothing is
- * there, or -errno: it may go on, and its pin stays.
+ * Detaches our program; a clsact qdisc stays. Returns 0, also if nothing is there, or -errno: it
+ * may go on, and its pin stays.
  */
-int attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+int attach_remove(const struct attach_point *point);
 /* Removes the qdisc if it has no filters. Returns 0, also if there is none, or -errno. */
 int attach_remove_clsact(struct nl *nl, int ifindex);
 /*
@@ -63,8 +63,8 @@ int attach_replace(const struct attach_point *point, int program_fd, struct err 
 uint32_t attach_program_id(int program_fd);
 /* Does the kernel have TCX (from 6.6 on)? Tries it with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
-/* Does it have a clsact filter of ours? */
-bool attach_has_filter(int ifindex, bool egress);
+/* Does the device have a clsact filter of ours at egress? */
+bool attach_has_egress_filter(int ifindex);
 /* The same at ingress, with this priority. */
 bool attach_has_rx_filter(int ifindex, unsigned int priority);
 /* Can a filter of this priority be ours? */

@@ -247,7 +247,7 @@ static bool device_is_our_team(const struct xbond_bond *pin, const struct link_i
 	return !strcmp(device->kind, TEAM_KIND) &&
 	       (!memcmp(device->mac, pin->mac, XBOND_MAC_SIZE) ||
 		attach_has_program(device->ifindex, true, "xbond_egress") ||
-		attach_has_filter(device->ifindex, true));
+		attach_has_egress_filter(device->ifindex));
 }
 
 /* If it has just been made, its number is not known yet. */

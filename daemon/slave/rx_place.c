@@ -112,7 +112,7 @@ static void rx_place_drop_filter(struct bond *bond, unsigned int slot, unsigned 
 	if (!rx_place_has_filter(bond, slot, priority))
 		return;
 	dataplane_quiesce(); /* a packet that is past the new rx_place needs the old one */
-	attach_remove(&bond->daemon->nl, &point, true);
+	attach_remove(&point);
 }
 
 static const unsigned int rx_place_priorities[] = {
@@ -162,7 +162,7 @@ static int rx_place_put_clsact(struct bond *bond, unsigned int slot, unsigned in
 		return r;
 	crashpoint("hooks-moved");
 	if (rx_place_is_tcx(bond))
-		r = attach_remove(&bond->daemon->nl, &tcx, true);
+		r = attach_remove(&tcx);
 	if (r)
 		return err_set(err, -r, "its TCX link cannot be detached: %s", strerror(-r));
 	if (hooks_of(bond, slot)->moved || !hooks_of(bond, slot)->known)
@@ -252,12 +252,12 @@ int rx_place_remove(struct bond *bond, unsigned int slot)
 	int r = tcx_tidy(&tcx, bond->dataplane.rx_fd);
 
 	if (!r)
-		r = attach_remove(&bond->daemon->nl, &tcx, true);
+		r = attach_remove(&tcx);
 	for (size_t i = 0; i < sizeof(rx_place_priorities) / sizeof(rx_place_priorities[0]) && !r;
 	     i++) {
 		struct attach_point point = rx_place_point(bond, slot, rx_place_priorities[i]);
 
-		r = attach_remove(&bond->daemon->nl, &point, true);
+		r = attach_remove(&point);
 	}
 	return r;
 }

@@ -132,7 +132,7 @@ static void rx_forget(struct bond *bond, unsigned int slot)
 	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
 
 	if (point.hook == XBOND_HOOK_TCX)
-		attach_remove(&bond->daemon->nl, &point, true);
+		attach_remove(&point);
 	attach_check_forget(bond, slot);
 }
 
