@@ -205,12 +205,7 @@ static const struct {
 /* What may be before a command and changes nothing about it. */
 static bool ifupdown_is_shell(const char *word)
 {
-	static const char *const shell[] = { "do", "then", "else", "sudo" };
-
-	for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++)
-		if (!strcmp(word, shell[i]))
-			return true;
-	return false;
+	return import_is_one_of(word, "do", "then", "else", "sudo");
 }
 
 /* Words without quotes around them, of ">FILE" two; where messages go (2>FILE) is left out. */

@@ -109,24 +109,13 @@ static void ifupdown_add(struct import *import, struct ifupdown_stanza *stanza,
 
 static bool ifupdown_ends_stanza(const char *word)
 {
-	static const char *const words[] = { "auto", "mapping", "no-auto-down", "rename",
-					     "no-scripts" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(word, words[i]))
-			return true;
-	return !strncmp(word, "allow-", 6);
+	return import_is_one_of(word, "auto", "mapping", "no-auto-down", "rename", "no-scripts") ||
+	       !strncmp(word, "allow-", 6);
 }
 
 bool ifupdown_is_command(const char *key)
 {
-	static const char *const keys[] = { "pre-up",	"up",	"post-up",
-					    "pre-down", "down", "post-down" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(keys[i], key))
-			return true;
-	return false;
+	return import_is_one_of(key, "pre-up", "up", "post-up", "pre-down", "down", "post-down");
 }
 
 static void ifupdown_take_auto(struct ifupdown_stanzas *stanzas, const char *names)

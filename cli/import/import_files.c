@@ -268,6 +268,14 @@ bool import_same(const char *text, const char *word)
 	return !strcasecmp(text, word);
 }
 
+bool import_is_among(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(text, *words))
+			return true;
+	return false;
+}
+
 static bool import_has_name(char *const *paths, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)

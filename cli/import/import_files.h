@@ -70,6 +70,10 @@ char *import_strip(char *text);
 char *import_next_word(char **text, const char *separators);
 /* Whether the text is this word, whatever the case of its letters. */
 bool import_same(const char *text, const char *word);
+/* Whether it is one of these words; NULL is behind the last one. */
+bool import_is_among(const char *text, const char *const *words);
+#define import_is_one_of(text, ...) \
+	import_is_among(text, (const char *const[]){ __VA_ARGS__, NULL })
 
 /*
  * Files of sections with lines KEY=VALUE, as systemd and NetworkManager have them. libinih, which

@@ -71,15 +71,10 @@ static bool nm_is_bond(const struct nm_profile *profile)
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
-	static const char *const sections[] = { "ovs",	  "ovs-port",  NM_UNCLEAR,
-						"bond",	  "bond-port", "team",
-						"slaves", "team-port", "connection" };
-
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (!strcmp(entry->section, sections[i]))
-			return true;
-	return (!strcmp(entry->section, "ethernet") || !strcmp(entry->section, "802-3-ethernet")) &&
-	       !strcmp(entry->key, "mac-address");
+	return import_is_one_of(entry->section, "ovs", "ovs-port", NM_UNCLEAR, "bond", "bond-port",
+				"team", "slaves", "team-port", "connection") ||
+	       (import_is_one_of(entry->section, "ethernet", "802-3-ethernet") &&
+		!strcmp(entry->key, "mac-address"));
 }
 
 static void nm_rest(struct import *import, const struct import_bond *bond,
@@ -353,13 +348,8 @@ static const char *nm_vlan_name(struct import *import, const struct nm_profile *
 
 static bool nm_is_ethernet(const char *type)
 {
-	static const char *const others[] = { "infiniband", "ip-tunnel", "wireguard", "wpan",
-					      "6lowpan",    "gsm",	 "cdma",      "pppoe" };
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strcmp(type, others[i]))
-			return false;
-	return true;
+	return !import_is_one_of(type, "infiniband", "ip-tunnel", "wireguard", "wpan", "6lowpan",
+				 "gsm", "cdma", "pppoe");
 }
 
 static void nm_port(struct import *import, struct import_bond *bond,

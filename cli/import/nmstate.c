@@ -200,17 +200,9 @@ static void nmstate_aggregation(const struct nmstate *state, struct import_bond 
 /* Keys that say which interface it is, or what the kernel made of it. */
 static bool nmstate_is_identity(const char *key)
 {
-	static const char *const keys[] = {
-		"name",	      "type",	      "state",
-		"identifier", "profile-name", "link-aggregation",
-		"controller", "mac-address",  "permanent-mac-address",
-		"driver",     "min-mtu",      "max-mtu",
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
+	return import_is_one_of(key, "name", "type", "state", "identifier", "profile-name",
+				"link-aggregation", "controller", "mac-address",
+				"permanent-mac-address", "driver", "min-mtu", "max-mtu");
 }
 
 static void nmstate_rest(const struct nmstate *state, const struct import_bond *bond,

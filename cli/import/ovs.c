@@ -213,15 +213,8 @@ const struct import_keys ovs_tables_of_keys[] = {
 /* The state of the bond, and what a row has anyway. */
 static bool ovs_is_state(const char *column)
 {
-	static const char *const columns[] = {
-		"_uuid",  "statistics",	  "rstp_statistics",   "rstp_status",
-		"status", "other_config", "bond_active_slave", "bond-active-slave"
-	};
-
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (!strcmp(column, columns[i]))
-			return true;
-	return false;
+	return import_is_one_of(column, "_uuid", "statistics", "rstp_statistics", "rstp_status",
+				"status", "other_config", "bond_active_slave", "bond-active-slave");
 }
 
 static const char *ovs_text(const json_t *row, const char *column)
@@ -336,13 +329,8 @@ static void ovs_complete_priorities(const struct ovs_bond *of)
 /* Whether the kernel has a device behind it. "" is the same as "system". */
 static bool ovs_is_device(const char *type)
 {
-	static const char *const types[] = { "",    "system", "internal",
-					     "tap", "afxdp",  "afxdp-nonpmd" };
-
-	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++)
-		if (!strcmp(type, types[i]))
-			return true;
-	return !type;
+	return !type ||
+	       import_is_one_of(type, "", "system", "internal", "tap", "afxdp", "afxdp-nonpmd");
 }
 
 static int ovs_compare_rows(const void *left, const void *right)

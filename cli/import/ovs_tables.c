@@ -165,12 +165,7 @@ static json_t *ovs_merge(const json_t *old, const json_t *change)
 /* Columns that hold more than one value. A change of one of any other holds its new value. */
 static bool ovs_is_set(const char *column)
 {
-	static const char *const columns[] = { "interfaces", "trunks", "cvlans", "fault" };
-
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (!strcmp(column, columns[i]))
-			return true;
-	return false;
+	return import_is_one_of(column, "interfaces", "trunks", "cvlans", "fault");
 }
 
 static void ovs_change_row(json_t *row, json_t *change, bool is_difference)
