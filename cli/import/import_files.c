@@ -317,6 +317,45 @@ int import_collect(struct import *import, const char *const *dirs, const char *s
 	return 0;
 }
 
+struct import_reading {
+	struct import *import;
+	const char *const *suffixes;
+	int (*read)(void *context, const char *path, struct err *err);
+	void *context;
+};
+
+static int import_read_dirs(const struct import_reading *reading, const char *const *dirs,
+			    struct err *err)
+{
+	size_t count;
+	char **paths;
+	int r = 0;
+
+	for (const char *const *suffix = reading->suffixes; *suffix && !r; suffix++) {
+		r = import_collect(reading->import, dirs, *suffix, &paths, &count, err);
+		for (size_t i = 0; !r && i < count; i++)
+			r = reading->read(reading->context, paths[i], err);
+	}
+	return r;
+}
+
+int import_read_files(struct import *import, const struct import_request *request,
+		      const char *const *own, const char *const *suffixes,
+		      int (*read)(void *context, const char *path, struct err *err), void *context,
+		      struct err *err)
+{
+	const struct import_reading reading = { import, suffixes, read, context };
+	int r = request->file_count ? 0 : import_read_dirs(&reading, own, err);
+
+	for (size_t i = 0; i < request->file_count && !r; i++) {
+		const char *const dir[] = { request->files[i], NULL };
+
+		r = import_is_dir(dir[0]) ? import_read_dirs(&reading, dir, err)
+					  : read(context, dir[0], err);
+	}
+	return r;
+}
+
 /* Sections with lines KEY=VALUE. */
 
 void import_ini_add(struct import *import, struct import_ini *ini,

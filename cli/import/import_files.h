@@ -46,6 +46,16 @@ int import_list_dir(struct import *import, const char *dir, const char *suffix, 
 int import_collect(struct import *import, const char *const *dirs, const char *suffix,
 		   char ***ret_paths, size_t *ret_count, struct err *err);
 
+/*
+ * Reads the files that are given, and those in directories that are given, or in `own` if nothing
+ * is: one suffix after another, as import_collect() has them. The last one of each list is NULL.
+ * Ends with the first error.
+ */
+int import_read_files(struct import *import, const struct import_request *request,
+		      const char *const *own, const char *const *suffixes,
+		      int (*read)(void *context, const char *path, struct err *err), void *context,
+		      struct err *err);
+
 /* What a backslash at the end of a line does. Comments are of one line in any case. */
 enum import_joins {
 	IMPORT_JOINS_NOT,

@@ -386,11 +386,15 @@ static void netplan_take(struct netplan *netplan)
 	netplan_each(netplan, "vrfs", netplan_above);
 }
 
-static int netplan_read_file(struct netplan *netplan, const char *path, struct err *err)
+static int netplan_read_file(void *context, const char *path, struct err *err)
 {
+	struct netplan *netplan = context;
 	const struct import_file *file;
-	int r = import_file_read(netplan->import, path, &file, err);
+	int r;
 
+	if (import_is_dir(path)) /* one in a directory */
+		return 0;
+	r = import_file_read(netplan->import, path, &file, err);
 	if (r)
 		return r;
 	netplan->trees = import_grow(netplan->import, netplan->trees, netplan->count,
@@ -398,42 +402,16 @@ static int netplan_read_file(struct netplan *netplan, const char *path, struct e
 	return import_tree_read(netplan->import, file, &netplan->trees[netplan->count++], err);
 }
 
-static int netplan_read_dirs(struct netplan *netplan, const char *const *dirs, const char *suffix,
-			     struct err *err)
+static int netplan_read_files(struct import *import, const struct import_request *request,
+			      const char *const *own, const char *const *suffixes, struct err *err)
 {
-	size_t count;
-	char **paths;
-	int r = import_collect(netplan->import, dirs, suffix, &paths, &count, err);
+	struct netplan netplan = { .import = import };
+	int r = import_read_files(import, request, own, suffixes, netplan_read_file, &netplan, err);
 
-	for (size_t i = 0; i < count && !r; i++)
-		if (!import_is_dir(paths[i]))
-			r = netplan_read_file(netplan, paths[i], err);
-	return r;
-}
-
-/* suffixes: of the files in a directory; NULL ends them. */
-static int netplan_read_given(struct netplan *netplan, const struct import_request *request,
-			      const char *const *suffixes, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < request->file_count && !r; i++) {
-		const char *const dir[] = { request->files[i], NULL };
-
-		if (!import_is_dir(dir[0]))
-			r = netplan_read_file(netplan, dir[0], err);
-		for (size_t j = 0; suffixes[j] && import_is_dir(dir[0]) && !r; j++)
-			r = netplan_read_dirs(netplan, dir, suffixes[j], err);
-	}
-	return r;
-}
-
-static int netplan_end(struct netplan *netplan, int r)
-{
 	if (!r)
-		netplan_take(netplan);
-	for (size_t i = 0; i < netplan->count; i++)
-		import_tree_done(&netplan->trees[i]);
+		netplan_take(&netplan);
+	for (size_t i = 0; i < netplan.count; i++)
+		import_tree_done(&netplan.trees[i]);
 	return r;
 }
 
@@ -443,11 +421,8 @@ int netplan_read(struct import *import, const struct import_request *request, st
 				    import_path(import, "/etc/netplan"),
 				    import_path(import, "/lib/netplan"), NULL };
 	const char *const suffixes[] = { ".yaml", NULL };
-	struct netplan netplan = { .import = import };
 
-	return netplan_end(&netplan, request->file_count
-					     ? netplan_read_given(&netplan, request, suffixes, err)
-					     : netplan_read_dirs(&netplan, own, ".yaml", err));
+	return netplan_read_files(import, request, own, suffixes, err);
 }
 
 int cloud_init_read(struct import *import, const struct import_request *request, struct err *err)
@@ -456,10 +431,6 @@ int cloud_init_read(struct import *import, const struct import_request *request,
 				    import_path(import, "/var/lib/cloud/seed/nocloud-net"),
 				    import_path(import, "/etc/cloud/cloud.cfg.d"), NULL };
 	const char *const suffixes[] = { "network-config", ".cfg", ".yaml", ".yml", NULL };
-	struct netplan netplan = { .import = import };
-	int r = netplan_read_given(&netplan, request, suffixes, err);
 
-	for (size_t i = 0; suffixes[i] && !request->file_count && !r; i++)
-		r = netplan_read_dirs(&netplan, own, suffixes[i], err);
-	return netplan_end(&netplan, r);
+	return netplan_read_files(import, request, own, suffixes, err);
 }

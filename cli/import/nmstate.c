@@ -402,8 +402,9 @@ static size_t nmstate_document_size(const char *text, int *lines)
 	return strlen(text);
 }
 
-static int nmstate_read_file(struct import *import, const char *path, struct err *err)
+static int nmstate_read_file(void *context, const char *path, struct err *err)
 {
+	struct import *import = context;
 	const struct import_file *file;
 	int r = import_file_read(import, path, &file, err), lines = 0;
 	const char *at = r ? "" : file->text;
@@ -419,31 +420,10 @@ static int nmstate_read_file(struct import *import, const char *path, struct err
 	return r;
 }
 
-static int nmstate_read_dir(struct import *import, const char *dir, struct err *err)
-{
-	static const char *const suffixes[] = { ".yml", ".yaml", ".json" };
-	const char *const dirs[] = { dir, NULL };
-	size_t count;
-	char **paths;
-	int r = 0;
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !r; i++) {
-		r = import_collect(import, dirs, suffixes[i], &paths, &count, err);
-		for (size_t j = 0; !r && j < count; j++)
-			r = nmstate_read_file(import, paths[j], err);
-	}
-	return r;
-}
-
 int nmstate_read(struct import *import, const struct import_request *request, struct err *err)
 {
-	int r = 0;
+	const char *const own[] = { import_path(import, "/etc/nmstate"), NULL };
+	const char *const suffixes[] = { ".yml", ".yaml", ".json", NULL };
 
-	if (!request->file_count)
-		return nmstate_read_dir(import, import_path(import, "/etc/nmstate"), err);
-	for (size_t i = 0; i < request->file_count && !r; i++)
-		r = import_is_dir(request->files[i])
-			    ? nmstate_read_dir(import, request->files[i], err)
-			    : nmstate_read_file(import, request->files[i], err);
-	return r;
+	return import_read_files(import, request, own, suffixes, nmstate_read_file, import, err);
 }

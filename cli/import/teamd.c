@@ -364,8 +364,9 @@ void teamd_take_text(struct import *import, struct import_bond *bond, struct imp
 	import_tree_done(&tree);
 }
 
-static int teamd_read_file(struct import *import, const char *path, struct err *err)
+static int teamd_read_file(void *context, const char *path, struct err *err)
 {
+	struct import *import = context;
 	const struct import_file *file;
 	struct import_tree tree = { 0 };
 	struct import_bond *bond = NULL;
@@ -383,27 +384,10 @@ static int teamd_read_file(struct import *import, const char *path, struct err *
 	return r;
 }
 
-static int teamd_read_dir(struct import *import, const char *dir, struct err *err)
-{
-	const char *const dirs[] = { dir, NULL };
-	size_t count;
-	char **paths;
-	int r = import_collect(import, dirs, ".conf", &paths, &count, err);
-
-	for (size_t i = 0; i < count && !r; i++)
-		r = teamd_read_file(import, paths[i], err);
-	return r;
-}
-
 int teamd_read(struct import *import, const struct import_request *request, struct err *err)
 {
-	int r = 0;
+	const char *const own[] = { import_path(import, "/etc/teamd"), NULL };
+	const char *const suffixes[] = { ".conf", NULL };
 
-	if (!request->file_count)
-		return teamd_read_dir(import, import_path(import, "/etc/teamd"), err);
-	for (size_t i = 0; i < request->file_count && !r; i++)
-		r = import_is_dir(request->files[i])
-			    ? teamd_read_dir(import, request->files[i], err)
-			    : teamd_read_file(import, request->files[i], err);
-	return r;
+	return import_read_files(import, request, own, suffixes, teamd_read_file, import, err);
 }
