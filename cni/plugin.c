@@ -79,21 +79,14 @@ static json_t *plugin_versions(void)
 	return json_pack("{s:s, s:o}", "cniVersion", PLUGIN_VERSION, "supportedVersions", versions);
 }
 
-static const char *plugin_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
 static void plugin_read_environment(struct cni_call *ret_call)
 {
 	*ret_call = (struct cni_call){
-		.command = plugin_variable("CNI_COMMAND"),
-		.container = plugin_variable("CNI_CONTAINERID"),
-		.netns = plugin_variable("CNI_NETNS"),
-		.ifname = plugin_variable("CNI_IFNAME"),
-		.path = plugin_variable("CNI_PATH"),
+		.command = paths_from_env("CNI_COMMAND", NULL),
+		.container = paths_from_env("CNI_CONTAINERID", NULL),
+		.netns = paths_from_env("CNI_NETNS", NULL),
+		.ifname = paths_from_env("CNI_IFNAME", NULL),
+		.path = paths_from_env("CNI_PATH", NULL),
 	};
 	paths_init(&ret_call->paths);
 }

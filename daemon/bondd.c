@@ -386,14 +386,6 @@ static int bondd_run(struct daemon *daemon)
 	return r < 0 ? r : 0;
 }
 
-/* NULL: it is not set, or empty. */
-static const char *bondd_environment(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
 int main(int argc, char **argv)
 {
 	struct daemon daemon = { 0 };
@@ -406,7 +398,7 @@ int main(int argc, char **argv)
 	memory_init();
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
-	daemon.metrics_at = bondd_environment("XBOND_METRICS");
+	daemon.metrics_at = paths_from_env("XBOND_METRICS", NULL);
 	status = bondd_parse_arguments(&daemon, argc, argv);
 	if (status >= 0)
 		return status;

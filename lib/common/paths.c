@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *paths_from_env(const char *variable, const char *otherwise)
+const char *paths_from_env(const char *variable, const char *otherwise)
 {
 	const char *value = getenv(variable);
 

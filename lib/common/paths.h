@@ -23,6 +23,8 @@ struct paths {
 /* The end of the name of a bond's configuration file. */
 #define PATHS_CONFIG_SUFFIX ".conf"
 
+/* The value of a variable of the environment; `otherwise`, if it is not set or empty. */
+const char *paths_from_env(const char *variable, const char *otherwise);
 /* Sets each from the environment, or to its default. */
 void paths_init(struct paths *paths);
 /* The length of a directory's name without slashes at its end. DIR and DIR/ are the same. */
