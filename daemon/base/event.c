@@ -321,8 +321,7 @@ static struct {
 	char run_dir[PATH_MAX];
 	char run[17];
 	int author_pid;
-	void (*listener)(void *arg);
-	void *listener_arg;
+	void (*listener)(void);
 } events;
 
 void event_init(const char *run_dir)
@@ -352,10 +351,9 @@ const char *event_run(void)
 	return events.run;
 }
 
-void event_listen(void (*listener)(void *arg), void *arg)
+void event_listen(void (*listener)(void))
 {
 	events.listener = listener;
-	events.listener_arg = arg;
 }
 
 int event_set_author(int pid)
@@ -464,7 +462,7 @@ void event_tell(const struct event *told, const char *format, ...)
 	event_write_log(&event, line, json ? json : "");
 	free(json);
 	if (events.listener)
-		events.listener(events.listener_arg);
+		events.listener();
 }
 
 size_t event_lost_line(uint64_t count, char *line, size_t size)

@@ -84,7 +84,7 @@ const struct event_ring *event_ring(void);
 /* Which run of bondd this is. */
 const char *event_run(void);
 /* Is called after each event; it may not tell events itself. NULL: nobody. */
-void event_listen(void (*listener)(void *arg), void *arg);
+void event_listen(void (*listener)(void));
 /* The line for a reader who has missed so many. Returns its length. */
 size_t event_lost_line(uint64_t count, char *line, size_t size);
 

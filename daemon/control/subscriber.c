@@ -114,9 +114,8 @@ static int subscriber_on_turn(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static void subscriber_on_event(void *arg)
+static void subscriber_on_event(void)
 {
-	(void)arg;
 	if (subscribers.first)
 		sd_event_source_set_enabled(subscribers.turn, SD_EVENT_ON);
 }
@@ -133,7 +132,7 @@ static int subscriber_on_io(sd_event_source *source, int fd, uint32_t events, vo
 	}
 	subscriber->full = false;
 	sd_event_source_set_io_events(source, EPOLLIN);
-	subscriber_on_event(NULL);
+	subscriber_on_event();
 	return 0;
 }
 
@@ -199,13 +198,13 @@ void subscriber_add(struct daemon *daemon, int fd, uid_t uid, uint64_t from)
 		subscriber_free(subscriber);
 		return;
 	}
-	event_listen(subscriber_on_event, NULL);
-	subscriber_on_event(NULL);
+	event_listen(subscriber_on_event);
+	subscriber_on_event();
 }
 
 void subscriber_done(void)
 {
-	event_listen(NULL, NULL);
+	event_listen(NULL);
 	while (subscribers.first)
 		subscriber_free(subscribers.first);
 	subscribers.turn = sd_event_source_disable_unref(subscribers.turn);
