@@ -170,11 +170,6 @@ static void text_lacp_slave(const json_t *lacp)
 
 /* Prints the `monitors` object of a slave for people. */
 
-static const char *text_monitors_words(long long number, const char *one, const char *many)
-{
-	return number == 1 ? one : many;
-}
-
 /* "10.0.0.9 heard 3 s ago", or "10.0.0.9 never heard" */
 static void text_monitors_target(const json_t *target)
 {
@@ -199,7 +194,7 @@ static void text_monitors_bfd(const json_t *bfd)
 	if (detection_ms)
 		printf(", detects in %lld ms", detection_ms);
 	if (lost)
-		printf(", lost %lld time%s", lost, text_monitors_words(lost, "", "s"));
+		printf(", lost %lld time%s", lost, lost == 1 ? "" : "s");
 }
 
 /* What a monitor of quality goes by. */
@@ -213,7 +208,7 @@ static void text_monitors_quality(const json_t *monitor)
 
 	if (json_is_integer(flaps))
 		printf("; %lld flap%s in the last minute", json_integer_value(flaps),
-		       text_monitors_words(json_integer_value(flaps), "", "s"));
+		       json_integer_value(flaps) == 1 ? "" : "s");
 	if (json_is_integer(heard_ms))
 		printf("; the last frame came %s ago",
 		       units_duration(json_integer_value(heard_ms), text));
