@@ -175,7 +175,7 @@ static void check_free(struct check *check)
 	for (size_t i = 0; check->paths && check->names[i]; i++)
 		free(check->paths[i]);
 	free(check->paths);
-	config_dir_free(check->names);
+	memory_free_texts(check->names);
 	free(check->list);
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/base/client.h"
 #include "cli/verb_parts.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "network/link.h"
 #include "options/names.h"
@@ -149,7 +150,7 @@ static json_t *live_bonds(const struct cli *cli)
 	int r = pins_names(&names, cli->paths.bpf_dir, &err);
 
 	if (!r && !pins_on_bpffs(cli->paths.bpf_dir)) { /* they are hidden here */
-		pins_names_free(names);
+		memory_free_texts(names);
 		r = -EACCES;
 	}
 	if (r == -EPERM || r == -EACCES)
@@ -159,7 +160,7 @@ static json_t *live_bonds(const struct cli *cli)
 	bonds = json_array();
 	for (char **name = names; *name; name++)
 		json_array_append_new(bonds, json_string(*name));
-	pins_names_free(names);
+	memory_free_texts(names);
 	return bonds;
 }
 

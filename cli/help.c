@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "common/memory.h"
 #include "common/mode.h"
 #include "options/names.h"
 
@@ -341,7 +342,7 @@ static bool habits_bond_of(const struct cli *cli, const char *slave, char ret_bo
 		snprintf(ret_bond, XBOND_NAME_SIZE, "%s", *name);
 		pins_close(&pins);
 	}
-	pins_names_free(names);
+	memory_free_texts(names);
 	return found;
 }
 

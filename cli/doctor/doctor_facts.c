@@ -463,7 +463,7 @@ int doctor_gather(const struct paths *paths, const char *only, struct doctor_fac
 		r = err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", only);
 	else
 		r = facts_gather_bonds(ret_facts, names, err);
-	pins_names_free(names);
+	memory_free_texts(names);
 	return r;
 }
 

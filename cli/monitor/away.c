@@ -128,7 +128,7 @@ static void away_search(struct away *away)
 	for (char **name = names; *name; name++)
 		if (!away_find(away, *name))
 			away_add(away, *name);
-	pins_names_free(names);
+	memory_free_texts(names);
 }
 
 struct away *away_new(const char *bpf_dir)

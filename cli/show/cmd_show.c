@@ -59,7 +59,7 @@ static int ask_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted names with NULL at the end; release them with pins_names_free(). */
+/* Sorted names with NULL at the end; release them with memory_free_texts(). */
 static int ask_names(const char *run_dir, char ***ret_names, struct err *err)
 {
 	json_t *list = NULL, *name;
@@ -309,7 +309,7 @@ int see_names(const struct cli *cli, char ***ret_names, struct err *err)
 	if (!see_is_blind(cli, r))
 		return r;
 	if (!r)
-		pins_names_free(*ret_names);
+		memory_free_texts(*ret_names);
 	return see_say_hidden(cli, ask_names(cli->paths.run_dir, ret_names, err), err);
 }
 
@@ -414,7 +414,7 @@ static enum cli_exit show_look_at_all(const struct cli *cli, const struct look *
 			said = err;
 		}
 	}
-	pins_names_free(names);
+	memory_free_texts(names);
 	if (!cli->json)
 		json_decref(views);
 	else if (cli_print_json(views))

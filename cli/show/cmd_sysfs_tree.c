@@ -351,7 +351,7 @@ enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int
 		return cli_refuse(&err);
 	bonds = json_array();
 	status = sysfs_tree_collect(cli, names, bonds);
-	pins_names_free(names);
+	memory_free_texts(names);
 	if (sysfs_tree_write(argv[0], bonds, &err))
 		status = cli_refuse(&err);
 	json_decref(bonds);

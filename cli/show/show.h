@@ -40,7 +40,7 @@ extern const struct sight sight_known; /* all of `show`, but not of another ABI 
 /* ret_seen->view is a new reference. -ENOENT: there is no such bond. */
 int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
 	     struct seen *ret_seen, struct err *err);
-/* Sorted names with NULL at the end; release them with pins_names_free(). */
+/* Sorted names with NULL at the end; release them with memory_free_texts(). */
 int see_names(const struct cli *cli, char ***ret_names, struct err *err);
 
 /* text.c: what is wrong, then a table of the slaves, and options that are not at their defaults. */

@@ -372,7 +372,7 @@ static int top_read_all(struct top *top, struct err *err)
 		return r;
 	for (char **name = names; *name && (!r || r == -ENOENT); name++)
 		r = top_read_named(top, *name, err);
-	pins_names_free(names);
+	memory_free_texts(names);
 	return r == -ENOENT ? 0 : r;
 }
 

@@ -247,7 +247,7 @@ static int control_do_list(struct request *request, struct err *err)
 		if (control_find(request->daemon, *name) ||
 		    control_foreign_abi(request->daemon, *name))
 			json_array_append_new(request->result, json_value_text(*name));
-	pins_names_free(names);
+	memory_free_texts(names);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/awaited.h"
@@ -266,6 +267,6 @@ int adopt_all(struct daemon *daemon, struct err *err)
 		dataplane_quiesce();
 	for (char **name = names; *name; name++)
 		adopt(daemon, *name);
-	pins_names_free(names);
+	memory_free_texts(names);
 	return 0;
 }

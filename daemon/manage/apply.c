@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
@@ -258,7 +259,7 @@ json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
 	}
 	for (char **name = names; *name; name++)
 		json_array_append_new(results, apply_bond(daemon, *name, order));
-	config_dir_free(names);
+	memory_free_texts(names);
 	apply_all_again(daemon, order, results);
 	return results;
 }

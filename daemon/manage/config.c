@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "common/managers.h"
+#include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config.h"
@@ -436,5 +437,5 @@ void config_apply_all(struct daemon *daemon)
 	}
 	for (char **name = names; *name; name++)
 		config_apply(daemon, *name);
-	config_dir_free(names);
+	memory_free_texts(names);
 }

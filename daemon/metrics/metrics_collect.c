@@ -387,7 +387,7 @@ static char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir
 	metrics_begin(&all.slaves, &view_table_slave, format);
 	for (char **name = names; *name; name++)
 		bonds += metrics_add_bond(&all, pins, *name);
-	pins_names_free(names);
+	memory_free_texts(names);
 	metrics_add_bondd(&all, run_dir, bonds);
 	metrics_end(&all.bondd, &text);
 	metrics_end(&all.bonds, &text);
@@ -427,7 +427,7 @@ static char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir
 		if (json)
 			json_array_append_new(all, json);
 	}
-	pins_names_free(names);
+	memory_free_texts(names);
 	text = json_dumps(all, JSON_COMPACT | JSON_VALUE_REALS);
 	json_decref(all);
 	*ret_length = text ? strlen(text) : 0;

@@ -33,6 +33,13 @@ char *memory_text(const char *format, ...)
 	return text;
 }
 
+void memory_free_texts(char **texts)
+{
+	for (char **text = texts; text && *text; text++)
+		free(*text);
+	free(texts);
+}
+
 static void *memory_of_json(size_t size)
 {
 	return memory_need(malloc(size));

@@ -17,6 +17,8 @@ char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), 
 /* As vasprintf(). */
 char *memory_text_of(const char *format, va_list args)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
+/* Frees the texts and the list of them, at whose end is NULL; it may be NULL itself. */
+void memory_free_texts(char **texts);
 /* At the begin of a program: jansson's values come from here, too. */
 void memory_init(void);
 

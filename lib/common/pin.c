@@ -85,13 +85,6 @@ int pins_names(char ***ret_names, const char *bpf_dir, struct err *err)
 	return 0;
 }
 
-void pins_names_free(char **names)
-{
-	for (char **name = names; name && *name; name++)
-		free(*name);
-	free(names);
-}
-
 const char *pin_path(char ret_path[PIN_PATH_SIZE], const char *dir, const char *name)
 {
 	snprintf(ret_path, PIN_PATH_SIZE, "%s/%s", dir, name);

@@ -133,10 +133,9 @@ bool pins_on_bpffs(const char *path);
 
 /*
  * The names below bpf_dir, bond2 before bond10, with NULL at the end; free them with
- * pins_names_free(). If bpf_dir does not exist, there are no names.
+ * memory_free_texts(). If bpf_dir does not exist, there are no names.
  */
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
-void pins_names_free(char **names);
 
 /* What the bond's programs have counted for one slot. Returns 0 or -errno. */
 int pins_program_counters(const struct pins *pins, unsigned int slot,

@@ -401,13 +401,6 @@ int config_dir_bonds(const char *config_dir, char ***ret_names, struct err *err)
 	return 0;
 }
 
-void config_dir_free(char **names)
-{
-	for (char **name = names; name && *name; name++)
-		free(*name);
-	free(names);
-}
-
 /* of the longest addresses, in the line of a configuration file */
 #define ADDRESSES_A_LINE 4
 

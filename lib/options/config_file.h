@@ -129,10 +129,9 @@ int config_file_read_stream(struct config_file *ret_file, FILE *stream, const ch
 int config_dir_path(char *ret_path, size_t size, const char *config_dir, const char *bond);
 /*
  * The names of the bonds, in the order of their bytes, with NULL at the end; free them with
- * config_dir_free(). A directory that does not exist has none.
+ * memory_free_texts(). A directory that does not exist has none.
  */
 int config_dir_bonds(const char *config_dir, char ***ret_names, struct err *err);
-void config_dir_free(char **names);
 
 /*
  * Lines of a configuration file, written so that config_file.c reads the same. Called by those who
