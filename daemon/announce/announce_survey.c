@@ -78,15 +78,6 @@ void announce_rarp(const struct announce_sender *sender)
 	announce_send_arp(sender, ETHERTYPE_REVARP, ARPOP_RREQUEST, none);
 }
 
-/* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */
-static uint16_t announce_checksum(const struct advertisement *frame, size_t length)
-{
-	uint32_t sum = (uint32_t)length + IPPROTO_ICMPV6;
-
-	sum = checksum_add(sum, &frame->ip.ip6_src, 32);
-	return checksum_end(checksum_add(sum, &frame->advert, length));
-}
-
 void announce_advertisement(const struct announce_sender *sender, const uint8_t address[16],
 			    int flags)
 {
@@ -107,7 +98,7 @@ void announce_advertisement(const struct announce_sender *sender, const uint8_t 
 	frame.option.nd_opt_type = ND_OPT_TARGET_LINKADDR;
 	frame.option.nd_opt_len = 1;
 	memcpy(frame.mac, sender->mac, XBOND_MAC_SIZE);
-	frame.advert.nd_na_cksum = announce_checksum(&frame, length);
+	frame.advert.nd_na_cksum = checksum_icmp6(&frame.ip.ip6_src, &frame.advert, length);
 	packet_send(sender->fd, sender->ifindex, &frame, sizeof(frame));
 }
 
@@ -162,7 +153,6 @@ void announce_group_ipv6(const struct announce_sender *sender, const uint8_t sou
 		0x33, 0x33, group[12], group[13], group[14], group[15]
 	};
 	struct mld_report frame = { .eth.ether_type = htons(ETHERTYPE_IPV6) };
-	uint32_t sum = sizeof(frame.mld) + IPPROTO_ICMPV6;
 
 	memcpy(frame.eth.ether_dhost, mac, XBOND_MAC_SIZE);
 	memcpy(frame.eth.ether_shost, sender->mac, XBOND_MAC_SIZE);
@@ -175,8 +165,7 @@ void announce_group_ipv6(const struct announce_sender *sender, const uint8_t sou
 	memcpy(frame.hop_by_hop, hop_by_hop, sizeof(hop_by_hop));
 	frame.mld.mld_type = MLD_LISTENER_REPORT;
 	memcpy(&frame.mld.mld_addr, group, 16);
-	sum = checksum_add(sum, &frame.ip.ip6_src, 32);
-	frame.mld.mld_cksum = checksum_end(checksum_add(sum, &frame.mld, sizeof(frame.mld)));
+	frame.mld.mld_cksum = checksum_icmp6(&frame.ip.ip6_src, &frame.mld, sizeof(frame.mld));
 	packet_send(sender->fd, sender->ifindex, &frame, sizeof(frame));
 }
 

@@ -226,15 +226,6 @@ size_t arp_frame_rarp(const uint8_t *mac, const struct arp_tag *tag,
 	return arp_frame_arp(&probe, ETHERTYPE_REVARP, ARPOP_RREQUEST, ret_frame);
 }
 
-/* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */
-static uint16_t arp_frame_checksum(const struct solicitation *packet, size_t length)
-{
-	uint32_t sum = (uint32_t)length + IPPROTO_ICMPV6;
-
-	sum = checksum_add(sum, &packet->ip.ip6_src, 32);
-	return checksum_end(checksum_add(sum, &packet->solicit, length));
-}
-
 /* To the group of the target's solicited nodes (RFC 4291, 2.7.1; RFC 2464, 7). */
 size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
 {
@@ -259,7 +250,7 @@ size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[A
 	memcpy(&packet.ip.ip6_dst, probe->to ? probe->target : group, 16);
 	memcpy(&packet.solicit.nd_ns_target, probe->target, 16);
 	memcpy(packet.mac, probe->mac, XBOND_MAC_SIZE);
-	packet.solicit.nd_ns_cksum = arp_frame_checksum(&packet, length);
+	packet.solicit.nd_ns_cksum = checksum_icmp6(&packet.ip.ip6_src, &packet.solicit, length);
 	at = arp_frame_begin(probe, probe->to ? probe->to : group_mac, ETHERTYPE_IPV6, ret_frame);
 	memcpy(ret_frame + at, &packet, sizeof(packet.ip) + length);
 	return at + sizeof(packet.ip) + length;

@@ -35,6 +35,17 @@ static inline uint16_t checksum_end(uint32_t sum)
 	return htons((uint16_t)~sum);
 }
 
+/*
+ * Of an ICMPv6 message, with its pseudo header (RFC 4443, 2.3). addresses: the sender's and the
+ * receiver's, as a header has them.
+ */
+static inline uint16_t checksum_icmp6(const void *addresses, const void *message, size_t size)
+{
+	uint32_t sum = checksum_add((uint32_t)size + IPPROTO_ICMPV6, addresses, 32);
+
+	return checksum_end(checksum_add(sum, message, size));
+}
+
 /* Packet captures: packet sockets for every protocol, from /proc/net/packet. */
 
 /* The interface indexes with an ETH_P_ALL packet socket, at most max. Returns the number stored. */
