@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/client.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/paths.h"
@@ -207,19 +206,11 @@ enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc
 static enum cli_exit apply_ask(const struct cli *cli, json_t *request, json_t **ret_result)
 {
 	json_t *reply = NULL;
-	struct err err;
-	int r = request ? client_call(cli->paths.run_dir, request, APPLY_WAIT_S, &reply, &err)
-			: err_set(&err, EINVAL,
-				  "the request contains text that is not UTF-8; use other names");
+	enum cli_exit status = cli_ask(cli, request, APPLY_WAIT_S, &reply);
 
-	json_decref(request);
-	if (r) {
-		cli_say("%s", err.text);
-		return r == -ENOTCONN || r == -ECONNRESET ? CLI_NO_BONDD : CLI_REFUSED;
-	}
 	*ret_result = json_incref(json_object_get(reply, "result"));
 	json_decref(reply);
-	return CLI_DONE;
+	return status;
 }
 
 /* What is not wished for is not said: an older bondd may not know the word. */

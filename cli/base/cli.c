@@ -162,26 +162,29 @@ static json_t *cli_request_new(const char *method, const char *bond, json_t *sla
 	return request;
 }
 
+enum cli_exit cli_ask(const struct cli *cli, json_t *request, int wait_s, json_t **ret_reply)
+{
+	struct err err;
+	int r = request ? client_call(cli->paths.run_dir, request, wait_s, ret_reply, &err)
+			: err_set(&err, EINVAL,
+				  "the request contains text that is not UTF-8; use other names");
+
+	json_decref(request);
+	if (!r)
+		return CLI_DONE;
+	cli_say("%s", err.text);
+	return r == -ENOTCONN || r == -ECONNRESET ? CLI_NO_BONDD : CLI_REFUSED;
+}
+
 /* Takes the reference. */
 static enum cli_exit cli_send(const struct cli *cli, json_t *request, int wait_s)
 {
-	json_t *reply;
-	struct err err;
-	int r;
+	json_t *reply = NULL;
+	enum cli_exit status = cli_ask(cli, request, wait_s, &reply);
 
-	if (!request) {
-		cli_say("the request contains text that is not UTF-8; use other names");
-		return CLI_REFUSED;
-	}
-	r = client_call(cli->paths.run_dir, request, wait_s, &reply, &err);
-	json_decref(request);
-	if (r) {
-		cli_say("%s", err.text);
-		return r == -ENOTCONN || r == -ECONNRESET ? CLI_NO_BONDD : CLI_REFUSED;
-	}
 	cli_print_notes(reply);
 	json_decref(reply);
-	return CLI_DONE;
+	return status;
 }
 
 enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,

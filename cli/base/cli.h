@@ -84,6 +84,12 @@ enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
+ * Sends a request to bondd, of which it takes the reference, and prints an error line if that
+ * failed. NULL: it could not be made, because a text is no UTF-8. *ret_reply: a new reference, if
+ * CLI_DONE is returned.
+ */
+enum cli_exit cli_ask(const struct cli *cli, json_t *request, int wait_s, json_t **ret_reply);
+/*
  * Sends a request to bondd, prints the notes of the answer, and an error line if it failed. Takes
  * the references to slaves and options; both may be NULL.
  */
