@@ -313,6 +313,9 @@ class Host(Namespace):
         """The slave's part of show, or None."""
         return next((slave for slave in self.show(bond)["slaves"] if slave["name"] == dev), None)
 
+    def slave_names(self, bond="bond0"):
+        return [slave["name"] for slave in self.show(bond)["slaves"]]
+
     def pinned(self, name, bond="bond0"):
         """A pinned map's only element, as bpftool prints it with named fields."""
         dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned",

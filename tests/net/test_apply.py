@@ -119,7 +119,7 @@ def test_fewest_steps_in_their_order(bonds):
     done = host.ctl_try("apply", "--changed-status")
     assert done.returncode == CHANGED and "bond0 keeps l0's MAC address" in done.stderr
     assert bonds.apply() == [] and bonds.awaited() == []
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l1", "l2"]
+    assert host.slave_names() == ["l1", "l2"]
     host.wait_slaves("l1", "l2")
     assert "carrier off" not in host.log(), "carrier was lost on the way"
     # what the new mode does not have has stayed, and the defaults are back where it has them
@@ -401,7 +401,7 @@ def test_hangup_and_a_slave_that_moves(bonds):
         "del-slave bond1 l1", "bond1: not done, because of --dry-run"]
     bonds.write("[bond]\nmode = 77\n", bond="bond2")
     host.bondd.send_signal(signal.SIGHUP)
-    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"],
+    wait_for(lambda: host.slave_names() == ["l0", "l1"],
              "bond0 to get l1")
     assert host.ping_bondd() and "bond2.conf:2: mode" in host.log()
     done = host.ctl_try("-j", "apply", "--changed-status")
@@ -410,7 +410,7 @@ def test_hangup_and_a_slave_that_moves(bonds):
 
 
 def slaves_of(host, *names):
-    return [[slave["name"] for slave in host.show(name)["slaves"]] for name in names]
+    return [host.slave_names(name) for name in names]
 
 
 def write_each(bonds, *slaves):
@@ -580,7 +580,7 @@ def test_a_bond_that_gets_no_slave_back_keeps_one(bonds):
     host.ctl("add-slave", "bond1", "l0")
     done = host.ctl_try("rollback", "bond0")
     assert done.returncode == 1 and "l0 is a slave of bond1 already" in done.stderr
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l2"]
+    assert host.slave_names() == ["l2"]
     assert host.show()["options"]["miimon"] == 50
     assert "rolled back only in part, and keeps its present slaves" in host.log()
 
@@ -656,7 +656,7 @@ def test_two_devices_with_one_address(bonds):
     host.ctl("delete", "bond0")
     host.ctl("load")
     wait_for(lambda: f"slave {mac}: several devices have" in host.log(), "the log to say why")
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    assert host.slave_names() == ["l0"]
     host.ip("link", "set", "l2", "address", "02:00:00:00:00:77")
     wait_for(lambda: host.slave("l3"), "the only one to be added", deadline=10)
     assert host.log().count("several devices have") == 2  # the refusal, and why it was awaited
@@ -676,7 +676,7 @@ def test_a_slave_by_mac_leaves_another_bond(bonds):
     bonds.write("[bond]\n[slave l0]\n", bond="bond1")
     assert "add-slave bond0 l1" in host.ctl("apply", "--dry-run")
     assert host.ctl_try("apply", "--changed-status").returncode == CHANGED
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l1"]
+    assert host.slave_names() == ["l1"]
     done = host.ctl_try("apply", "--changed-status")
     assert (done.returncode, done.stdout) == (0, "bond0: nothing to do\nbond1: nothing to do\n")
 

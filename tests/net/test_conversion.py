@@ -53,7 +53,7 @@ def settings(host):
 
 
 def slaves_up(host):
-    names = [slave["name"] for slave in host.show()["slaves"]]
+    names = host.slave_names()
     return [name for name in names if "UP" in host.link(name)["flags"]]
 
 

@@ -24,11 +24,11 @@ def bonds(host, count):
 
 
 def refused(host, bond, dev, way):
-    before = [slave["name"] for slave in host.show(bond)["slaves"]]
+    before = host.slave_names(bond)
     done = host.ctl_try("add-slave", bond, dev)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert f"{dev} leads back to {bond} ({way})" in done.stderr, done.stderr
-    assert [slave["name"] for slave in host.show(bond)["slaves"]] == before
+    assert host.slave_names(bond) == before
 
 
 KINDS = [("macvlan", ()), ("ipvlan", ("mode", "l2")), ("vlan", ("id", 5))]
@@ -90,4 +90,4 @@ def test_what_leads_to_another_bond_only(lone):
     host.ctl("add-slave", "bond0", "l0")
     host.ctl("add-slave", "bond2", "l1", on(host, "up0", "bond0"))
     host.ctl("add-slave", "bond1", on(host, "up2", "bond2"))
-    assert [slave["name"] for slave in host.show("bond1")["slaves"]] == ["up2"]
+    assert host.slave_names("bond1") == ["up2"]

@@ -163,7 +163,7 @@ def test_one_slave_for_each_number(lone):
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0", "queue_id", 3)
     assert "3 is the number of l0" in refused(host, "add-slave", "bond0", "l1", "queue_id", 3)
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    assert host.slave_names() == ["l0"]
     assert "cannot have the same number" in refused(host, "add-slave", "bond0", "l1", "l2",
                                                     "queue_id", 4)
     host.ctl("add-slave", "bond0", "l1", "l2")

@@ -126,7 +126,7 @@ def test_a_slave_deleted_while_bondd_was_away(pair):
     made.near.kill_bondd()
     made.near.ip("link", "del", "l0")
     made.near.start_bondd()
-    wait_for(lambda: [slave["name"] for slave in made.near.show()["slaves"]] == ["l1"],
+    wait_for(lambda: made.near.slave_names() == ["l1"],
              "l0 to be gone")
     made.near.wait_ping("10.0.0.2")
 
@@ -162,7 +162,7 @@ def test_no_request_succeeds_at_adoption(lone, call):
     host.kill_bondd()
     host.start_failing(f"{call}:error={LINK_CALLS[call]}:when=1..200")
     assert "does not say whether l0 is there" in host.log()
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"]
+    assert host.slave_names() == ["l0", "l1"]
     host.wait_slaves("l0", "l1")
     host.far.ip("link", "set", "l0", "down")
     host.wait_slaves("l1")
@@ -202,7 +202,7 @@ def test_another_device_with_the_number_of_a_slave(lone):
     host.ip("link", "add", "other", "index", index, "type", "veth", "peer", "name", "end")
     host.start_bondd()
     host.wait_slaves("l0")
-    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    assert host.slave_names() == ["l0"]
 
 
 def test_the_bond_deleted_while_bondd_was_away(pair):

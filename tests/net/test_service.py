@@ -30,17 +30,13 @@ weight = 9
 """
 
 
-def names(host):
-    return [slave["name"] for slave in host.show()["slaves"]]
-
-
 def test_a_file_is_applied_at_start(lone):
     host = lone(links=2, bondd=False)
     write(host, SIMPLE)
     host.start_bondd()
     shown = host.show()
     assert shown["mode"] == "active-backup" and shown["options"]["miimon"] == 50 and \
-        names(host) == ["l0", "l1"]
+        host.slave_names() == ["l0", "l1"]
     assert shown["slaves"][1]["options"]["weight"] == 9
     wait_for(lambda: host.show()["active_slave"] == "l1", "the primary")
 
@@ -113,10 +109,10 @@ def test_a_slave_that_appears_later_is_added(lone):
     host = lone(links=1, bondd=False)
     write(host, SIMPLE)
     host.start_bondd()
-    assert names(host) == ["l0"] and "l1" in host.log()
+    assert host.slave_names() == ["l0"] and "l1" in host.log()
     host.ip("link", "add", "other", "type", "veth", "peer", "name", "otherp")
     host.ip("link", "add", "l1", "index", "77", "type", "veth", "peer", "name", "l1p")
-    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    wait_for(lambda: host.slave_names() == ["l0", "l1"], "l1 to be added")
     assert host.slave("l1")["options"]["weight"] == 9
 
 
@@ -127,7 +123,7 @@ def test_a_device_renamed_to_a_waited_for_name_is_added(lone):
     host.start_bondd()
     host.ip("link", "add", "eth0", "index", "77", "type", "veth", "peer", "name", "l1p")
     host.ip("link", "set", "eth0", "name", "l1")
-    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    wait_for(lambda: host.slave_names() == ["l0", "l1"], "l1 to be added")
 
 
 @pytest.mark.parametrize("mode", ["802.3ad", "active-backup"])
@@ -136,11 +132,11 @@ def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     lacp = "actor_port_prio = 7\n" if mode == "802.3ad" else "prio = -7\n"
     write(host, f"[bond]\nmode = {mode}\n[slave l0]\nweight = 5\ndrain = on\nqueue_id = 3\n{lacp}")
     host.start_bondd()
-    assert names(host) == ["l0"]
+    assert host.slave_names() == ["l0"]
     host.ip("link", "del", "l0")
-    wait_for(lambda: names(host) == [], "l0 to leave")
+    wait_for(lambda: host.slave_names() == [], "l0 to leave")
     host.ip("link", "add", "l0", "index", "78", "type", "veth", "peer", "name", "l0p")
-    wait_for(lambda: names(host) == ["l0"], "l0 to be added again")
+    wait_for(lambda: host.slave_names() == ["l0"], "l0 to be added again")
     options = host.slave("l0")["options"]
     assert (options["weight"], options["drain"], options["queue_id"]) == (5, True, 3)
     assert mode != "802.3ad" or options["actor_port_prio"] == 7
@@ -157,7 +153,7 @@ def awaiting(lone):
     host = lone(links=1, bondd=False)
     write(host, WAITING)
     host.start_bondd()
-    assert names(host) == ["l0"]
+    assert host.slave_names() == ["l0"]
     return host
 
 
@@ -176,7 +172,7 @@ def test_another_bond_of_that_name_does_not_inherit_the_waiting(lone):
     host.ctl("create", "bond0", "mode", "balance-xor")
     plug(host)
     settled(host)
-    assert names(host) == []
+    assert host.slave_names() == []
 
 
 def test_del_slave_ends_the_waiting(lone):
@@ -184,7 +180,7 @@ def test_del_slave_ends_the_waiting(lone):
     host.ctl("del-slave", "bond0", "l1", "l0")
     plug(host)
     settled(host)
-    assert names(host) == []
+    assert host.slave_names() == []
 
 
 def test_what_was_added_by_hand_is_waited_for_no_more(lone):
@@ -197,7 +193,7 @@ def test_what_was_added_by_hand_is_waited_for_no_more(lone):
     host.ctl("add-slave", "bond0", "l1", "force", "yes")
     host.ctl("del-slave", "bond0", "l1")
     settled(host)
-    assert names(host) == ["l0"]
+    assert host.slave_names() == ["l0"]
 
 
 def test_a_renamed_bond_goes_on_waiting(lone):
@@ -205,7 +201,7 @@ def test_a_renamed_bond_goes_on_waiting(lone):
     host.rename("bond0", "lag7")
     wait_for(lambda: host.ctl_json("list") == ["lag7"], "bondd to follow the name")
     plug(host)
-    wait_for(lambda: [slave["name"] for slave in host.show("lag7")["slaves"]] == ["l0", "l1"],
+    wait_for(lambda: host.slave_names("lag7") == ["l0", "l1"],
              "l1 to be added")
 
 
@@ -213,12 +209,12 @@ def test_a_waited_for_name_may_be_an_alternative_one(lone):
     host = awaiting(lone)
     plug(host, "eth0")
     host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
-    wait_for(lambda: names(host) == ["l0", "eth0"], "eth0 to be added")
+    wait_for(lambda: host.slave_names() == ["l0", "eth0"], "eth0 to be added")
     assert host.slave("eth0")["options"]["weight"] == 9
     assert host.ctl_try("del-slave", "bond0", "l1").returncode == 1, "no slave has that name"
     host.ctl("del-slave", "bond0", "eth0")
     settled(host)
-    assert names(host) == ["l0"]
+    assert host.slave_names() == ["l0"]
 
 
 @pytest.mark.parametrize("back", ["before", "after"])
@@ -234,7 +230,7 @@ def test_a_slave_that_goes_while_bondd_is_away_returns(lone, back):
     host.start_bondd()
     if back == "after":
         plug(host)
-    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added again")
+    wait_for(lambda: host.slave_names() == ["l0", "l1"], "l1 to be added again")
     assert host.slave("l1")["options"]["weight"] == 5
 
 
@@ -244,7 +240,7 @@ def test_a_file_that_was_half_applied_is_applied_anew(lone):
     with host.dying_at("enslave-attached", wait=False):
         pass
     host.start_bondd()
-    assert names(host) == ["l0", "l1"]
+    assert host.slave_names() == ["l0", "l1"]
     assert host.slave("l1")["options"]["weight"] == 9
 
 
@@ -256,9 +252,9 @@ def test_save_keeps_a_slave_that_is_not_there(lone):
     text = (host.config_dir / "bond0.conf").read_text()
     assert "miimon = 50" in text and "[slave l1]\nweight = 9\n" in text
     plug(host)
-    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    wait_for(lambda: host.slave_names() == ["l0", "l1"], "l1 to be added")
     host.rename("l1", "lan1")
-    wait_for(lambda: names(host) == ["l0", "lan1"], "bondd to follow the name")
+    wait_for(lambda: host.slave_names() == ["l0", "lan1"], "bondd to follow the name")
     host.ctl("save", "bond0")
     assert "slave l1]" not in (host.config_dir / "bond0.conf").read_text(), \
         "the same device under two names"
@@ -283,10 +279,10 @@ def test_a_slave_that_was_refused_is_tried_again(lone):
     host.ip("addr", "add", "192.0.2.9/24", "dev", "l1")
     write(host, WAITING)
     host.start_bondd()
-    assert names(host) == ["l0"] and "192.0.2.9" in host.log()
+    assert host.slave_names() == ["l0"] and "192.0.2.9" in host.log()
     host.ip("addr", "del", "192.0.2.9/24", "dev", "l1")
     host.ip("link", "set", "l1", "up")
-    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added", 20)
+    wait_for(lambda: host.slave_names() == ["l0", "l1"], "l1 to be added", 20)
 
 
 def test_a_slave_that_its_device_refuses_keeps_nobody_busy(lone):
@@ -301,7 +297,7 @@ def test_a_slave_that_its_device_refuses_keeps_nobody_busy(lone):
     host.ip("link", "set", "taken", "up")
     write(host, WAITING)
     host.start_bondd()
-    assert names(host) == ["l0"] and "slave l1:" in host.log()
+    assert host.slave_names() == ["l0"] and "slave l1:" in host.log()
     settled(host)
     assert host.ping_bondd()
 
@@ -317,7 +313,7 @@ def test_a_running_bond_is_adopted_as_it_runs(lone):
     host.start_bondd()
     shown = host.show()
     assert shown["options"]["miimon"] == 200 and shown["options"]["primary"] in ("", None, "none")
-    assert names(host) == ["l0", "l2"]
+    assert host.slave_names() == ["l0", "l2"]
 
 
 @pytest.mark.parametrize("text,line", [
@@ -338,7 +334,7 @@ def test_malformed_files_are_named_with_their_line(lone, text, line):
     else:
         assert f"bond0.conf:{line}:" in host.log(), host.log()
     assert host.ctl_json("list") == ["bond1"]
-    assert [slave["name"] for slave in host.show("bond1")["slaves"]] == ["l1"]
+    assert host.slave_names("bond1") == ["l1"]
 
 
 def test_file_names_that_no_bond_can_have(lone):

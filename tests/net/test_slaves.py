@@ -65,7 +65,7 @@ def test_a_tap_that_is_closed_is_a_lost_link(taps):
     host, (first, _) = taps
     first.close()
     first.file = os.open("/dev/null", os.O_RDONLY)
-    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["t1"], "t0 to be gone")
+    wait_for(lambda: host.slave_names() == ["t1"], "t0 to be gone")
     assert share_of(host, "t1") == 1.0
 
 
@@ -243,7 +243,7 @@ def test_another_device_has_the_number_of_a_slave_after_messages_were_lost(lone)
         host.ip("link", "del", "l1")
         host.ip("link", "add", "other", "index", "1001", "type", "veth", "peer", "name", "end")
         before = host.link("other")
-    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0"], "l1 to be gone")
+    wait_for(lambda: host.slave_names() == ["l0"], "l1 to be gone")
     assert host.link("other") == before
 
 

@@ -468,7 +468,7 @@ def test_failover_and_restart_while_away(pair):
         assert other.ping("10.0.0.2")
         made.near.start_bondd()
         other.wait_ping("10.0.0.2")
-        assert [slave["name"] for slave in made.near.show()["slaves"]] == made.links
+        assert made.near.slave_names() == made.links
     made.near.wait_ping("10.0.0.2")
 
 

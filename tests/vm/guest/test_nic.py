@@ -183,7 +183,7 @@ def test_unplugged_and_plugged_again_under_traffic(setting):
     stream = Stream(near, far, rate=500)
     stream.flow_on(200)
     made.nics.unplug(0)
-    wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"],
+    wait_for(lambda: near.slave_names() == ["eth2"],
              "the slave to leave", 10)
     stream.flow_on(200)
     name = made.nics.plug_into(0, near)
@@ -214,7 +214,7 @@ def test_configured_slave_comes_back_under_any_name(setting):
     near.wait_slaves("eth0", "eth2")
     for name in ("uplink", "eth9", "eth0"):
         made.nics.unplug(0)
-        wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"],
+        wait_for(lambda: near.slave_names() == ["eth2"],
                  "the slave to leave", 10)
         near.wait_ping("10.0.0.2")
         made.nics.plug_into(0, near, name)
@@ -228,7 +228,7 @@ def test_configured_slave_comes_back_under_any_name(setting):
     wait_for(lambda: not made.nics.device(0, near), "the NIC to go", 10)
     made.nics.plug_into(0, near)
     for _ in moments(3, interval=0.2):
-        assert [slave["name"] for slave in near.show()["slaves"]] == ["eth2"]
+        assert near.slave_names() == ["eth2"]
     near.wait_ping("10.0.0.2")
 
 
