@@ -25,7 +25,7 @@ def resident_mb(pid):
 def make_bonds(made):
     near, far = made.host("a"), made.namespace("b")
     links = made.links(near, far, BONDS * SLAVES)
-    far.run("ip", "-batch", "-", input="".join(f"link set {link} up\n" for link in links))
+    far.ip_batch(*[f"link set {link} up" for link in links])
     started = time.monotonic()
     for number in range(BONDS):
         near.ctl("create", f"bond{number}", "mode", "balance-xor")

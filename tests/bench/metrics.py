@@ -27,7 +27,7 @@ def make_bonds(made):
     near.environment["XBOND_METRICS"] = "127.0.0.1:9977"
     near.start_bondd()
     links = made.links(near, far, BONDS * SLAVES)
-    far.run("ip", "-batch", "-", input="".join(f"link set {link} up\n" for link in links))
+    far.ip_batch(*[f"link set {link} up" for link in links])
     for number in range(BONDS):
         near.ctl("create", f"bond{number}", "mode", "802.3ad")
         near.ctl("add-slave", f"bond{number}", *links[number::BONDS])
@@ -53,8 +53,7 @@ def flapped_loop(near, far, links, ask):
     near.stop_bondd()
     near.start_bondd()
     for state in ("down", "up") * 3:
-        far.run("ip", "-batch", "-",
-                input="".join(f"link set {link} {state}\n" for link in links[:BONDS]))
+        far.ip_batch(*[f"link set {link} {state}" for link in links[:BONDS]])
         for _ in range(4):
             ask()
             quiet_for(PAUSE_S, "the pause between two answers")

@@ -88,9 +88,9 @@ class Namespace:
     def ip(self, *words, check=True):
         return self.run("ip", *words, check=check).stdout
 
-    def ip_batch(self, *lines):
+    def ip_batch(self, *lines, **kwargs):
         """Several calls of ip by one process."""
-        self.run("ip", "-batch", "-", input="\n".join(lines))
+        self.run("ip", "-batch", "-", input="\n".join(lines), **kwargs)
 
     def rename(self, dev, name):
         """Before Linux 6.2 a device that is up keeps its name."""

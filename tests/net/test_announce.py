@@ -236,7 +236,7 @@ def test_every_one_of_many_devices_is_announced(pair):
         lines += [f"link add u{number} link bond0 type macvlan mode private",
                   f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}",
                   f"link set u{number} up"]
-    made.near.run("ip", "-batch", "-", input="\n".join(lines))
+    made.near.ip_batch(*lines)
     wanted = {f"10.1.{number // 200}.{number % 200 + 1}" for number in range(count)} | {"10.0.0.1"}
     announced(made, lambda seen: wanted <= {address for *_, address in arps(seen)}, "all devices",
               10)
@@ -367,7 +367,7 @@ def test_the_bond_ends_while_it_is_announced(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     lines = [f"link add u{number} link bond0 type macvlan mode bridge\nlink set u{number} up"
              for number in range(100)]
-    made.near.run("ip", "-batch", "-", input="\n".join(lines))
+    made.near.ip_batch(*lines)
     for slave in ("l0", "l1") * 5:
         made.near.ctl("set", "bond0", "active_slave", slave)
     made.near.ctl("delete", "bond0")

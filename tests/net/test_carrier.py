@@ -92,8 +92,7 @@ def test_the_only_other_link_has_just_flapped(pair, mode):
     made.near.freeze_bondd()
     tally = Tally(made.far, made.links)
     some_link_changes(made)
-    made.far.run("ip", "-batch", "-", input="".join(
-        f"link set {change}\n" for change in ("l1 down", "l1 up", "l0 down")))
+    made.far.ip_batch("link set l1 down", "link set l1 up", "link set l0 down")
     assert Stream(made.near, made.far, count=400, rate=20000, flows=64).finish()["sent"] == 400
     assert tally.finish() == 400
 

@@ -235,39 +235,38 @@ def test_addresses_need_force(case):
     done = case.host.ctl_try("add-slave", "bond0", "l2", "force", "yes")
     said = done.stdout + done.stderr
     assert done.returncode == 0 and "192.0.2.1/24" in said and "2001:db8::1/64" in said
-    assert case.host.ip("addr", "show", "l2", "scope", "global") .count("inet") == 0
+    assert global_addresses(case.host) == 0
     assert case.host.slave("l2") is not None
 
 
-def add_addresses(host, dev, count):
-    lines = [f"addr add {address} dev {dev}" for number in range(1, count + 1)
-             for address in (f"192.0.2.{number}/24", f"2001:db8::{number:x}/64 nodad")]
-    host.run("ip", "-batch", "-", input="\n".join(lines))
+def add_200_addresses(host):
+    host.ip_batch(*[f"addr add {address} dev l2" for number in range(1, 101)
+                    for address in (f"192.0.2.{number}/24", f"2001:db8::{number:x}/64 nodad")])
 
 
-def global_addresses(host, dev):
-    return host.ip("addr", "show", dev, "scope", "global").count("inet")
+def global_addresses(host):
+    return host.ip("addr", "show", "l2", "scope", "global").count("inet")
 
 
 def test_all_addresses_are_removed(case):
     """Also many, and those that the kernel removes along with the first of their network."""
-    add_addresses(case.host, "l2", 100)
-    assert global_addresses(case.host, "l2") == 200
+    add_200_addresses(case.host)
+    assert global_addresses(case.host) == 200
     done = case.host.ctl_try("add-slave", "bond0", "l2", "force", "yes")
     said = done.stdout + done.stderr
     assert done.returncode == 0 and "cannot" not in said and said.count("removed") == 200
-    assert global_addresses(case.host, "l2") == 0
+    assert global_addresses(case.host) == 0
 
 
 def test_all_addresses_stay_when_a_slave_is_refused(case):
     """m0 takes no MTU as large as the bond's, so l2 does not become a slave either."""
     case.host.ip("link", "set", "bond0", "mtu", "9000")
     case.host.ip("link", "add", "m0", "link", "l5", "type", "macvlan")
-    add_addresses(case.host, "l2", 100)
+    add_200_addresses(case.host)
     case.host.ip("addr", "add", "2001:db8:1::1/64", "dev", "l2", "nodad", "noprefixroute",
                  "valid_lft", "5000", "preferred_lft", "4000")
     case.refuse("add-slave", "bond0", "l2", "m0", "force", "yes")
-    assert global_addresses(case.host, "l2") == 201
+    assert global_addresses(case.host) == 201
     back = case.host.ip_json("addr", "show", "l2", "to", "2001:db8:1::/64")[0]["addr_info"][0]
     assert back["nodad"] and back["noprefixroute"]
     assert 4000 < back["valid_life_time"] <= 5000 and 3000 < back["preferred_life_time"] <= 4000
@@ -281,8 +280,7 @@ def test_an_up_device_with_its_own_link_local_address_is_accepted(case):
 
 def test_more_than_64_slaves(case):
     names = [f"v{number}" for number in range(64)]
-    batch = "\n".join(f"link add {name} type veth peer name {name}p" for name in names)
-    case.host.run("ip", "-batch", "-", input=batch)
+    case.host.ip_batch(*[f"link add {name} type veth peer name {name}p" for name in names])
     assert "64" in case.refuse("add-slave", "bond0", *names)
     case.host.ctl("add-slave", "bond0", *names[:63])
     assert len(case.host.show()["slaves"]) == 64

@@ -99,9 +99,9 @@ class Many:
     def __init__(self, lab, bonds, above):
         self.near, self.far, self.bonds = lab.host("m"), lab.namespace("n"), bonds
         self.near.links = [f"s{number}" for number in range(4 * bonds)]
-        self.batch(self.near, [f"link add {link} type veth peer name {link} netns {self.far.name}"
-                               for link in self.near.links])
-        self.batch(self.far, [f"link set {link} up" for link in self.near.links])
+        self.near.ip_batch(*[f"link add {link} type veth peer name {link} netns {self.far.name}"
+                             for link in self.near.links], timeout=600)
+        self.far.ip_batch(*[f"link set {link} up" for link in self.near.links], timeout=600)
         for number in range(bonds):
             self.near.ctl("create", f"b{number}", "mode", "active-backup", "device", "veth")
             self.near.ctl("add-slave", f"b{number}", *self.near.links[4 * number:4 * number + 4])
@@ -112,11 +112,7 @@ class Many:
             lines += [f"link add u{number} link b0 type macvlan mode private",
                       f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}",
                       f"link set u{number} up"]
-        self.batch(self.near, lines)
-
-    @staticmethod
-    def batch(where, lines):
-        where.run("ip", "-batch", "-", input="\n".join(lines), timeout=600)
+        self.near.ip_batch(*lines, timeout=600)
 
     def active(self):
         return [shown["active_slave"] for shown in self.near.ctl_json("show")
@@ -126,9 +122,9 @@ class Many:
         """Cuts the active slave of every bond."""
         before = wait_for(lambda: None not in (found := self.active()) and found,
                           "every bond to have an active slave")
-        self.batch(self.far, [f"link set {link} down" for link in before])
+        self.far.ip_batch(*[f"link set {link} down" for link in before], timeout=600)
         wait_for(lambda: not set(before) & set(self.active()), "every bond to fail over", deadline)
-        self.batch(self.far, [f"link set {link} up" for link in before])
+        self.far.ip_batch(*[f"link set {link} up" for link in before], timeout=600)
 
     def lose_slave(self):
         """Of the last bond."""

@@ -15,10 +15,6 @@ from waiting import wait_for
 VLANS = 300
 
 
-def batch(host, lines):
-    host.run("ip", "-batch", "-", input="\n".join(lines), timeout=600)
-
-
 def openers(host):
     return sum(name.startswith("xbv") for name in host.devices())
 
@@ -50,16 +46,16 @@ def makes_and_deletes(made):
     """What each of it did to the loop."""
     near, figures = made.near, {}
     with measured(near, "VLANs are made", figures):
-        batch(near, [line for vid in range(1, VLANS + 1) for line in (
+        near.ip_batch(*[line for vid in range(1, VLANS + 1) for line in (
             f"link add link bond0 name bond0.{vid} type vlan id {vid}",
             f"addr add 10.1.{vid // 200}.{vid % 200 + 1}/32 dev bond0.{vid}",
-            f"link set bond0.{vid} up")])
+            f"link set bond0.{vid} up")], timeout=600)
         wait_for(lambda: openers(near) == 2 * VLANS, "the VLAN devices on the slaves", 60)
     with measured(near, "failovers", figures):
         for _ in range(4):
             fail_over(made)
     with measured(near, "VLANs are deleted", figures):
-        batch(near, [f"link del bond0.{vid}" for vid in range(1, VLANS + 1)])
+        near.ip_batch(*[f"link del bond0.{vid}" for vid in range(1, VLANS + 1)], timeout=600)
         wait_for(lambda: openers(near) == 0, "the VLAN devices on the slaves to go", 60)
     return figures
 
