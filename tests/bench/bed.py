@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
 # pylint: disable=wrong-import-position
 from lab import BPFFS, BUILD, ROOT, Lab  # noqa: E402,F401
-from namespace import run  # noqa: E402,F401
+from namespace import memory_kb, run  # noqa: E402,F401
 from waiting import quiet_for, wait_for  # noqa: E402,F401
 
 TOOLS = BUILD / "tools"

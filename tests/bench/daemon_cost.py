@@ -4,7 +4,7 @@ of micro-BFD costs it.
 import pathlib
 import time
 
-from .bed import bring_up, lab, make_bond, quiet_for, wait_for
+from .bed import bring_up, lab, make_bond, memory_kb, quiet_for, wait_for
 from .rows import Row
 
 BONDS, SLAVES = 16, 8
@@ -15,11 +15,6 @@ def cpu_ns(pid):
     """CPU time of all threads: finer than the clock ticks of /proc/PID/stat."""
     return sum(int(path.read_text().split()[0])
                for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
-
-
-def resident_mb(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def make_bonds(made):
@@ -90,7 +85,7 @@ def rows(scale):
         near, took = make_bonds(made)
         pid = near.bondd.pid
         wait_for(lambda: quiet(pid), "bondd to be idle", 20)
-        percent, resident = idle_percent(pid, scale.idle_seconds), resident_mb(pid)
+        percent, resident = idle_percent(pid, scale.idle_seconds), memory_kb(pid) / 1024
     what = f"bondd, {BONDS} bonds of {SLAVES} slaves"
     yield Row(f"{what}: made in", took, "s")
     yield Row(f"{what}: resident", resident, "MB", 32)

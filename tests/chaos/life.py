@@ -3,13 +3,12 @@
 after each of them, and in the end. Knows troubles as functions of a Life, which change it and
 return whether they may lose packets.
 """
-import os
 import random
 
 from bpf_objects import holders, pinned_objects, there
 from lab import BONDD, Lab
 from lacp import distributing
-from namespace import memory_kb
+from namespace import memory_kb, open_files
 from traffic import Stream
 from waiting import IS_SLOW, quiet_for, wait_for
 
@@ -28,12 +27,8 @@ MOST_MEMORY_KB = 24 << 10
 FREED_S = 180  # the kernel takes its time: one queue frees the filters of all namespaces
 
 
-def descriptors(host):
-    return len(os.listdir(f"/proc/{host.bondd.pid}/fd"))
-
-
 def left(host):
-    return host.devices(), host.pins(), descriptors(host)
+    return host.devices(), host.pins(), len(open_files(host.bondd.pid))
 
 
 class Pair:

@@ -10,7 +10,7 @@ import pytest
 
 from built import BUILD
 from cni import Pod, Runtime
-from namespace import memory_kb, run
+from namespace import memory_kb, open_files, run
 from podman import DEBIAN_PLUGINS, Podman
 from waiting import wait_for
 
@@ -196,7 +196,7 @@ def test_fifty_pods_leave_nothing(lab, switch):
         addresses = [path.name for path in (host.dir / "ipam/many").iterdir()
                      if path.name.startswith("10.")]
         assert addresses == []
-        return memory_kb(host.bondd.pid), len(os.listdir(f"/proc/{host.bondd.pid}/fd"))
+        return memory_kb(host.bondd.pid), len(open_files(host.bondd.pid))
     memory, descriptors = come_and_go("x")
     memory_then, descriptors_then = come_and_go("y")
     print(f"bondd: {memory} kB and {descriptors} descriptors after {MANY} pods, {memory_then} kB "

@@ -43,6 +43,11 @@ def memory_kb(pid):
     return int(status.split("VmRSS:")[1].split()[0])
 
 
+def open_files(pid):
+    """The numbers of its descriptors."""
+    return {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+
+
 def mac_bytes(text):
     return bytes.fromhex(text.replace(":", ""))
 

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from lab import BPFFS, BUILD, Lab, is_team, stable
-from namespace import KERNEL, run
+from namespace import KERNEL, open_files, run
 from tcx import TCX_INGRESS, Tcx
 from waiting import wait_for
 
@@ -490,10 +490,6 @@ def test_an_error_with_a_name_that_is_no_text(case):
     host.ip("link", "add", "port9", "type", "veth", "peer", "name", "port9p")
     host.ip("link", "set", "port9", "master", bridge)
     assert "bridge br?" in error_line(host.ctl_try("add-slave", "bond0", "port9"), REFUSED)
-
-
-def open_files(pid):
-    return {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
 
 
 def sockets(pid):

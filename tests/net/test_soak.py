@@ -10,7 +10,7 @@ import re
 import pytest
 
 from lab import IS_INSTRUMENTED, ROOT
-from namespace import memory_kb
+from namespace import memory_kb, open_files
 from waiting import wait_for
 
 LONG = bool(os.environ.get("XBOND_SOAK"))
@@ -79,10 +79,6 @@ def state(near, dev):
         "settings": near.run("sysctl", "-a", "-r", rf"^net\.ipv[46]\.(conf|neigh)\.{dev}\.").stdout,
         "features": near.run("ethtool", "-k", dev).stdout,
     }
-
-
-def descriptors(near):
-    return len(os.listdir(f"/proc/{near.bondd.pid}/fd"))
 
 
 class Histories:
@@ -222,13 +218,13 @@ def test_random_operations(lone, seed):
     wait_for(lambda: all("LOWER_UP" in near.link(link)["flags"] for link in near.links), "carriers")
     histories = Histories(near, seed)
     before = {link: state(near, link) for link in near.links}
-    opened = descriptors(near)
+    opened = len(open_files(near.bondd.pid))
     for _ in range(BONDS):
         histories.of_one_bond(STEPS)
         reset(near)
         wait_restored(near, histories, before)
         assert near.pins() == [], seed
-        assert descriptors(near) <= opened, seed
+        assert len(open_files(near.bondd.pid)) <= opened, seed
         assert IS_INSTRUMENTED or memory_kb(near.bondd.pid) < MOST_MEMORY_KB, seed
 
 
