@@ -49,7 +49,7 @@ class Screen:
         self.emulator.resize(lines, columns)
         self._set_size(columns, lines)
 
-    def _has_output(self, wait_ms=0):
+    def _has_output(self, wait_ms):
         poll = select.poll()
         poll.register(self.master, select.POLLIN)
         return any(events & select.POLLIN for _, events in poll.poll(wait_ms))

@@ -58,7 +58,7 @@ def remove(pins):
     pins.directory.rmdir()
 
 
-def slave_of(bond, name="eth0"):
+def slave_of(bond, name):
     return next(slave for slave in bond["slaves"] if slave["name"] == name)
 
 

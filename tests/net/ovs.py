@@ -85,7 +85,7 @@ class Ovs:
         self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0",
                    f"bond_mode={mode}", f"lacp={lacp}", f"other_config:lacp-time={rate}", *numbers)
 
-    def add_individual(self, link, rate="fast"):
+    def add_individual(self, link, rate):
         """A port of one link that speaks LACP, and does not aggregate."""
         self.vsctl("add-port", "br0", link, "--", "set", "port", link, "lacp=active",
                    f"other_config:lacp-time={rate}", "--", "set", "interface", link,

@@ -35,9 +35,9 @@ class Tcx:
         libbpf.bpf_object__close(self.object)
 
 
-def attach_before(namespace, dev, file, name):
-    """At the egress of dev, in front of all others, until that is gone."""
-    Tcx(namespace, dev, file, name, flags=BPF_F_BEFORE).close()
+def attach_before(namespace, file, name):
+    """At the egress of bond0, in front of all others, until that is gone."""
+    Tcx(namespace, "bond0", file, name, flags=BPF_F_BEFORE).close()
 
 
 def order(namespace, dev, hook=TCX_INGRESS):

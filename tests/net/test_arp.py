@@ -46,8 +46,8 @@ class Network:
             self.host.ip("addr", "add", f"fd0{number}::1/64", "dev", name, "nodad")
         return name
 
-    def arp_state(self, dev, bond="bond0"):
-        return self.host.slave(dev, bond)["monitors"].get("arp", {}).get("state")
+    def arp_state(self, dev):
+        return self.host.slave(dev)["monitors"].get("arp", {}).get("state")
 
     def wait_state(self, state, *devs, deadline=10):
         for dev in devs:

@@ -300,18 +300,18 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
     """In either order, without bondd."""
     made = speakers("balance-xor")
 
-    def sends_by(dev):
+    def sends_by_l0():
         """The far end does not use it, so there is no answer."""
-        before = made.near.slave(dev)["tx_packets"]
+        before = made.near.slave("l0")["tx_packets"]
         made.near.ping("10.0.0.2", timeout=0.3)
-        return made.near.slave(dev)["tx_packets"] > before
+        return made.near.slave("l0")["tx_packets"] > before
     made.near.kill_bondd()
     with silent(made.near, "l0", program=DROP_BFD):
         wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
         wait_for(lambda: made.near.ping("10.0.0.2"), "the far end to use the other one")
-        assert not sends_by("l0")
+        assert not sends_by_l0()
         made.far.ip("link", "set", "l1", "down")
-        wait_for(lambda: sends_by("l0"), "l0 to serve")
+        wait_for(sends_by_l0, "l0 to serve")
         assert "l0: used although its BFD session" in made.near.ctl("show")
         said = made.near.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac",
                                   made.far.show()["mac"])
@@ -321,7 +321,7 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
     made.far.ip("link", "set", "l1", "down")
     with silent(made.near, "l0", program=DROP_BFD):
         wait_for(lambda: bfd(made.near, "l0")["session"] == "down", "the session of l0 to end")
-        wait_for(lambda: sends_by("l0"), "l0 to serve")
+        wait_for(sends_by_l0, "l0 to serve")
 
 
 def test_802_3ad_falls_back_on_what_has_failed(speakers):

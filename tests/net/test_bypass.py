@@ -101,7 +101,7 @@ def test_a_filter_that_is_there_before_direct_and_before_bondd(direct):
 def test_what_comes_before_is_met_on_direct(direct, hook):
     made = direct()
     if hook == "tcx":
-        attach_before(made.near, "bond0", REJECT, "reject")
+        attach_before(made.near, REJECT, "reject")
     else:
         Filter(made.near, pref=BEFORE)
     is_met(made.near)

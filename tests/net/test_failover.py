@@ -19,7 +19,7 @@ def mend(host, link):
     host.ip("link", "set", link, "up")
 
 
-def lost_at_cut(made, link, flows=1):
+def lost_at_cut(made, link, flows):
     """Packets lost when the far end of link goes down in mid-stream."""
     stream = Stream(made.near, made.far, flows=flows, rate=RATE)
     stream.flow_on(2000)

@@ -213,11 +213,11 @@ def told(monitor):
                 if int(event["options"]["miimon"]) >= 1000]) + missing(monitor)
 
 
-def follow_by_hand(host, said=b'{"method": "monitor"}\n'):
+def follow_by_hand(host):
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(10 * PATIENCE)
     client.connect(str(host.run_dir / "bondd.sock"))
-    client.sendall(said)
+    client.sendall(b'{"method": "monitor"}\n')
     return client
 
 

@@ -48,9 +48,9 @@ def flap(made, dev, times, host=None):
                  "carrier to be back")
 
 
-def wait_held(host, dev, name="flaps", deadline=10):
+def wait_held(host, dev, name="flaps"):
     wait_for(lambda: (monitor(host, dev, name) or {}).get("state") == "down" and
-             host.slave(dev)["mii_status"] == "down", f"{dev} to be out for its {name}", deadline)
+             host.slave(dev)["mii_status"] == "down", f"{dev} to be out for its {name}")
 
 
 def wait_used(host, *devs, deadline=10):

@@ -28,7 +28,7 @@ def path(request):
 def put_before(host, hook):
     """In front of xbond's at bond0's egress, in the way that the manual has for the hook."""
     if hook == "tcx":
-        attach_before(host, "bond0", QUEUE, "queue_by_mark")
+        attach_before(host, QUEUE, "queue_by_mark")
         return
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
     host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", QUEUE,

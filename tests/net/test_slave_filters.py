@@ -50,9 +50,10 @@ KINDS = pytest.mark.parametrize("hook, kind", [("tcx", "filter"), ("tcx", "progr
                                                ("clsact", "filter")], indirect=["hook"])
 
 
-def prefs(host, dev="l0"):
-    """Preferences of xbond's filters on dev's ingress."""
-    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", dev, "ingress").stdout or "[]")
+def prefs(host):
+    """Preferences of xbond's filters on the ingress of l0."""
+    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "l0", "ingress").stdout or
+                       "[]")
     return {each["pref"] for each in shown if each.get("options", {}).get("handle") == "0x78"}
 
 
@@ -294,10 +295,10 @@ def test_bondd_dies_half_way(pair, step, hook):
     assert not prefs(far) and "xbond_rx" not in order(far, "l0")
 
 
-def for_all(host, *action, dev="l0"):
-    """A filter for everything that dev receives, with an action of the kernel's."""
-    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
-    done = host.run("tc", "filter", "add", "dev", dev, "ingress", "pref", 10, "protocol", "all",
+def for_all(host, *action):
+    """A filter for everything that l0 receives, with an action of the kernel's."""
+    host.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
+    done = host.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", 10, "protocol", "all",
                     "u32", "match", "u32", 0, 0, "action", *action, check=False)
     if done.returncode:
         pytest.skip(f"this kernel has no {action[0]}: {done.stderr}")

@@ -39,8 +39,9 @@ def tag(*words):
     return json.loads(run("bpftool", "-j", "prog", "show", *words).stdout)["tag"]
 
 
-def pinned_tags(host, bond="bond0"):
-    return {path.name: tag("pinned", path) for path in sorted((host.bpf_dir / bond).glob("prog_*"))}
+def pinned_tags(host):
+    return {path.name: tag("pinned", path)
+            for path in sorted((host.bpf_dir / "bond0").glob("prog_*"))}
 
 
 def attached_tags(host, links):
@@ -90,9 +91,9 @@ class Watched:
                         Stream(self.far, self.near, to="10.0.0.1", rate=RATE, flows=64, port=9001)]
         self.flow_on()
 
-    def flow_on(self, packets=500):
+    def flow_on(self):
         for stream in self.streams:
-            stream.flow_on(packets)
+            stream.flow_on(500)
 
     def flaps(self):
         hosts = {host.name: ([slave["link_failures"] for slave in host.show()["slaves"]],
@@ -321,10 +322,10 @@ def test_a_policy_stays(pair, other, newer):
     want(near, slot(1))
     stream = Stream(near, made.far, rate=RATE, flows=64)
 
-    def stays_on(link, packets=500):
+    def stays_on(link):
         """All but for some of the kernel's own."""
         before = {name: made.far.received(name)["packets"] for name in made.links}
-        stream.flow_on(packets)
+        stream.flow_on(500)
         assert sum(made.far.received(name)["packets"] - count for name, count in before.items()
                    if name != link) < 8
 

@@ -192,11 +192,11 @@ class Capture:
         self.close()
 
 
-def flows_by_link(captures, wait=0.1):
+def flows_by_link(captures):
     """{flow: set of links it was seen on} and {link: frames} of numbered packets."""
     links_of_flow, frames_on_link = {}, {}
     for capture in captures:
-        numbers = [frame.numbers() for frame in capture.frames(wait)]
+        numbers = [frame.numbers() for frame in capture.frames(0.1)]
         numbers = [each for each in numbers if each]
         frames_on_link[capture.dev] = len(numbers)
         for _, flow, _ in numbers:

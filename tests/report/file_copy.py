@@ -31,6 +31,7 @@ ABOUT = (
 BAR = 0.99
 RATE = 100
 BURST = 0.1  # seconds
+GROWTH_S = 120  # at most
 # The names in the status of the two ends of that copy, in their order.
 BOND = ("MII Status", "MII Polling Interval (ms)", "Up Delay (ms)", "Down Delay (ms)")
 SLAVE = ("Slave Interface", "MII Status", "Speed", "Duplex", "Link Failure Count",
@@ -59,10 +60,10 @@ def rate_of(sizes):
     return (sizes[-1][1] - start[1]) / (sizes[-1][0] - start[0]) / 1e6
 
 
-def growth(child, path, what, limit=120):
+def growth(child, path, what):
     """MB/s of a file that a program writes."""
     sizes = []
-    for _ in moments(limit, 0.005):
+    for _ in moments(GROWTH_S, 0.005):
         is_over = child.poll() is not None
         size = path.stat().st_size if path.exists() else 0
         if size and (not sizes or size != sizes[-1][1]):
@@ -71,7 +72,7 @@ def growth(child, path, what, limit=120):
             break
     else:
         end(child)
-        raise parse.ToolError(f"{what}: no end after {limit} s")
+        raise parse.ToolError(f"{what}: no end after {GROWTH_S} s")
     rate = rate_of(sizes)
     if child.returncode or not rate:
         raise parse.ToolError(f"{what}: exit {child.returncode}, "

@@ -176,9 +176,9 @@ def unchanged(made, before, seconds, disturb=lambda number: None):
         assert view(made) == before
 
 
-def both_ways(made, rate=200):
-    return [Stream(made.near, made.far, rate=rate, flows=16),
-            Stream(made.far, made.near, to="10.0.0.1", rate=rate, flows=16, port=9001)]
+def both_ways(made):
+    return [Stream(made.near, made.far, rate=200, flows=16),
+            Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)]
 
 
 def all_arrived(streams):
