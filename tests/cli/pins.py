@@ -129,6 +129,10 @@ class Pins:
         self.table.rx_mask |= 1 << slot
         self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
 
+    def take_out(self, slot, link=X.LINK_DOWN):
+        self.slaves[slot].link = link
+        self.table.tx_mask &= ~(1 << slot)
+
     # what the programs would count, on each CPU; both return how many these are
 
     def drop(self, slot, packets):

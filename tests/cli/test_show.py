@@ -373,11 +373,6 @@ def plain(pins):
     return pins
 
 
-def take_out(pins, slot, link=X.LINK_DOWN):
-    pins.slaves[slot].link = link
-    pins.table.tx_mask &= ~(1 << slot)
-
-
 def test_why_a_slave_in_use_is_null(plain, show, bondctl):
     assert reasons(show) == [None, None]
     assert "not in use" not in bondctl("show", "-d", "bond0").stdout
@@ -406,7 +401,7 @@ def test_why_names_the_session_that_the_programs_have_ended(plain, show, ended, 
 
 
 def test_why_names_the_monitor(plain, show, bondctl):
-    take_out(plain, 1)
+    plain.take_out(1)
     plain.monitors[1].works = 0
     assert reasons(show) == [None, "no carrier"]
     assert "    not in use           no carrier\n" in bondctl("show", "-d", "bond0").stdout
@@ -420,7 +415,7 @@ def test_why_names_the_monitor(plain, show, bondctl):
 
 
 def test_why_says_how_long_a_slave_is_held(plain, show):
-    take_out(plain, 1)
+    plain.take_out(1)
     plain.monitors[1].spoken |= 1 << X.MONITOR_FLAPS
     flaps = plain.quality[1].flaps
     flaps.hold.level, flaps.hold.until_ns = 3, time.monotonic_ns() + 39 * 10**9
@@ -444,8 +439,8 @@ def test_why_without_the_map_of_an_earlier_build(plain, show):
 
 def test_why_names_the_delay(plain, show):
     plain.bond.updelay_ms, plain.bond.downdelay_ms = 500, 300
-    take_out(plain, 0, X.LINK_GOING_UP)
-    take_out(plain, 1, X.LINK_GOING_DOWN)
+    plain.take_out(0, X.LINK_GOING_UP)
+    plain.take_out(1, X.LINK_GOING_DOWN)
     plain.monitors[1].works = 0
     assert reasons(show) == ["its link is up again; updelay (500 ms) is running",
                              "no carrier; downdelay (300 ms) is running"]

@@ -55,11 +55,6 @@ def news(shown):
     return [line.strip() for line in shown[1:facts] if not line.startswith("  bondd ")]
 
 
-def take_out(made, slot, link=X.LINK_DOWN):
-    made.slaves[slot].link = link
-    made.table.tx_mask &= ~(1 << slot)
-
-
 def ago(ns):
     """The clock then, if this machine was up."""
     if time.monotonic_ns() < ns:
@@ -68,7 +63,7 @@ def ago(ns):
 
 
 def lose_carrier(made, slot, ns=3 * MINUTE_NS):
-    take_out(made, slot)
+    made.take_out(slot)
     made.monitors[slot].works = 0
     made.monitors[slot].since_ns[X.MONITOR_CARRIER] = ago(ns)
 
@@ -142,7 +137,7 @@ def test_since_when(bond, lines, ns, words):
 
 def test_a_hold_down_says_when_it_ends(bond, lines):
     made = bond()
-    take_out(made, 1)
+    made.take_out(1)
     made.monitors[1].spoken |= 1 << X.MONITOR_FLAPS
     made.quality[1].flaps.hold.level = 3
     made.quality[1].flaps.hold.until_ns = time.monotonic_ns() + 39 * 10**9
@@ -162,7 +157,7 @@ def test_used_in_spite_of_a_monitor(bond, lines, monitor, finding):
     made.bond.min_links = 2
     assert news(lines()) == [
         f"eth1: used although {finding}: fewer than min_links others work"]
-    take_out(made, 1)
+    made.take_out(1)
     assert news(lines()) == [f"eth1: not used: {finding} for 5 min"]
 
 
@@ -178,7 +173,7 @@ def test_a_backup_in_spite_of_a_monitor(bond, lines):
 def test_used_although_drained(bond, lines, mode):
     made = bond(mode)
     made.settings.drain_mask = 1
-    take_out(made, 1)
+    made.take_out(1)
     sentence = "eth0: used although it is drained: no other slave can be used"
     assert sentence in news(lines())
     made.slaves[1].link, made.settings.drain_mask, made.table.tx_mask = X.LINK_UP, 3, 3
@@ -338,8 +333,8 @@ def test_80_columns(bond, command, lines):
         setattr(made.bond, field, 59)
     made.bond.peer_notif_delay_ms = 59
     made.bond.updelay_ms = 20000
-    take_out(made, 4, X.LINK_GOING_UP)
-    take_out(made, 5)
+    made.take_out(4, X.LINK_GOING_UP)
+    made.take_out(5)
     for slot, monitor in ((5, X.MONITOR_FLAPS), (6, X.MONITOR_SILENCE)):
         judge(made, slot, monitor, 0)
     hold = made.quality[5].flaps.hold
@@ -365,7 +360,7 @@ def test_details_take_80_columns(bond, command, lines):
     fill(slave.name, b"enp129s0f000np1")
     slave.link, slave.link_failures, slave.resets = X.LINK_GOING_DOWN, 4294967295, 65535
     slave.speed_mbps, made.bond.updelay_ms = 400000, 20000
-    take_out(made, 1, X.LINK_GOING_UP)
+    made.take_out(1, X.LINK_GOING_UP)
     slave.trouble = X.TROUBLE_ENDING
     for monitor in (X.MONITOR_FLAPS, X.MONITOR_SILENCE, X.MONITOR_ERRORS):
         judge(made, 0, monitor, 0)
