@@ -12,7 +12,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
+#include <err.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,12 +61,6 @@ static const char *const names[] = { "hash",   "loads",	 "flowlets", "packets", 
 
 static struct timespec user_time;
 static __u64 chance;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "agree: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
@@ -119,7 +113,7 @@ static void *memory_of(struct bpf_object *object, const char *name)
 		memory = mmap(NULL, bpf_map__value_size(map), PROT_READ | PROT_WRITE, MAP_SHARED,
 			      bpf_map__fd(map), 0);
 	if (memory == MAP_FAILED)
-		die(name);
+		err(1, "%s", name);
 	return memory;
 }
 
@@ -129,7 +123,7 @@ static void load(struct world *world, const char *file)
 	cpu_set_t here;
 
 	if (!object || bpf_object__load(object))
-		die(file);
+		err(1, "%s", file);
 	world->settings = memory_of(object, ".data.settings");
 	world->table = memory_of(object, ".data.table");
 	world->buckets = memory_of(object, ".data.buckets");
@@ -148,7 +142,7 @@ static void load(struct world *world, const char *file)
 	CPU_SET(world->cpu, &here);
 	if (world->devices_fd < 0 || world->recent_fd < 0 || !world->recent ||
 	    sched_setaffinity(0, sizeof(here), &here))
-		die("maps");
+		err(1, "maps");
 	world->doubt->raised = 1; /* kernels that cannot read devices in place then copy them */
 }
 
@@ -253,7 +247,7 @@ static void ask_kernel(const struct world *world, const void *frame, __u32 lengt
 		    .data_out = ret->frame, .data_size_out = MAX_FRAME, .repeat = 1);
 
 	if (bpf_prog_test_run_opts(world->program, &options))
-		die("BPF_PROG_RUN");
+		err(1, "BPF_PROG_RUN");
 	ret->selected = (int)options.retval;
 	keep(world, &ret->kept);
 }
@@ -331,7 +325,7 @@ static int agree(struct world *world, int scenario, const void *frame, __u32 len
 
 	keep(world, &before);
 	if (bpf_map_lookup_elem(world->recent_fd, &key, world->recent))
-		die("recent");
+		err(1, "recent");
 	now_ns(&begin);
 	ask_kernel(world, frame, length, &kernel);
 	now_ns(&end);

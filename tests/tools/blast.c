@@ -7,7 +7,7 @@
  * drops them without waking anybody. Knows nothing of bonds.
  */
 #include <arpa/inet.h>
-#include <errno.h>
+#include <err.h>
 #include <getopt.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
@@ -32,12 +32,6 @@ struct options {
 	int cpu;
 };
 
-static void die(const char *what)
-{
-	fprintf(stderr, "blast: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -55,7 +49,7 @@ static void pin(int cpu)
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		die("sched_setaffinity");
+		err(1, "sched_setaffinity");
 }
 
 /* Packets of one batch that went out; a full queue or an ICMP error is no reason to stop. */
@@ -97,7 +91,7 @@ static void send_packets(const struct options *options)
 
 	if (fd < 0 || (!options->flows && connect(fd, (const struct sockaddr *)&options->address,
 						  sizeof(options->address))))
-		die("socket");
+		err(1, "socket");
 	fill_messages(messages, &data);
 	start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	end_ns = now_ns(CLOCK_MONOTONIC) + options->seconds * 1e9;
@@ -120,7 +114,7 @@ static void sink(const struct options *options)
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ||
 	    bind(fd, (const struct sockaddr *)&options->address, sizeof(options->address)))
-		die("sink");
+		err(1, "sink");
 	printf("ready\n");
 	fflush(stdout);
 	for (;;)

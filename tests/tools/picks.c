@@ -10,6 +10,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,12 +41,6 @@ struct picker {
 	__u32 verdict;
 	__u64 sent[XBOND_MAX_SLAVES];
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "picks: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static void fill_maps(struct xbond_bpf *bpf)
 {
@@ -82,7 +77,7 @@ static __u32 slot_that_sent(struct picker *picker)
 	if (bpf_map_lookup_batch(picker->counters_fd, NULL, &batch, keys, picker->counters, &count,
 				 &options) &&
 	    errno != ENOENT)
-		die("counters");
+		err(1, "counters");
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		__u64 sum = 0;
 
@@ -104,7 +99,7 @@ static __u32 slot_of(struct picker *picker, void *packet, __u32 length, int copy
 
 	picker->bpf->data_table->table.active = copy;
 	if (bpf_prog_test_run_opts(picker->program, &options))
-		die("BPF_PROG_RUN");
+		err(1, "BPF_PROG_RUN");
 	return options.retval == picker->verdict ? slot_that_sent(picker) : PICK_FAILED;
 }
 
@@ -158,15 +153,15 @@ static int find_xdp_program(const struct xbond_bpf *bpf, const char *name)
 	struct bpf_program *program;
 
 	if (!xdp)
-		die("opening the XDP programs");
+		err(1, "opening the XDP programs");
 	bpf_program__set_autoload(xdp->progs.xbond_xdp_rx_tags, false);
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		if (shared[i].of_xdp &&
 		    bpf_map__reuse_fd(bpf_object__find_map_by_name(xdp->obj, shared[i].of_xdp),
 				      map_of(bpf, i)))
-			die("sharing maps");
+			err(1, "sharing maps");
 	if (xdp_bpf__load(xdp))
-		die("loading the XDP programs");
+		err(1, "loading the XDP programs");
 	program = bpf_object__find_program_by_name(xdp->obj, name);
 	return program ? bpf_program__fd(program) : -1;
 }
@@ -180,7 +175,7 @@ static int load_with_library(const struct xbond_bpf *bpf, const char *file)
 
 	snprintf(dir, sizeof(dir), "/sys/fs/bpf/xbond-picks-%d", getpid());
 	if (!object || mkdir(dir, 0700))
-		die(file);
+		err(1, "%s", file);
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, shared[i].pin);
 		bpf_obj_pin(map_of(bpf, i), path);
@@ -196,7 +191,7 @@ static int load_with_library(const struct xbond_bpf *bpf, const char *file)
 		exit(1);
 	}
 	if (bpf_object__load(object))
-		die(file);
+		err(1, "%s", file);
 	return bpf_program__fd(bpf_object__next_program(object, NULL));
 }
 
@@ -217,12 +212,12 @@ static void give_devices(const struct xbond_bpf *bpf, int lost_count, char **los
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		for (__u32 slot = 0, device = LO_INDEX; slot < XBOND_MAX_SLAVES; slot++)
 			if (bpf_map_update_elem(bpf_map__fd(maps[i]), &slot, &device, BPF_ANY))
-				die("devices");
+				err(1, "devices");
 		for (int at = 0; at < lost_count; at++) {
 			__u32 slot = (__u32)atoi(lost[at]);
 
 			if (bpf_map_delete_elem(bpf_map__fd(maps[i]), &slot))
-				die("no device");
+				err(1, "no device");
 		}
 	}
 }
@@ -235,7 +230,7 @@ int main(int argc, char **argv)
 	char packet[MAX_PACKET];
 
 	if (!picker.bpf || picker.cpus < 1)
-		die("loading the datapath");
+		err(1, "loading the datapath");
 	fill_maps(picker.bpf);
 	picker.program = argc >= 3 ? find_program(picker.bpf, argv[1]) : -1;
 	if (picker.program < 0) {
@@ -246,7 +241,7 @@ int main(int argc, char **argv)
 	picker.counters_fd = bpf_map__fd(picker.bpf->maps.counters);
 	picker.counters = calloc((size_t)picker.cpus * XBOND_MAX_SLAVES, sizeof(*picker.counters));
 	if (!picker.counters)
-		die("memory");
+		err(1, "memory");
 	give_devices(picker.bpf, argc - 3, argv + 3);
 	while (fread(&request, sizeof(request), 1, stdin) == 1) {
 		__u32 bucket;

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <err.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -53,19 +54,13 @@ struct subject {
 		.name = title, .fd = port, .selection = its_selection, .policy = its_policy \
 	}
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static int load(const struct bpf_insn *instructions, size_t count)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options);
 	int fd = bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, NULL, "GPL", instructions, count, &options);
 
 	if (fd < 0)
-		die("BPF_PROG_LOAD");
+		err(1, "BPF_PROG_LOAD");
 	return fd;
 }
 
@@ -98,10 +93,10 @@ static void make_carrier(void)
 	int fd;
 
 	if (unshare(CLONE_NEWNET))
-		die("unshare");
+		err(1, "unshare");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request))
-		die("lo");
+		err(1, "lo");
 	close(fd);
 }
 
@@ -111,7 +106,7 @@ static void fill_devices(const struct xbond_bpf *bpf)
 
 	for (__u32 slot = 0; slot < SLAVES; slot++)
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.devices), &slot, &loopback, BPF_ANY))
-			die("devices");
+			err(1, "devices");
 }
 
 static void fill_maps(struct xbond_bpf *bpf)
@@ -162,7 +157,7 @@ static double run(int fd, const struct frame *frame)
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	if (bpf_prog_test_run_opts(fd, &options))
-		die("BPF_PROG_RUN");
+		err(1, "BPF_PROG_RUN");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	return ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / REPEAT;
 }
@@ -216,7 +211,7 @@ static void pin(int cpu)
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		die("sched_setaffinity");
+		err(1, "sched_setaffinity");
 }
 
 int main(int argc, char **argv)
@@ -226,7 +221,7 @@ int main(int argc, char **argv)
 	int port;
 
 	if (!bpf)
-		die("loading the datapath");
+		err(1, "loading the datapath");
 	if (argc > 2)
 		pin(atoi(argv[2]));
 	if (rounds < 1 || rounds > MAX_ROUNDS) {

@@ -5,24 +5,18 @@
  * there are many frames of so many bytes each, which are sent by turns. Prints how many frames went
  * out. For the tests; knows no protocol.
  */
+#include <err.h>
 #include <errno.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #define BATCH 64
 #define MAX_INPUT (1 << 20)
-
-static void die(const char *what)
-{
-	fprintf(stderr, "rawflood: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static double now(void)
 {
@@ -39,7 +33,7 @@ static int open_socket(const char *device)
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
 	if (!at.sll_ifindex || fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)))
-		die(device);
+		err(1, "%s", device);
 	return fd;
 }
 
@@ -65,13 +59,13 @@ int main(int argc, char **argv)
 	int fd, done;
 
 	if (argc < 3 || argc > 5)
-		die("usage: rawflood DEV SECONDS [RATE [SIZE]] <FRAMES");
+		errx(1, "usage: rawflood DEV SECONDS [RATE [SIZE]] <FRAMES");
 	seconds = atof(argv[2]);
 	rate = argc > 3 ? atof(argv[3]) : 0;
 	length = fread(input, 1, sizeof(input), stdin);
 	size = argc > 4 ? (size_t)atoi(argv[4]) : length;
 	if (!size || size > length)
-		die("no frame");
+		err(1, "no frame");
 	fd = open_socket(argv[1]);
 	for (int i = 0; i < BATCH; i++)
 		messages[i].msg_hdr = (struct msghdr){ .msg_iov = &parts[i], .msg_iovlen = 1 };
@@ -81,7 +75,7 @@ int main(int argc, char **argv)
 				(struct iovec){ input + (sent + i) % (length / size) * size, size };
 		done = sendmmsg(fd, messages, BATCH, 0);
 		if (done < 0 && errno != ENOBUFS && errno != EAGAIN)
-			die("sendmmsg");
+			err(1, "sendmmsg");
 		if (rate > 0)
 			pace(began, sent, rate);
 	}

@@ -6,6 +6,7 @@
  * reached or at SIGTERM. Both ends are on one machine, so numbers are in host order.
  */
 #include <arpa/inet.h>
+#include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <netdb.h>
@@ -72,12 +73,6 @@ static void on_signal(int number)
 	stopped = 1;
 }
 
-static void die(const char *what)
-{
-	fprintf(stderr, "udpseq: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -121,16 +116,16 @@ static int flow_socket(const struct options *options, uint32_t flow)
 	int one = 1, fd = socket(source.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		die("socket");
+		err(1, "socket");
 	if (options->priority &&
 	    setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &options->priority, sizeof(options->priority)))
-		die("SO_PRIORITY");
+		err(1, "SO_PRIORITY");
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	set_port(&source, options->source_port + flow);
 	if (bind(fd, (struct sockaddr *)&source, options->address_size))
-		die("bind");
+		err(1, "bind");
 	if (connect(fd, (const struct sockaddr *)&options->address, options->address_size))
-		die("connect");
+		err(1, "connect");
 	return fd;
 }
 
@@ -190,10 +185,10 @@ static int receiving_socket(const struct options *options)
 	int size = 64 << 20, fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		die("socket");
+		err(1, "socket");
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	if (bind(fd, (struct sockaddr *)&any, sizeof(any)))
-		die("bind");
+		err(1, "bind");
 	return fd;
 }
 
@@ -361,7 +356,7 @@ static void prepare(const struct options *options)
 	CPU_ZERO(&cpus);
 	CPU_SET(options->cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		die("sched_setaffinity");
+		err(1, "sched_setaffinity");
 }
 
 int main(int argc, char **argv)

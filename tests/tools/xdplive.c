@@ -11,6 +11,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <error.h>
 #include <linux/bpf.h>
 #include <net/if.h>
 #include <stdint.h>
@@ -23,12 +24,6 @@
 #define UDP_SOURCE 34
 #define BATCH 64
 #define FRAMES_AT_ONCE (1u << 20)
-
-static void die(const char *what, int code)
-{
-	fprintf(stderr, "xdplive: %s: %s\n", what, strerror(code));
-	exit(1);
-}
 
 static struct bpf_insn op(uint8_t code, uint8_t dst, uint8_t src, int16_t off, int32_t imm)
 {
@@ -65,7 +60,7 @@ static int load(int map_fd, uint32_t flows)
 	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "xdplive", "GPL", code,
 			   sizeof(code) / sizeof(code[0]), &options);
 	if (fd < 0)
-		die("program", -fd);
+		error(1, -fd, "program");
 	return fd;
 }
 
@@ -76,14 +71,14 @@ static int devmap_to(const char *device)
 	int fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "xdplive", 4, 4, 1, &options), r;
 
 	if (fd < 0)
-		die("devmap", -fd);
+		error(1, -fd, "devmap");
 	if (!strcmp(device, "-"))
 		return fd;
 	if (!ifindex)
-		die(device, errno);
+		error(1, errno, "%s", device);
 	r = bpf_map_update_elem(fd, &key, &ifindex, 0);
 	if (r < 0)
-		die("devmap entry", -r);
+		error(1, -r, "devmap entry");
 	return fd;
 }
 
@@ -108,7 +103,7 @@ static void run(int program_fd, uint32_t ifindex, uint32_t count)
 	int r = bpf_prog_test_run_opts(program_fd, &options);
 
 	if (r < 0)
-		die("run", -r);
+		error(1, -r, "run");
 }
 
 int main(int argc, char **argv)
@@ -119,13 +114,13 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 4 || argc > 5 || !count || !flows || flows & (flows - 1))
-		die("usage: xdplive FROM TO COUNT [FLOWS]", EINVAL);
+		error(1, 0, "usage: xdplive FROM TO COUNT [FLOWS]");
 	ifindex = if_nametoindex(argv[1]);
 	if (!ifindex)
-		die(argv[1], errno);
+		error(1, errno, "%s", argv[1]);
 	fd = strchr(argv[2], '/') ? bpf_obj_get(argv[2]) : load(devmap_to(argv[2]), flows);
 	if (fd < 0)
-		die(argv[2], errno);
+		error(1, errno, "%s", argv[2]);
 	began = now_ns();
 	for (uint32_t left = count; left;) {
 		uint32_t part = left < FRAMES_AT_ONCE ? left : FRAMES_AT_ONCE;

@@ -10,6 +10,7 @@
  * way then.
  */
 #include <arpa/inet.h>
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_ether.h>
@@ -70,12 +71,6 @@ struct receiver {
 };
 
 static struct headers headers;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "xskblast: %s\n", what);
-	exit(1);
-}
 
 static void make_headers(__u32 size)
 {
@@ -152,7 +147,7 @@ static void open_bond(struct sender *sender, const char *bond)
 	char why[XBOND_XSK_WHY_SIZE];
 
 	if (xbond_xsk_open(&sender->xsk, bond, &options, why))
-		die(why);
+		errx(1, "%s", why);
 	sender->send = send_by_bond;
 }
 
@@ -188,7 +183,7 @@ static void open_device(struct sender *sender, const char *device, int receives)
 	sender->memory = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (sender->memory == MAP_FAILED)
-		die(strerror(errno));
+		err(1, NULL);
 	/* the socket of a process that has ended lives a little longer */
 	for (int try = 0; r == -EBUSY && try < OPEN_TRIES; try++) {
 		if (try)
@@ -196,7 +191,7 @@ static void open_device(struct sender *sender, const char *device, int receives)
 		r = open_socket(sender, device, receives);
 	}
 	if (r)
-		die(strerror(-r));
+		errx(1, "%s", strerror(-r));
 	for (__u32 frame = 0; frame < FRAMES; frame++)
 		sender->free[sender->free_count++] = (__u64)frame * XBOND_XSK_FRAME_SIZE;
 	sender->send = send_by_device;
@@ -262,7 +257,7 @@ static void open_receiver(struct receiver *receiver, const char *kind, const cha
 	if (!strcmp(kind, "bond")) {
 		receiver->receive = receive_by_bond;
 		if (xbond_xsk_open(&receiver->xsk, name, &options, why))
-			die(why);
+			errx(1, "%s", why);
 	} else if (!strcmp(kind, "device")) {
 		receiver->receive = receive_by_device;
 		open_device(&receiver->device, name, 1);
@@ -271,7 +266,7 @@ static void open_receiver(struct receiver *receiver, const char *kind, const cha
 		receiver->receive = receive_by_socket;
 		receiver->fd = socket(AF_INET, SOCK_DGRAM, 0);
 		if (bind(receiver->fd, (const struct sockaddr *)&any, sizeof(any)))
-			die(strerror(errno));
+			err(1, NULL);
 	}
 }
 
@@ -282,7 +277,7 @@ static int open_sources(struct sender *sources, const char *namespace, char **de
 	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 
 	if (there < 0 || setns(there, CLONE_NEWNET))
-		die(strerror(errno));
+		err(1, NULL);
 	for (int i = 0; i < count && i < MOST_DEVICES; i++)
 		open_device(&sources[i], devices[i], 0);
 	setns(here, CLONE_NEWNET);
@@ -323,7 +318,7 @@ static unsigned long long receive_until(double end, struct receiver *receiver,
 			received += (unsigned long long)came;
 	}
 	if (received < sent / 100 * 99)
-		die("frames were lost");
+		errx(1, "frames were lost");
 	return received;
 }
 
@@ -360,7 +355,7 @@ int main(int argc, char **argv)
 	frames = count ? receive_until(end, &receiver, sources, count, size)
 		       : send_until(end, &sender, size);
 	if (!frames)
-		die("nothing was sent");
+		errx(1, "nothing was sent");
 	if (receiver.device.socket)
 		xsk_socket__delete(receiver.device.socket); /* its program would stay */
 	printf("{\"packets\": %llu, \"ns_per_packet\": %.2f}\n", frames,
