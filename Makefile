@@ -434,11 +434,13 @@ html:
 	$(Q)$(MAKE) $(PARALLEL) $(manuals)
 	$(Q)packaging/site/build $(B)/html $(manuals)
 
-## report-nfs: one file by NFS over two links, in the emulated machine
+## report-nfs: one file by NFS over two links of MBIT=10 Mbit/s, in the emulated machine, whose clock follows executed instructions
+MBIT ?= 10
 report-nfs: deps-test
 	$(Q)packaging/deps vm nfs
 	$(Q)$(MAKE) $(PARALLEL) all $(tools)
-	$(Q)tests/vm/nfs
+	$(Q)VM_STEADY=1 VM_SMP=1 VM_LIMIT=$${VM_LIMIT:-840} \
+		tests/vm/vm $${VM_KERNELS:-6.12} /usr/bin/python3 -m tests.report.nfs $(MBIT)
 
 ## fields: writes what is made from tables of fields and keys: definitions of schemas in docs/json, lists in manuals and pages
 fields: $(B)/tools/fields $(B)/bondctl
