@@ -151,8 +151,8 @@ static void buckets_give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKE
  * A surplus above the upper bound goes first. Otherwise a slot that gives down to its lower bound
  * would get some back.
  */
-static void buckets_level(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
-			  const uint32_t weight[XBOND_MAX_SLAVES])
+void buckets_level(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+		   const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	struct share share = { 0 };
 	uint64_t total = buckets_total_of(weight);
@@ -164,11 +164,6 @@ static void buckets_level(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 	buckets_give_ownerless(&share, bucket, weight);
 	buckets_give_surplus(&share, bucket, home, weight, share.most);
 	buckets_give_surplus(&share, bucket, home, weight, share.least);
-}
-
-void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
-{
-	buckets_level(bucket, NULL, weight);
 }
 
 /* A bucket whose home is not new goes there, if it is usable. The others go only if they must. */

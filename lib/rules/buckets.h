@@ -35,9 +35,11 @@ void weights_of(const struct pins *pins, uint64_t owners,
  * Resilient and weighted. Moves only as many buckets as are needed to give every slot with a weight
  * its share (within one bucket), and every bucket of a slot without a weight. bucket[] holds the
  * present table (XBOND_NO_SLOT: nobody owns the bucket) and becomes the new one. If no slot has a
- * weight, nothing changes.
+ * weight, nothing changes. home: a bucket whose home slot has a weight stays; NULL: none has a
+ * home.
  */
-void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES]);
+void buckets_level(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+		   const uint32_t weight[XBOND_MAX_SLAVES]);
 
 /*
  * The same for slaves that come and go. home[]: the table that would hold if every member worked,

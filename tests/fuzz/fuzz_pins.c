@@ -17,7 +17,7 @@ static void pins_share_out(const struct pins *pins)
 	pins_will_write(offsetof(struct world, buckets), sizeof(found.buckets));
 	weights_of(pins, pins->table->tx_mask, member_weight, weight);
 	buckets_assign(pins->buckets->bucket[0], pins->buckets->home, member_weight, weight);
-	buckets_rebalance(pins->buckets->bucket[1], weight);
+	buckets_level(pins->buckets->bucket[1], NULL, weight);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		owners |= weight[slot] ? slots_bit(slot) : 0;
 	for (unsigned int bucket = 0; bucket < XBOND_BUCKETS; bucket++)

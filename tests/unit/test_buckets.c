@@ -41,7 +41,7 @@ static int share_of(unsigned int slot)
 static void rebalance(const uint32_t *weight)
 {
 	memcpy(before, table, sizeof(table));
-	buckets_rebalance(table, weight);
+	buckets_level(table, NULL, weight);
 }
 
 /* Buckets that went from one slot to another, neither of them `slot`. */
