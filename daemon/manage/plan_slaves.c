@@ -356,26 +356,13 @@ static bool plan_slaves_awaits(const struct awaited *awaited, const struct confi
 	return true;
 }
 
-static bool plan_slaves_is_wanted(const struct plan_slaves *slaves, const struct awaited *awaited)
+/* Whether it is one of those: a slave that is added because it is there is no longer awaited. */
+static bool plan_slaves_have(const struct plan_slaves *slaves, const struct awaited *awaited)
 {
 	char one[MAC_FORMAT_SIZE], other[MAC_FORMAT_SIZE];
 
 	for (size_t i = 0; i < slaves->count; i++)
-		if (!slaves->list[i].is_there &&
-		    !strcmp(config_slave_name(slaves->list[i].config, one),
-			    config_slave_name(&awaited->slave, other)))
-			return true;
-	return false;
-}
-
-/* A slave that is there is added, which ends the waiting for it. */
-static bool plan_slaves_is_added(const struct plan_slaves *slaves, const struct awaited *awaited)
-{
-	char one[MAC_FORMAT_SIZE], other[MAC_FORMAT_SIZE];
-
-	for (size_t i = 0; i < slaves->count; i++)
-		if (slaves->list[i].is_there &&
-		    !strcmp(config_slave_name(slaves->list[i].config, one),
+		if (!strcmp(config_slave_name(slaves->list[i].config, one),
 			    config_slave_name(&awaited->slave, other)))
 			return true;
 	return false;
@@ -389,8 +376,7 @@ static void plan_slaves_forget(struct bond *bond, const struct plan_slaves *slav
 
 	for (const struct awaited *awaited = bond->daemon->awaited; awaited;
 	     awaited = awaited->next) {
-		if (awaited->bond != bond || awaited->added ||
-		    plan_slaves_is_wanted(slaves, awaited) || plan_slaves_is_added(slaves, awaited))
+		if (awaited->bond != bond || awaited->added || plan_slaves_have(slaves, awaited))
 			continue;
 		if (!step)
 			step = plan_add(plan, PLAN_FORGET);
