@@ -80,20 +80,6 @@ int handover_find_old(const struct handover *plan, size_t index, struct link_inf
 	return plan_is_old(plan, device, ret_link) ? 0 : -ENODEV;
 }
 
-json_t *handover_options(const struct option_set *set)
-{
-	char text[OPTION_TEXT_SIZE];
-	json_t *options = json_object();
-
-	for (int id = 0; id < OPT_COUNT; id++) {
-		if (!set->given[id])
-			continue;
-		option_format(option_at(id), &set->value[id], text, sizeof(text));
-		json_object_set_new(options, option_at(id)->name, name_to_json(text));
-	}
-	return options;
-}
-
 struct netconf_device *handover_pairs(const struct handover *plan, bool back)
 {
 	struct netconf_device *pairs = memory_need(calloc(plan->device_count, sizeof(*pairs)));

@@ -83,8 +83,6 @@ static inline const char *handover_name(const struct handover *plan)
  * is another.
  */
 int handover_find_old(const struct handover *plan, size_t index, struct link_info *ret_link);
-/* The given options as {NAME: TEXT}: a new reference. */
-json_t *handover_options(const struct option_set *set);
 /* The pairs for netconf_apply(): to the new devices, or, with `back`, to the old ones themselves.
  */
 struct netconf_device *handover_pairs(const struct handover *plan, bool back);

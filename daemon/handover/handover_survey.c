@@ -12,6 +12,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "network/bonding.h"
 #include "network/link.h"
+#include "options/names.h"
 #include "options/values.h"
 
 int handover_check_master(const struct link_list *links, const struct link_info *link,
@@ -111,7 +112,7 @@ static int survey_read_slave(struct handover *plan, struct handover_slave *slave
 	if (r)
 		return r;
 	json_decref(slave->options);
-	slave->options = handover_options(&ret_now->options);
+	slave->options = option_set_to_json(&ret_now->options, name_to_json);
 	return 0;
 }
 
@@ -206,7 +207,7 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 		options.given[id] &= wanted.given[id] ||
 				     option_is_of_mode(option_at(id), option_set_mode(&options, 0));
 	json_decref(plan->options);
-	plan->options = handover_options(&options);
+	plan->options = option_set_to_json(&options, name_to_json);
 	return 0;
 }
 
@@ -309,7 +310,7 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 				    !option_is_default(option_at(id), &options.value[id]);
 	}
 	json_decref(slave->options);
-	slave->options = handover_options(&options);
+	slave->options = option_set_to_json(&options, name_to_json);
 	slave->port = slot + 1;
 	slave->has_link = now->link == XBOND_LINK_UP;
 	slave->is_down = link_is_down(&plan->daemon->nl, slave->ifindex);
@@ -337,7 +338,7 @@ static int survey_xbond(struct handover *plan, const struct link_info *link, con
 	if (r)
 		return r;
 	json_decref(plan->options);
-	plan->options = handover_options(&options);
+	plan->options = option_set_to_json(&options, name_to_json);
 	bond_for_each_member (bond, slot)
 		survey_xbond_slave(plan, bond, slot);
 	return 0;

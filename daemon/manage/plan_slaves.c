@@ -59,20 +59,6 @@ static void plan_step_say(FILE *text, const struct plan_step *step, const char *
 	}
 }
 
-static json_t *plan_step_options(const struct plan_step *step)
-{
-	json_t *options = json_object();
-	char value[OPTION_TEXT_SIZE];
-
-	for (int id = 0; id < OPT_COUNT; id++) {
-		if (!step->options.given[id])
-			continue;
-		option_format(option_at(id), &step->options.value[id], value, sizeof(value));
-		json_object_set_new(options, option_at(id)->name, json_value_text(value));
-	}
-	return options;
-}
-
 json_t *plan_step_json(const struct plan_step *step, const char *bond)
 {
 	json_t *slaves = json_array();
@@ -86,7 +72,8 @@ json_t *plan_step_json(const struct plan_step *step, const char *bond)
 	plan_step_say(text, step, bond);
 	fclose(text);
 	json = json_pack("{s:s, s:o, s:o, s:o}", "action", plan_actions[step->action].name,
-			 "slaves", slaves, "options", plan_step_options(step), "text",
+			 "slaves", slaves, "options",
+			 option_set_to_json(&step->options, json_value_text), "text",
 			 json_value_text(said));
 	free(said);
 	return json;

@@ -199,6 +199,20 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 	return 0;
 }
 
+json_t *option_set_to_json(const struct option_set *set, json_t *(*json_of)(const char *text))
+{
+	char text[OPTION_TEXT_SIZE];
+	json_t *options = json_object();
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!set->given[id])
+			continue;
+		option_format(option_at(id), &set->value[id], text, sizeof(text));
+		json_object_set_new(options, option_at(id)->name, json_of(text));
+	}
+	return options;
+}
+
 uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise)
 {
 	return set->given[OPT_MODE] ? set->value[OPT_MODE].number : otherwise;

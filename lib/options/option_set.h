@@ -27,6 +27,11 @@ const struct option_spec *option_set_other_name(const struct option_spec *option
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);
+/*
+ * The given ones as such an object; a new reference. json_of: what a text becomes,
+ * json_value_text() or name_to_json().
+ */
+json_t *option_set_to_json(const struct option_set *set, json_t *(*json_of)(const char *text));
 /* The mode that the set asks for, or `otherwise` if it asks for none. */
 uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise);
 /* Every given one may be set in the mode that the set asks for, or in this one. */
