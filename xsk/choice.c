@@ -2,7 +2,6 @@
 #include "xsk/choice.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /*
  * What the worker of bpf/choose.h reads when it runs in user space: the same maps, mapped into
@@ -65,15 +64,8 @@ static inline void losses_tell(__u64 lost)
 }
 
 /* The kernel's helpers. */
-static inline __u64 worker_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
-#define bpf_ktime_get_ns worker_time_ns
-#define bpf_ktime_get_coarse_ns worker_time_ns
+#define bpf_ktime_get_ns choice_time_ns
+#define bpf_ktime_get_coarse_ns choice_time_ns
 
 /* xorshift, by G. Marsaglia. */
 static inline __u32 worker_random(void)

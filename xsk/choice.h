@@ -7,6 +7,7 @@
 #define XBOND_XSK_CHOICE_H
 
 #include <linux/types.h>
+#include <time.h>
 
 #include "bpf/abi.h"
 
@@ -63,6 +64,15 @@ static inline int choice_is_current(const struct choice *choice)
 static inline __u32 choice_ifindex(const struct choice *choice, __u32 slot)
 {
 	return __atomic_load_n(&choice->table->ifindex[slot], __ATOMIC_RELAXED);
+}
+
+/* CLOCK_MONOTONIC, as bpf_ktime_get_ns(). */
+static inline __u64 choice_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
 }
 
 /* Does the bond receive what comes by this slot, as its programs decide? */

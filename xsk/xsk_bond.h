@@ -4,7 +4,6 @@
 #define XBOND_XSK_XSK_BOND_H
 
 #include <poll.h>
-#include <time.h>
 
 #include "bpf/slots.h"
 #include "xbond/loader.h"
@@ -68,14 +67,6 @@ struct xbond_xsk {
 	struct xbond_xsk_counts counts;
 	struct xbond_counters batch[XBOND_MAX_SLAVES]; /* not added to the bond's yet */
 };
-
-static inline __u64 xsk_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
 
 /* Half of the area may be with the kernel for receiving. */
 static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)

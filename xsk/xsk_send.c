@@ -178,7 +178,7 @@ static __u64 xsk_take_back(struct xbond_xsk *xsk, __u32 slot)
 
 void xsk_rescue(struct xbond_xsk *xsk)
 {
-	__u64 now_ns = xsk_time_ns(), touched = 0;
+	__u64 now_ns = choice_time_ns(), touched = 0;
 
 	if (now_ns < xsk->still_ns)
 		return;

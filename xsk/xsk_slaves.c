@@ -226,7 +226,7 @@ static void xsk_look(struct xbond_xsk *xsk)
 void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
 {
 	xsk->choice.up &= ~slots_bit(slot);
-	xsk->look_ns = xsk_time_ns() + XSK_LOOK_NS;
+	xsk->look_ns = choice_time_ns() + XSK_LOOK_NS;
 	if (!stuck)
 		return;
 	xsk_close_sockets(xsk, slot);
@@ -247,7 +247,7 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 		if (!~xsk->choice.up && !xsk->waiting)
 			return 0;
 	}
-	now_ns = xsk_time_ns();
+	now_ns = choice_time_ns();
 	if (now_ns < xsk->look_ns)
 		return choice_is_current(&xsk->choice) ? 0 : -ENOENT;
 	xsk->look_ns = now_ns + XSK_LOOK_NS;
