@@ -13,7 +13,6 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/pins_keep.h"
 #include "daemon/dataplane/dataplane_pins.h"
 
 #define SLOT 2
