@@ -328,16 +328,6 @@ static void show_empty_line(void)
 	putchar('\n');
 }
 
-static void show_text(const struct seen *seen)
-{
-	text_bond(seen);
-}
-
-static void show_text_details(const struct seen *seen)
-{
-	text_details_bond(seen);
-}
-
 static void show_text_proc(const struct seen *seen)
 {
 	proc_print(seen->view);
@@ -353,9 +343,9 @@ static void show_text_list(const struct seen *seen)
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { &sight_show, show_empty_line, SHOW_NONE, show_text };
+static const struct look look_show = { &sight_show, show_empty_line, SHOW_NONE, text_bond };
 static const struct look look_details = { &sight_show, show_empty_line, SHOW_NONE,
-					  show_text_details };
+					  text_details_bond };
 static const struct look look_proc = { &sight_known, NULL, NULL, show_text_proc };
 static const struct look look_stats = { &sight_stats, show_empty_line, SHOW_NONE, show_text_stats };
 static const struct look look_list = { &sight_list, NULL, NULL, show_text_list };

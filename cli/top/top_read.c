@@ -399,11 +399,6 @@ void top_close(struct top *top)
 
 /* What is wrong with a bond. */
 
-static void top_problems_add(json_t *lines, json_t *line)
-{
-	json_array_append_new(lines, line);
-}
-
 static void top_problems_add_drop(json_t *lines, const struct top_slave *slave,
 				  enum xbond_drop reason)
 {
@@ -411,8 +406,9 @@ static void top_problems_add_drop(json_t *lines, const struct top_slave *slave,
 	char rate[TOP_NUMBER_SIZE];
 
 	top_cells_rate(rate, slave->drops.rate[reason]);
-	top_problems_add(lines, json_sprintf("%s: drops %s packets/s: %s", json_string_value(name),
-					     rate, drops_words(reason)));
+	json_array_append_new(lines,
+			      json_sprintf("%s: drops %s packets/s: %s", json_string_value(name),
+					   rate, drops_words(reason)));
 	json_decref(name);
 }
 
@@ -429,7 +425,7 @@ json_t *top_problems(const struct top_bond *bond)
 	json_t *lines = json_array();
 
 	if (bond->error.text[0]) {
-		top_problems_add(lines, json_string(bond->error.text));
+		json_array_append_new(lines, json_string(bond->error.text));
 		return lines;
 	}
 	json_array_extend(lines, bond->problems);
