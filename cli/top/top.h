@@ -218,8 +218,11 @@ void top_line_clear(struct top_line *line);
  * shown become '?', so the text may come from outside.
  */
 void top_line_add(struct top_line *line, const char *text, unsigned int cells, bool right);
-/* Appends the text in as many cells as it takes, at most `cells` of them. */
-void top_line_add_some(struct top_line *line, const char *text, unsigned int cells);
+/*
+ * Appends the text in as many cells as it takes, at most `cells` of them. Returns how many. line:
+ * NULL to count only.
+ */
+unsigned int top_line_add_some(struct top_line *line, const char *text, unsigned int cells);
 
 /*
  * Appends as many whole words as fit, or a part of the first one if that is longer. Returns what is

@@ -42,8 +42,7 @@ static size_t top_line_next(const char *text, int *ret_width)
 	return length;
 }
 
-/* Appends what fits; returns the cells that it takes. line: NULL only counts. */
-static unsigned int top_line_text(struct top_line *line, const char *text, unsigned int cells)
+unsigned int top_line_add_some(struct top_line *line, const char *text, unsigned int cells)
 {
 	unsigned int used = 0;
 
@@ -65,18 +64,13 @@ static unsigned int top_line_text(struct top_line *line, const char *text, unsig
 
 void top_line_add(struct top_line *line, const char *text, unsigned int cells, bool right)
 {
-	unsigned int used = top_line_text(NULL, text, cells);
+	unsigned int used = top_line_add_some(NULL, text, cells);
 
 	if (right)
 		top_line_fill(line, cells - used);
-	top_line_text(line, text, cells);
+	top_line_add_some(line, text, cells);
 	if (!right)
 		top_line_fill(line, cells - used);
-}
-
-void top_line_add_some(struct top_line *line, const char *text, unsigned int cells)
-{
-	top_line_text(line, text, cells);
 }
 
 /* How many bytes fit, and how many of them are whole words. */
@@ -109,7 +103,7 @@ const char *top_line_add_words(struct top_line *line, const char *text, unsigned
 	if (!words)
 		words = fit ? fit : strlen(text);
 	snprintf(part, sizeof(part), "%.*s", (int)words, text);
-	top_line_text(line, part, cells);
+	top_line_add_some(line, part, cells);
 	text += words;
 	return text + strspn(text, " ");
 }
