@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/import/ifupdown.h"
 #include "cli/import/import.h"
@@ -187,7 +188,7 @@ static const char *ifupdown_ovs_extra(struct import *import, const struct ifupdo
 			at = -1, of_port = true;
 		else if (at < 3)
 			of_port = (at == 0 && !strcmp(word, "set")) ||
-				  (of_port && at == 1 && import_same(word, "port")) ||
+				  (of_port && at == 1 && !strcasecmp(word, "port")) ||
 				  (of_port && at == 2 &&
 				   (!strcmp(word, stanza->name) || !strcmp(word, "${IFACE}") ||
 				    !strcmp(word, "$IFACE")));

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -261,11 +260,6 @@ char *import_next_word(char **text, const char *separators)
 	if (**text)
 		*(*text)++ = '\0';
 	return word;
-}
-
-bool import_same(const char *text, const char *word)
-{
-	return !strcasecmp(text, word);
 }
 
 bool import_is_among(const char *text, const char *const *words)

@@ -78,8 +78,6 @@ char *import_next_line(struct import *import, struct import_lines *lines);
 char *import_strip(char *text);
 /* Cuts the next word off *text; NULL behind the last one. Changes the text. */
 char *import_next_word(char **text, const char *separators);
-/* Whether the text is this word, whatever the case of its letters. */
-bool import_same(const char *text, const char *word);
 /* Whether it is one of these words; NULL is behind the last one. */
 bool import_is_among(const char *text, const char *const *words);
 #define import_is_one_of(text, ...) \

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/import/import.h"
 #include "cli/import/import_files.h"
@@ -19,10 +20,10 @@ const char *import_switch(struct import *import, const char *value)
 
 	(void)import;
 	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
-		if (import_same(value, on[i]))
+		if (!strcasecmp(value, on[i]))
 			return "on";
 	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
-		if (import_same(value, off[i]))
+		if (!strcasecmp(value, off[i]))
 			return "off";
 	return NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/import/import.h"
 #include "cli/import/import_files.h"
@@ -44,7 +45,7 @@ static bool networkd_match_word(struct import *import, const char *word, size_t 
 	if (length >= sizeof(text))
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)length, word);
-	return is_mac ? import_same(import_mac(import, text), device) : !fnmatch(text, device, 0);
+	return is_mac ? !strcasecmp(import_mac(import, text), device) : !fnmatch(text, device, 0);
 }
 
 static enum networkd_answer networkd_match_list(struct import *import, const char *list,
