@@ -8,11 +8,12 @@ import time
 from .bed import lab, make_bond, quiet_for, wait_for  # first: it sets the path
 
 # pylint: disable=wrong-import-order
+from namespace import memory_kb
 from targets import arp
 from traffic import Capture, send_frames
 # pylint: enable=wrong-import-order
 
-from .daemon_cost import idle_percent, resident_mb
+from .daemon_cost import idle_percent
 from .detection import TxMask
 from .lacp import LATE, bond_up, off_time
 from .rows import Row
@@ -69,7 +70,7 @@ def lacp_rows(scale, bonds, slaves):
             lambda: carrying(near) == carrying(far) == len(links), "all ports", 120)), "s")
         quiet_for(3, "the hold-back of carrier messages, and the exchange of LACPDUs, end")
         yield Row(f"{what}: CPU", idle_percent(near.bondd.pid, scale.idle_seconds), "percent")
-        yield Row(f"{what}: resident", resident_mb(near.bondd.pid), "MB")
+        yield Row(f"{what}: resident", memory_kb(near.bondd.pid) / 1024, "MB")
         for which, words in (("one", ("bond0",)), ("all", ())):
             yield Row(f"{what}: show -j {which}", 1000 * statistics.median(
                 seconds_of(lambda words=words: near.ctl("-j", "show", *words))
@@ -122,7 +123,7 @@ def client_rows(scale, clients):
             lambda: all_known(near, clients), lambda: f"clients, not {known(near)}", 120)), "s")
         quiet_for(3, "what follows ends")
         yield Row(f"{what}: CPU", idle_percent(near.bondd.pid, scale.idle_seconds), "percent")
-        yield Row(f"{what}: resident", resident_mb(near.bondd.pid), "MB")
+        yield Row(f"{what}: resident", memory_kb(near.bondd.pid) / 1024, "MB")
         mask = TxMask(near)
         assert mask.has(1)
         near.far.ip("link", "set", near.links[1], "down")
