@@ -137,6 +137,7 @@ static void watch_on_link(const struct link_info *link, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
+	daemon_forget_links(daemon);
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
 		watch_take_link(bond, link, gone);
@@ -220,6 +221,7 @@ static void watch_on_resync(void *arg)
 	struct daemon *daemon = arg;
 
 	log_info("messages of the kernel about devices were lost; bondd reads all devices again");
+	daemon_forget_links(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->due.read = true;
 	watch_sync_all_soon(daemon);
@@ -331,8 +333,10 @@ static int watch_on_settle(sd_event_source *source, void *arg)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		more |= bond_is_ready(bond) && parts_settle(bond, end_ns);
 	burst_end(daemon);
-	if (!more)
+	if (!more) {
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		daemon_forget_links(daemon);
+	}
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "bpf/slots.h"
 #include "common/mode.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "rules/link_state.h"
 
@@ -83,4 +84,20 @@ const char *bond_link_why(const struct bond *bond, unsigned int slot)
 	uint32_t refusing = bond_link_refusing(bond, slot);
 
 	return refusing ? monitor_finding((enum xbond_monitor)__builtin_ctz(refusing)) : NULL;
+}
+
+const struct link_list *daemon_links(struct daemon *daemon)
+{
+	if (!daemon->links_are_read) {
+		daemon_forget_links(daemon);
+		daemon->links_are_read = !link_list_read(&daemon->nl, &daemon->links);
+	}
+	return daemon->links_are_read ? &daemon->links : NULL;
+}
+
+void daemon_forget_links(struct daemon *daemon)
+{
+	link_list_free(&daemon->links);
+	daemon->links = (struct link_list){ 0 };
+	daemon->links_are_read = false;
 }

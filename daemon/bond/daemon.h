@@ -51,7 +51,16 @@ struct daemon {
 	bool in_burst;	       /* burst_begin() */
 	uint64_t caught_up_ns; /* the last time when no message of the kernel was waiting */
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
+	struct link_list links;	 /* daemon_links() */
+	bool links_are_read;
 };
+
+/*
+ * All devices of this namespace; NULL: they cannot be read. One answer serves all bonds that settle
+ * one after another, until a device changes or they have settled.
+ */
+const struct link_list *daemon_links(struct daemon *daemon);
+void daemon_forget_links(struct daemon *daemon);
 
 static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)
 {

@@ -39,10 +39,8 @@ bool own_vlans_is_one(const struct link_info *link, int slave_ifindex)
 	       link->vlan_id < XBOND_VLANS && !vlan_filter_is_opener(link, slave_ifindex);
 }
 
-static void own_vlans_see(const struct link_info *link, void *arg)
+static void own_vlans_see(const struct link_info *link, struct own_vlans_seen *seen)
 {
-	struct own_vlans_seen *seen = arg;
-
 	slots_for_each (seen->slots, slot)
 		if (own_vlans_is_one(link, (int)bond_slave(seen->bond, slot)->ifindex))
 			seen->vlan[slot][link->vlan_id / 64] |= 1ULL << link->vlan_id % 64;
@@ -83,8 +81,11 @@ static void own_vlans_publish(struct bond *bond, unsigned int slot, const uint64
 static void own_vlans_read(struct bond *bond, uint64_t slots)
 {
 	struct own_vlans_seen seen = { .bond = bond, .slots = slots };
-	bool unread = slots && link_visit(&bond->daemon->nl, -1, own_vlans_see, &seen);
+	const struct link_list *links = slots ? daemon_links(bond->daemon) : NULL;
+	bool unread = slots && !links;
 
+	for (size_t i = 0; links && i < links->count; i++)
+		own_vlans_see(&links->link[i], &seen);
 	slots_for_each (slots, slot) {
 		struct own_vlans_member *member = own_vlans_member(bond, slot);
 
@@ -98,6 +99,7 @@ static void own_vlans_read(struct bond *bond, uint64_t slots)
 static int own_vlans_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	(void)err;
+	daemon_forget_links(bond->daemon); /* messages of what has changed may not have been read */
 	own_vlans_read(bond, slots_bit(slot));
 	return 0;
 }

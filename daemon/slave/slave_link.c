@@ -200,12 +200,15 @@ static int slow_restore(struct bond *bond, unsigned int slot, const struct place
 	return r && r != -ENOENT ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }
 
-/* A device that was in another namespace for a while has lost it. */
+/*
+ * A device that was in another namespace for a while has lost it. Where it is still, nothing
+ * changes; asking first would mean to read the lists of all devices.
+ */
 static bool slow_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	(void)news;
 	if (slot != PART_BOND && link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW)
-		slow_enslave(bond, slot, NULL);
+		multicast_add((int)bond_slave(bond, slot)->ifindex, multicast_slow_protocols);
 	return false;
 }
 

@@ -137,13 +137,11 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 /* slot: a member, or PART_BOND for all of them. */
 static void trouble_look_at_uppers(struct bond *bond, unsigned int slot)
 {
-	struct link_list links;
+	const struct link_list *links = daemon_links(bond->daemon);
 
-	if (!link_list_read(&bond->daemon->nl, &links))
-		bond_for_each_member (bond, each)
-			if (slot == PART_BOND || slot == each)
-				trouble_look_for_uppers(bond, each, &links);
-	link_list_free(&links);
+	bond_for_each_member (bond, each)
+		if (links && (slot == PART_BOND || slot == each))
+			trouble_look_for_uppers(bond, each, links);
 }
 
 /*
