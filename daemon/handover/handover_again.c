@@ -6,15 +6,24 @@
 #include "daemon/handover/handover_plan.h"
 #include "network/link.h"
 
-/* A kernel bond without slaves takes another one by itself, and a team what teamd wants. */
-static bool again_has_own_mac(struct handover *plan)
+/*
+ * A kernel bond without slaves takes another address by itself, and forgets its neighbours by that.
+ */
+static bool again_is_empty(struct handover *plan)
 {
-	if (plan->kind != HANDOVER_TAKEOVER)
-		return true;
+	if (plan->kind != HANDOVER_TAKEOVER || !strcmp(plan->old_kind, "team"))
+		return false;
 	for (size_t i = 0; i < plan->slave_count; i++)
 		if (plan->old_side->has(plan, plan->devices[0].old, &plan->slaves[i]))
-			return strcmp(plan->old_kind, "team");
-	return false;
+			return false;
+	return true;
+}
+
+/* A team has the address that teamd wants. */
+static bool again_has_own_mac(struct handover *plan)
+{
+	return plan->kind != HANDOVER_TAKEOVER ||
+	       (strcmp(plan->old_kind, "team") && !again_is_empty(plan));
 }
 
 /* They have their names again, if nobody else has them. */
@@ -76,7 +85,7 @@ int handover_survey_now(struct handover *plan, struct err *err)
 {
 	int r = again_take_devices(plan, err);
 
-	if (!r)
+	if (!r && !again_is_empty(plan))
 		r = handover_survey_conf(plan, err);
 	if (r)
 		return r;

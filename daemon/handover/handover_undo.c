@@ -197,15 +197,6 @@ static int undo_orphan(struct handover *plan, struct err *err)
 		       handover_name(plan));
 }
 
-/*
- * A kernel bond without slaves has another address, and by that no neighbours. What it had before
- * counts then.
- */
-static bool undo_may_look(const struct handover *plan)
-{
-	return plan->kind != HANDOVER_TAKEOVER || plan->slave_count > 1;
-}
-
 int handover_undo(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
@@ -218,7 +209,7 @@ int handover_undo(struct handover *plan, struct err *err)
 		return err_set(err, -r, "the kernel does not say whether %s is there: %s",
 			       handover_name(plan), strerror(-r));
 	undo_take_names(plan);
-	if (plan->is_untouched && undo_may_look(plan))
+	if (plan->is_untouched)
 		handover_survey_now(plan, &why); /* if it cannot, what it was before counts */
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
