@@ -163,22 +163,6 @@ def plain(setting):
     return made
 
 
-def test_a_bond_of_one_slave(setting):
-    """The old bond has none before the new one has its name. Then the kernel gives it another
-    address, and so forgets its neighbours.
-    """
-    made = setting(1).switch()
-    kernel_bond(made.near, "active-backup")
-    made.near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
-    made.near.ip("neigh", "add", "10.0.0.77", "lladdr", "02:00:00:00:00:77", "dev", "bond0")
-    made.near.wait_ping("10.0.0.2")
-    before = neighbours(made.near)
-    assert before
-    made.near.ctl("takeover", "bond0")
-    assert neighbours(made.near) == before
-    made.near.wait_ping("10.0.0.2")
-
-
 def test_all_that_is_on_a_bond(plain):
     near = plain.near
     before = picture(near, NAMES)

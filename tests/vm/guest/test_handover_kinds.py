@@ -45,9 +45,14 @@ def wait_both_ports(made):
 
 @pytest.mark.parametrize("mode", ("active-backup", "balance-xor"))
 def test_one_slave(setting, mode):
+    """The old bond is empty before the new one has its name. Then the kernel gives it another
+    address, and so forgets its neighbours.
+    """
     made = with_switch(setting, 1, mode)
     near = made.near
+    near.ip("neigh", "add", "10.0.0.77", "lladdr", "02:00:00:00:00:77", "dev", "bond0")
     before = picture(near, NAMES)
+    undo_each(made, "takeover", ("moved", "configured", "all-moved"), NAMES)
     for verb in ("takeover", "handback"):
         with traffic(made) as silences:
             near.ctl(verb, "bond0")
