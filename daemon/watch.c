@@ -442,6 +442,7 @@ int watch_init(struct daemon *daemon)
 
 void watch_done(struct daemon *daemon)
 {
+	daemon_forget_links(daemon);
 	daemon->sync = sd_event_source_disable_unref(daemon->sync);
 	daemon->settle = sd_event_source_disable_unref(daemon->settle);
 	daemon->groups = sd_event_source_disable_unref(daemon->groups);

@@ -223,12 +223,10 @@ static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	if (slot != PART_BOND)
 		return false;
 	/* bondctl makes no request if bondd is so busy that it seems to be away. */
-	if (clock_now_ns() >= retry->next_ns) {
-		if (attach_check_settle_path(bond, NULL))
-			retry_later(retry);
-		else
-			*retry = (struct retry){ 0 };
-	}
+	if (!upgrade_is_due(&bond->dataplane))
+		*retry = (struct retry){ 0 };
+	else if (clock_now_ns() >= retry->next_ns && attach_check_settle_path(bond, NULL))
+		retry_later(retry);
 	attach_check_pair(bond, false);
 	return false;
 }

@@ -89,6 +89,7 @@ struct bond {
 	} rx_turn;
 	struct part_state *parts; /* part.c: what parts.c lists */
 	bool is_running;	  /* part.c: its parts have started, and not stopped */
+	bool is_over;		  /* its end has been told: lifecycle_end() */
 	struct {
 		bool sync; /* what the kernel may not have reported must be checked */
 		bool read; /* the same, and messages were lost before */

@@ -328,7 +328,7 @@ static bool bond_tell_has_moved(struct bond *bond)
 
 static void bond_tell(struct bond *bond, const struct decision *decision)
 {
-	if (bond_pin(bond)->state == XBOND_BOND_DELETING) /* its end has been told */
+	if (bond->is_over)
 		return;
 	if (told_of(bond)->began)
 		bond_tell_settings(bond);

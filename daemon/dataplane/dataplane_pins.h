@@ -42,7 +42,7 @@ int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *na
 /*
  * The TC programs and all maps of a bond as this build has them: what is pinned under which name,
  * loaded over new maps or over the maps of a bond. dataplane_pins.c makes bonds from them;
- * objects.c and migrate.c bring older bonds up to date.
+ * upgrade.c and migrate.c bring older bonds up to date.
  */
 
 #define OBJECTS_MAX 56

@@ -103,15 +103,27 @@ static int run_look_first(struct handover *plan, struct err *err)
 	return run_slaves(plan, true, run_look, err);
 }
 
+/* Somebody has given the old bond another address meanwhile. Slaves may refuse it. */
+static void run_follow_mac(struct handover *plan, const uint8_t *before)
+{
+	struct err why;
+
+	if (!memcmp(before, plan->mac, XBOND_MAC_SIZE) ||
+	    !link_set_mac(&plan->daemon->nl, plan->devices[0].new, plan->mac, &why))
+		return;
+	handover_note(plan, "its new MAC address is not taken along: %s", why.text);
+	memcpy(plan->mac, before, XBOND_MAC_SIZE);
+}
+
 static int run_switch(struct handover *plan, struct err *err)
 {
-	uint8_t mac[XBOND_MAC_SIZE];
+	uint8_t before[XBOND_MAC_SIZE];
 	int r;
 
-	memcpy(mac, plan->mac, sizeof(mac));
+	memcpy(before, plan->mac, sizeof(before));
 	r = handover_survey_again(plan, err);
-	if (!r && memcmp(mac, plan->mac, sizeof(mac)))
-		r = link_set_mac(&plan->daemon->nl, plan->devices[0].new, plan->mac, err);
+	if (!r)
+		run_follow_mac(plan, before);
 	if (!r)
 		r = handover_switch(plan, err);
 	plan->has_switched = !r;

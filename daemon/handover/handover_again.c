@@ -19,9 +19,13 @@ static bool again_is_empty(struct handover *plan)
 	return true;
 }
 
-/* A team has the address that teamd wants. */
+/* A team has the address that teamd wants, and with fail_over_mac active it is a slave's. */
 static bool again_has_own_mac(struct handover *plan)
 {
+	const char *policy = json_string_value(json_object_get(plan->options, "fail_over_mac"));
+
+	if (policy && !strcmp(policy, "active"))
+		return false;
 	return plan->kind != HANDOVER_TAKEOVER ||
 	       (strcmp(plan->old_kind, "team") && !again_is_empty(plan));
 }

@@ -221,6 +221,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 
 int lifecycle_end(struct bond *bond, struct err *err)
 {
+	bond->is_over = true;
 	bond->device.port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);

@@ -191,12 +191,13 @@ static int slave_undo_device(struct bond *bond, unsigned int slot, struct err *e
 	struct link_info link;
 	struct place place = { &bond->daemon->nl, &bond->daemon->ethtool,
 			       (int)bond_slave(bond, slot)->ifindex, link.name, false };
-	int r = slave_find_device(bond, slot, &link);
+	int r;
 
+	pins_keep(bond); /* a link is found by its pin, and goes on without it */
+	r = slave_find_device(bond, slot, &link);
 	if (r)
 		return err_set(err, -r, "the kernel does not say whether it is there: %s",
 			       strerror(-r));
-	pins_keep(bond); /* a link is found by its pin, and goes on without it */
 	r = parts_restore(bond, slot, &place, err);
 	return r && slave_find_device(bond, slot, &link) == -ENODEV ? -ENODEV : r;
 }

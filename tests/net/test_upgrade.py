@@ -345,7 +345,7 @@ def test_a_policy_stays(pair, other, newer):
 
 
 def test_programs_that_the_kernel_refuses(pair):
-    """The bond goes on with those that it has, and bondd says so."""
+    """The bond goes on with those that it has, and bondd says so. It tries because a map lacks."""
     made = pair("balance-xor", links=2)
     made.near.stop_bondd()
     for pin in ("attached", "cursor"):
