@@ -114,16 +114,23 @@ class Injector:
         return self.shared.failed.decode()
 
 
+def lasting(link, filters):
+    """Without what comes and goes by itself: the groups of IPv6 addresses; and that of all IPv6
+    nodes, which a device that is down has if IPv6 was turned on since then.
+    """
+    return sorted(mac for mac in filters if not mac.startswith("33:33:ff") and
+                  ("UP" in link["flags"] or mac != "33:33:00:00:00:01"))
+
+
 def devices(host):
     """What a verb may change of a device, with its programs, in the order in which they run."""
     keys = ("address", "mtu", "promiscuity", "allmulti", "ifalias", "master")
     filters = collections.defaultdict(list)
     for each in json.loads(host.run("bridge", "-j", "fdb", "show").stdout):
-        if not each["mac"].startswith("33:33:ff"):  # of IPv6 addresses, which come by themselves
-            filters[each["ifname"]].append(each["mac"])
+        filters[each["ifname"]].append(each["mac"])
     return {link["ifname"]: {key: link.get(key) for key in keys} | {
         "up": "UP" in link["flags"],
-        "filters": sorted(filters[link["ifname"]]),
+        "filters": lasting(link, filters[link["ifname"]]),
         "xdp": link.get("xdp", {}).get("prog", {}).get("name"),
         "programs": [order(host, link["ifname"], hook) for hook in (TCX_INGRESS, TCX_EGRESS)]}
             for link in host.ip_json("-d", "link", "show")}
