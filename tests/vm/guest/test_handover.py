@@ -63,8 +63,10 @@ def devices(host, names):
 
 
 def features(host, name):
-    """The lines also say what was requested."""
-    return re.findall(r"tx-tcp6?-segmentation: .*", host.run("ethtool", "-k", name).stdout)
+    """What was requested: a kernel bond holds back what its mode cannot do."""
+    lines = re.findall(r"(tx-tcp6?-segmentation): (\w+)(?: \[requested (\w+)\])?",
+                       host.run("ethtool", "-k", name).stdout)
+    return [(feature, requested or state) for feature, state, requested in lines]
 
 
 def picture(host, names):
