@@ -17,7 +17,7 @@ import tempfile
 
 import pytest
 
-from namespace import Namespace, end, run  # first: it sets the path for what follows
+from namespace import Namespace, end, open_files, run  # first: it sets the path for what follows
 
 import schema  # pylint: disable=wrong-import-order
 from built import BUILD, IS_INSTRUMENTED, ROOT  # noqa: F401  pylint: disable=wrong-import-order
@@ -327,10 +327,9 @@ class Host(Namespace):
         return value
 
     def pins(self):
-        """Every file below the bpf directory."""
-        return sorted(str(path.relative_to(self.bpf_dir)) for path in self.bpf_dir.rglob("*")
-                      if not path.is_dir()) \
-            if self.bpf_dir.exists() else []
+        """Every file below the bpf directory, which bondd may be removing."""
+        return sorted(os.path.relpath(os.path.join(directory, name), self.bpf_dir)
+                      for directory, _, names in os.walk(self.bpf_dir) for name in names)
 
     # state as others see it
 
@@ -414,8 +413,8 @@ def listening_sockets(pid):
         pidfd = os.pidfd_open(pid)
         stack.callback(os.close, pidfd)
         sockets = []
-        for path in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-            fd = fd_of(pidfd, int(path.name)) if "socket:" in os.readlink(path) else None
+        for number, path in open_files(pid).items():
+            fd = fd_of(pidfd, number) if path.startswith("socket:") else None
             each = stack.enter_context(socket.socket(fileno=fd)) if fd is not None else None
             if each and each.family == socket.AF_NETLINK and each.getsockname()[1]:
                 sockets.append(each)

@@ -32,6 +32,15 @@ def run(*command, check=True, **kwargs):
     return done
 
 
+def open_files(process):
+    """{number: path}, of a process or thread in /proc, without what it closes meanwhile."""
+    found = {}
+    for name in os.listdir(f"/proc/{process}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            found[int(name)] = os.readlink(f"/proc/{process}/fd/{name}")
+    return found
+
+
 def children_of(pid):
     return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
             for child in (task / "children").read_text().split()]
@@ -41,11 +50,6 @@ def memory_kb(pid):
     """What is resident."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0])
-
-
-def open_files(pid):
-    """The numbers of its descriptors."""
-    return {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
 
 
 def mac_bytes(text):

@@ -13,7 +13,7 @@ import pytest
 
 from lab import BUILD
 from lacp import wait_distributing, wait_told
-from namespace import end
+from namespace import end, open_files
 from traffic import Stream
 from waiting import wait_for
 from webclient import Server
@@ -112,11 +112,8 @@ def descriptors(pid, thread):
     """What they lead to, of one thread, without numbers and directories."""
     task = next(task for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
                 if (task / "comm").read_text().strip() == thread)
-    found = []
-    for fd in (task / "fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-            found.append(re.sub(r"\d+", "N", os.path.basename(os.readlink(fd))))
-    return sorted(found)
+    return sorted(re.sub(r"\d+", "N", os.path.basename(path))
+                  for path in open_files(f"{pid}/task/{task.name}").values())
 
 
 def test_the_thread_that_speaks_http_has_no_way_to_programs_and_links(lone):

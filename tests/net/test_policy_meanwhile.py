@@ -1,12 +1,12 @@
 """What happens to a bond, and to its policy, while bondctl or bondd is busy with a policy."""
 import os
-import pathlib
 import signal
 import subprocess
 
 import pytest
 
 from lab import proc_state
+from namespace import open_files
 from policies import WANTED, compile_policy, slot, want
 from test_policy import HEADER, LICENSE, only, refused, spread, xor
 from waiting import IS_SLOW, wait_for
@@ -35,8 +35,8 @@ def _slow(tmp_path_factory):
 def has_btf(pid):
     """libbpf opens it just before the kernel gets the programs."""
     try:
-        return any("btf" in os.readlink(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir())
-    except OSError:  # a file that was open is closed by now
+        return any("btf" in path for path in open_files(pid).values())
+    except FileNotFoundError:  # it has ended
         return False
 
 

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from lab import BUILD, Refused
-from namespace import KERNEL, children_of, mac_bytes, run
+from namespace import KERNEL, children_of, mac_bytes, open_files, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
@@ -666,8 +666,7 @@ def test_bondd_waits_for_nobody(tapped):
 
 
 def has_sockets(pid):
-    held = pathlib.Path(f"/proc/{pid}/fd")
-    return any("socket:" in os.readlink(each) for each in held.iterdir() if each.is_symlink())
+    return any(path.startswith("socket:") for path in open_files(pid).values())
 
 
 def test_a_killed_bondd_leaves_no_child(tapped):
