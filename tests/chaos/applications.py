@@ -99,7 +99,11 @@ class Place:
 
 
 def application(life):
-    """One comes to an end without one, or does what one does."""
+    """One comes to an end without one, or does what one does. Not in balance-tlb: it answers the
+    address that a frame has come from, which there may be of a slave that does not receive.
+    """
+    if life.mode == "balance-tlb":
+        return False
     end = life.chance.randrange(2)
     place = life.applications[end]
     if not place.is_there:
