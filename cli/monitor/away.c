@@ -19,7 +19,7 @@ struct away_bond {
 	uint64_t told;	       /* slots, as the programs told last */
 	uint64_t lost;	       /* slots without carrier, as far as that is known */
 	uint64_t transmitting; /* table.tx_mask */
-	uint64_t heartbeat_ns; /* of the bondd that has gone */
+	uint64_t heartbeat_ns; /* of the last bondd that has gone */
 	uint32_t answers[XBOND_MAX_SLAVES], ended[XBOND_MAX_SLAVES];
 };
 
@@ -63,12 +63,18 @@ static uint64_t away_heartbeat_ns(const struct away_bond *bond)
 }
 
 /*
- * A bondd that does not answer yet has the bond already: what happens now it will tell. It says so
- * before it changes the mask.
+ * A bondd that does not answer yet has the bond already, or has had it since the last look: what
+ * has happened until now it tells. It says so before it changes the mask.
  */
-static bool away_has_bondd(const struct away_bond *bond)
+static bool away_has_bondd(struct away_bond *bond)
 {
-	return away_heartbeat_ns(bond) != bond->heartbeat_ns && pins_bondd_alive(&bond->pins);
+	uint64_t heartbeat_ns = away_heartbeat_ns(bond);
+
+	if (heartbeat_ns == bond->heartbeat_ns)
+		return false;
+	if (!pins_bondd_alive(&bond->pins))
+		bond->heartbeat_ns = heartbeat_ns;
+	return true;
 }
 
 static uint64_t away_told(const struct away_bond *bond)

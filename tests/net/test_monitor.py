@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -16,6 +17,7 @@ from namespace import end, memory_kb, run
 from traffic import Stream
 from waiting import PATIENCE, quiet_for, wait_for
 
+FRESH_NS = 3e9  # a heartbeat
 STORM, AGAIN = 1000, 300  # events, of 2 KB each: more than bondd and what lies between can keep
 TARGETS = ",".join(f"2001:db8:1111:2222:3333:4444:5555:{number:x}" for number in range(4096, 4112))
 JOURNALD = pathlib.Path("/usr/lib/systemd/systemd-journald")
@@ -169,11 +171,15 @@ def test_carriers_while_bondd_is_away(followed):
     assert times == sorted(times), "\n".join(map(str, monitor.events))
     back, = monitor.having(kind="bondd", state="back")
     assert monitor.events[monitor.events.index(back) + 1]["seq"] == 1
-    assert len(monitor.having(kind="detour")) == len(expected)
+    detours = monitor.having(kind="detour")
+    assert len(detours) == len(expected), detours
 
 
-def test_what_a_bondd_does_before_it_answers_is_its_own_to_tell(pair):
-    """It has taken the lost slave out of use, and stands still for a while before it listens."""
+@pytest.mark.parametrize("looks", ["meanwhile", "late"])
+def test_what_a_bondd_does_before_it_answers_is_its_own_to_tell(pair, looks):
+    """It has taken the lost slave out of use, and stands still for a while before it listens. Late:
+    the monitor looks when that bondd's heartbeat is old already.
+    """
     near = pair("active-backup", links=2, far={"mode": "broadcast"}).near
     monitor = Monitor(near)
     near.kill_bondd()
@@ -181,8 +187,14 @@ def test_what_a_bondd_does_before_it_answers_is_its_own_to_tell(pair):
     near.ip("link", "set", "l0", "down")
     monitor.wait(kind="detour", slave="l0", state="avoided")
     near.environment = {"XBOND_TEST_STOP_AT": "failover-published"}
+    if looks == "late":
+        monitor.child.send_signal(signal.SIGSTOP)
     near.start_bondd(wait=False)
     near.wait_frozen()
+    if looks == "late":
+        wait_for(lambda: time.monotonic_ns() - near.pinned("table")["heartbeat_ns"] > FRESH_NS,
+                 "bondd's heartbeat to be old")
+        monitor.child.send_signal(signal.SIGCONT)
     quiet_for(1, "the monitor looks four times a second")
     near.thaw_bondd()
     monitor.wait(kind="active", slave="l1")
