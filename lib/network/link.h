@@ -71,12 +71,13 @@ int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
 
 int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
 int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
-/*
- * The same for drivers that refuse it while the device is up: takes the device down for it and up
- * again.
- */
 /* Has its driver a way to do so? Leaves it as it is; mac: the one that it has. */
 bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac);
+/*
+ * The same as link_set_mac() for drivers that refuse it while the device is up: takes the device
+ * down for it and up again. Answers whether it has the address. If it does not come up, which the
+ * answer does not say, the caller brings it up later.
+ */
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
 		   struct err *err);
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);

@@ -66,7 +66,7 @@ bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac)
 
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err)
 {
-	int r = link_set_mac(nl, link->ifindex, mac, err), up;
+	int r = link_set_mac(nl, link->ifindex, mac, err);
 
 	if (r != -EBUSY || !(link->flags & IFF_UP))
 		return r;
@@ -74,8 +74,8 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 	if (r)
 		return r;
 	r = link_set_mac(nl, link->ifindex, mac, err);
-	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
-	return r ? r : up;
+	link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, NULL);
+	return r;
 }
 
 int link_set_master(struct nl *nl, int ifindex, int master, struct err *err)
