@@ -66,7 +66,7 @@ struct xbond_bpf *objects_open(enum programs programs, struct err *err);
 void objects_close(struct xbond_bpf *skeleton);
 /* What a bond with these programs has, without `map` and `program`. Returns how many these are. */
 size_t objects_expect(enum programs programs, struct object ret_objects[OBJECTS_MAX]);
-/* The maps of a skeleton, and those of its programs that are loaded. */
+/* The maps of a skeleton, and then those of its programs that are loaded. */
 size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX]);
 /*
  * Uses the bond's map instead of a new one, if it has the shape that this build needs. A map marked

@@ -227,8 +227,9 @@ static int upgrade_load(enum programs programs, struct xbond_bpf *skeleton,
 }
 
 /*
- * New maps come before the programs that use them. Each pin is replaced on its own, because all
- * programs share the maps. all: programs with the right tags are replaced, too.
+ * Each pin is replaced on its own, because all programs share the maps. all: programs with the
+ * right tags are replaced, too. That is so while a map has no pin, so new maps come last: if bondd
+ * dies before, the next one replaces them all again.
  */
 static int upgrade_replace(const struct object *objects, size_t count, bool all,
 			   const struct dataplane *dataplane, const char *why, struct err *err)
@@ -237,7 +238,7 @@ static int upgrade_replace(const struct object *objects, size_t count, bool all,
 	char replaced[256] = "";
 	int r = 0;
 
-	for (size_t i = 0; !r && i < count; i++) {
+	for (size_t i = count; !r && i-- > 0;) {
 		if (upgrade_is_current(dir, &objects[i]) && !(all && objects[i].program))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);

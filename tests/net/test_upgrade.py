@@ -314,6 +314,21 @@ def test_a_map_that_older_builds_did_not_have(pair):
     assert made.near.show()["times_detached"] == 0
 
 
+def test_bondd_dies_while_it_makes_a_map(pair):
+    """The next one does not leave programs on the map that has lost its pin: it makes all anew."""
+    near = pair("balance-xor", links=2).near
+    near.stop_bondd()
+    drops = near.bpf_dir / "bond0/drops"
+    drops.unlink()
+    with near.dying_at("upgrade-pinned", wait=False):
+        pass
+    near.start_bondd()
+    number = json.loads(run("bpftool", "-j", "map", "show", "pinned", drops).stdout)["id"]
+    for name in ("prog_rx", "prog_port"):
+        shown = run("bpftool", "-j", "prog", "show", "pinned", near.bpf_dir / "bond0" / name)
+        assert number in json.loads(shown.stdout)["map_ids"], name
+
+
 def test_a_policy_stays(pair, other, newer):
     """It decides for each packet, whichever build's programs ask it, and with other maps."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
