@@ -60,7 +60,7 @@ static int attach_add_link(const struct attach_point *point, int program_fd, str
 
 	if (link_fd < 0)
 		return attach_refused(point, -link_fd, err);
-	unlink(point->pin);
+	remove(point->pin);
 	r = bpf_obj_pin(link_fd, point->pin);
 	close(link_fd);
 	if (r < 0)
@@ -186,6 +186,7 @@ static int attach_filter_is_there(const struct attach_point *point)
 	return attach_has_no_filter(r) ? 0 : r < 0 ? r : 1;
 }
 
+/* EACCES: a directory, or something else that is not of BPF. */
 static int attach_link_is_there(const struct attach_point *point)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX];
@@ -193,7 +194,7 @@ static int attach_link_is_there(const struct attach_point *point)
 	int link_fd = bpf_obj_get(point->pin), r, count;
 
 	if (link_fd < 0)
-		return link_fd == -ENOENT ? 0 : link_fd;
+		return link_fd == -ENOENT || link_fd == -EACCES ? 0 : link_fd;
 	r = pin_link_read(link_fd, &link);
 	close(link_fd);
 	if (r || !link.ifindex)

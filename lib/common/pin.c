@@ -98,13 +98,19 @@ int pin_open(const char *dir, const char *name)
 	return bpf_obj_get(pin_path(path, dir, name));
 }
 
+/* The kernel looks at the link before the program, which is none. */
+static bool pin_is_link(int fd)
+{
+	return bpf_link_update(fd, -1, NULL) != -EINVAL;
+}
+
 int pin_link_detach(const char *path)
 {
 	int fd = bpf_obj_get(path), r;
 
 	if (fd < 0)
 		return fd;
-	r = bpf_link_detach(fd);
+	r = pin_is_link(fd) ? bpf_link_detach(fd) : 0;
 	close(fd);
 	if (!r)
 		unlink(path);
@@ -120,7 +126,8 @@ int pin_link_read(int link_fd, struct pin_link *ret_link)
 	uint32_t length = sizeof(info);
 	int r = bpf_obj_get_info_by_fd(link_fd, &info, &length);
 
-	if (!r)
+	*ret_link = (struct pin_link){ 0 };
+	if (!r && pin_is_link(link_fd))
 		*ret_link = (struct pin_link){ info.prog_id, info.xdp.ifindex };
 	return r;
 }

@@ -29,12 +29,12 @@ int pin_open(const char *dir, const char *name);
 /* A TCX, netkit or XDP link. */
 struct pin_link {
 	uint32_t program; /* the kernel's number of it */
-	uint32_t ifindex; /* 0: somebody has detached the link */
+	uint32_t ifindex; /* 0: somebody has detached the link, or put something else there */
 };
 
 /*
- * Detaches the link that is pinned there, and removes the pin. -ENOENT: there is none. After
- * another -errno the pin stays, because the link may go on.
+ * Detaches the link that is pinned there, and removes the pin, also of something else. -ENOENT:
+ * there is none. After another -errno the pin stays, because the link may go on.
  */
 int pin_link_detach(const char *path);
 /* Returns 0 or -errno. */

@@ -2,6 +2,7 @@
 BPF file system.
 """
 import json
+import os
 import shutil
 import time
 
@@ -66,6 +67,30 @@ def test_what_was_taken_off_while_bondd_was_away(pair, way, hook):
     for _ in range(4):
         assert made.near.ping("10.0.0.2")
     assert [told(made.near, dev) for dev in LINKS.values()] == [1, 1, 1]
+
+
+@tcx_only
+@pytest.mark.parametrize("away", [False, True])
+def test_a_pin_that_is_no_link(pair, away, hook):
+    """Something else in a link's place counts as a link that is lost."""
+    made = pair("balance-rr", links=2)
+    directory = made.near.bpf_dir / "bond0"
+    looked_again(made.near)  # of pins that are seconds old bondd may not know yet
+    if away:
+        made.near.kill_bondd()
+    for pin, other in zip(LINKS, ("cursor", "prog_look", "table")):
+        (directory / pin).unlink()
+        os.link(directory / other, directory / pin)
+    if away:
+        (directory / pin).unlink()
+        (directory / pin).mkdir()
+        assert made.near.show()["attached"] is False and made.near.slave("l0")["attached"] is False
+        made.near.start_bondd()
+    wait_for(lambda: [told(made.near, dev) for dev in LINKS.values()] == [1, 1, 1],
+             "bondd to see it")
+    assert made.near.show()["attached"] and made.near.slave("l0")["attached"]
+    for _ in range(4):
+        assert made.near.ping("10.0.0.2")
 
 
 @tcx_only
