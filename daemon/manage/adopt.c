@@ -173,17 +173,19 @@ static void adopt_ready(struct bond *bond)
 static void adopt_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	const char *done = pin->state == XBOND_BOND_CREATING ? "made" : "deleted";
+	const char *done = pin->state == XBOND_BOND_CREATING ? "created" : "deleted";
 	int r = device_remove(&bond->daemon->nl, pin);
 
 	if (r)
 		event_error(pin->name, NULL,
-			    "bondd ended while it %s this bond, whose device cannot be removed "
-			    "(%s); bondd tries it again",
+			    "bondd ended before it had %s this bond; its device cannot be removed "
+			    "(%s), and bondd tries that again",
 			    done, strerror(-r));
 	else
 		event_notice(pin->name, NULL,
-			     "bondd ended while it %s this bond; the rest of it is removed", done);
+			     "bondd ended before it had %s this bond; what there is of it is "
+			     "removed",
+			     done);
 	bond->device.is_left = r;
 	slave_multicast_open(bond);
 	lifecycle_enlist(bond);
