@@ -112,13 +112,18 @@ static struct bpf_program *objects_program(struct xbond_bpf *skeleton, size_t ro
 	return *(struct bpf_program *const *)((const char *)skeleton + object_rows[row].program);
 }
 
+static bool objects_is_of(size_t row, enum programs programs)
+{
+	return !object_rows[row].of || object_rows[row].of & 1u << programs;
+}
+
 /* Only programs that ask a policy contain a tail call, which not every architecture takes. */
 static void objects_choose_programs(struct xbond_bpf *skeleton, enum programs programs)
 {
 	for (size_t row = 0; row < OBJECT_ROWS; row++)
-		if (object_rows[row].of)
+		if (object_rows[row].name)
 			bpf_program__set_autoload(objects_program(skeleton, row),
-						  object_rows[row].of & 1u << programs);
+						  objects_is_of(row, programs));
 }
 
 struct xbond_bpf *objects_open(enum programs programs, struct err *err)
@@ -135,8 +140,8 @@ struct xbond_bpf *objects_open(enum programs programs, struct err *err)
 	skeleton->rodata_netdev->netdev_may_copy =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
-	objects_leave_out_exit(skeleton);
 	objects_choose_programs(skeleton, programs);
+	objects_leave_out_exit(skeleton);
 	return skeleton;
 }
 
@@ -158,7 +163,7 @@ size_t objects_expect(enum programs programs, struct object ret_objects[OBJECTS_
 
 	_Static_assert(OBJECT_ROWS <= OBJECTS_MAX, "room for all pins");
 	for (size_t row = 0; row < OBJECT_ROWS; row++)
-		if (!object_rows[row].of || object_rows[row].of & 1u << programs)
+		if (objects_is_of(row, programs))
 			ret_objects[count++] = objects_of_row(row);
 	return count;
 }
