@@ -103,6 +103,7 @@ daemon/slave/slave_team     net/team
 daemon/slave/slave_trouble  net/trouble net/multihoming
 daemon/slave/slave_rx       net/attach_check net/rx_hook
 daemon/slave/slave_mac      net/mac net/fail_over_mac net/tlb
+daemon/slave/mac_swap       net/mac net/fail_over_mac net/tlb
 daemon/slave/slave_link     net/mac net/iplink net/lifecycle
 daemon/bond/part            net/slaves net/faults net/trouble
 daemon/parts                net/slaves net/faults net/restart

@@ -106,6 +106,14 @@ int enslave_check(struct bond *bond, const char *name, bool force, struct link_i
  * values of fail_over_mac.
  */
 
+bool mac_swap_is_on(struct bond *bond);
+/* A new slave shall have an address that no other has. The device is not changed yet. */
+void mac_swap_enter(struct bond *bond, unsigned int slot);
+/*
+ * The slave is to get its own address back: another one that has it gives it away, and all are
+ * told. But a slave that could not be added takes nothing away.
+ */
+void mac_swap_leave(struct bond *bond, unsigned int slot);
 /* Which address each member shall have. */
 struct mac_swap {
 	uint8_t mac[XBOND_MAX_SLAVES][XBOND_MAC_SIZE];
@@ -124,7 +132,7 @@ bool mac_swap_is_half(struct bond *bond);
  * to the next.
  */
 int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err);
-/* The same for a slave whose device is in another namespace now. */
+/* As mac_swap_leave() for a slave whose device is in another namespace now. */
 void mac_swap_move_away(struct bond *bond, unsigned int slot);
 /* Addresses have changed: the programs, the switches and the clients are told. */
 void mac_swap_tell(struct bond *bond);
@@ -213,17 +221,18 @@ bool own_vlans_is_one(const struct link_info *link, int slave_ifindex);
 /* The parts of a slave, for the table in daemon/parts.c. What each does is said where it is. */
 
 extern struct part state_part, ipv6_part, mtu_part, slow_part, flags_part,
-	up_part;			   /* slave_link.c */
-extern struct part mac_part, mac_try_part; /* slave_mac.c */
-extern struct part groups_part;		   /* slave_multicast.c */
-extern struct part lro_part;		   /* lro.c */
-extern struct part vlan_filter_part;	   /* vlan_filter.c */
-extern struct part own_vlans_part;	   /* own_vlans.c */
-extern struct part rx_part;		   /* slave_rx.c */
-extern struct part team_part;		   /* slave_team.c */
-extern struct part xdp_part, xdp_tx_part;  /* xdp_hooks.c */
-extern struct part rx_turn_part;	   /* rx_turn_steps.c */
-extern struct part hooks_part;		   /* rx_place.c */
-extern struct part trouble_part;	   /* slave_trouble.c */
+	up_part;			  /* slave_link.c */
+extern struct part mac_part;		  /* slave_mac.c */
+extern struct part mac_try_part;	  /* mac_swap.c */
+extern struct part groups_part;		  /* slave_multicast.c */
+extern struct part lro_part;		  /* lro.c */
+extern struct part vlan_filter_part;	  /* vlan_filter.c */
+extern struct part own_vlans_part;	  /* own_vlans.c */
+extern struct part rx_part;		  /* slave_rx.c */
+extern struct part team_part;		  /* slave_team.c */
+extern struct part xdp_part, xdp_tx_part; /* xdp_hooks.c */
+extern struct part rx_turn_part;	  /* rx_turn_steps.c */
+extern struct part hooks_part;		  /* rx_place.c */
+extern struct part trouble_part;	  /* slave_trouble.c */
 
 #endif

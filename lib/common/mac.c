@@ -51,9 +51,14 @@ uint64_t mac_word(const uint8_t mac[XBOND_MAC_SIZE])
 	return word;
 }
 
+bool mac_is_same(const uint8_t a[XBOND_MAC_SIZE], const uint8_t b[XBOND_MAC_SIZE])
+{
+	return !memcmp(a, b, XBOND_MAC_SIZE);
+}
+
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE])
 {
 	static const uint8_t zero[XBOND_MAC_SIZE];
 
-	return !memcmp(mac, zero, sizeof(zero));
+	return mac_is_same(mac, zero);
 }
