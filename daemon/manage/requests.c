@@ -102,8 +102,9 @@ static void request_take_back_macs(struct bond *bond, const struct xbond_bond *b
 	bond_pin(bond)->mode = before->mode;
 	bond_for_each_member (bond, slot)
 		if (slave_mac_set(bond, slot, &why))
-			err_set(err, 0, "%s; but not everything could be undone: %s", refusal.text,
-				why.text);
+			err_set(err, 0,
+				"%s; but not everything could be undone: %s; bondd tries it again",
+				refusal.text, why.text);
 }
 
 /* If one slave refuses, all go back. */

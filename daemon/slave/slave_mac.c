@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -14,6 +15,11 @@
 #include "daemon/bond/part.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
+
+static struct retry *slave_mac_retry(struct bond *bond, unsigned int slot)
+{
+	return part_of_member(bond, &mac_part, slot);
+}
 
 static void slave_mac_drop_filter(struct bond *bond, struct xbond_slave *slave)
 {
@@ -165,18 +171,24 @@ static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
 		       : pin->mac;
 }
 
+/* fail_over_mac_part tries again what slaves that exchange their addresses have refused. */
 int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct retry *retry = slave_mac_retry(bond, slot);
 	uint8_t wanted[XBOND_MAC_SIZE];
 	int r;
 
 	memcpy(wanted, slave_mac_wanted(bond_pin(bond), slave), XBOND_MAC_SIZE);
 	r = slave_mac_put(bond, slave, wanted, err);
 	if (!r && bond_filters_mac(bond_pin(bond)))
-		return slave_mac_add_filter(bond, slave, err);
-	if (!r)
+		r = slave_mac_add_filter(bond, slave, err);
+	else if (!r)
 		slave_mac_drop_filter(bond, slave);
+	if (r && !mac_swap_is_on(bond))
+		retry_later(retry);
+	else
+		*retry = (struct retry){ 0 };
 	return r;
 }
 
@@ -223,10 +235,18 @@ static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct 
 	return r ? r : 1;
 }
 
-static bool slave_mac_some_are_down(struct bond *bond)
+static bool slave_mac_retry_is_due(struct bond *bond, unsigned int slot)
+{
+	const struct retry *retry = slave_mac_retry(bond, slot);
+
+	return retry->pause_ns && clock_now_ns() >= retry->next_ns;
+}
+
+static bool slave_mac_some_are_due(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
-		if (bond_slave(bond, slot)->before.flags & XBOND_SLAVE_MAC_CHANGES)
+		if (bond_slave(bond, slot)->before.flags & XBOND_SLAVE_MAC_CHANGES ||
+		    slave_mac_retry_is_due(bond, slot))
 			return true;
 	return false;
 }
@@ -237,11 +257,20 @@ static bool slave_mac_hear(struct bond *bond, unsigned int slot, enum part_news 
 {
 	(void)gone;
 	if (news == NEWS_TIME)
-		return slave_mac_some_are_down(bond);
+		return slave_mac_some_are_due(bond);
 	return !link || (link->has_mac && !mac_is_same(link->mac, bond_slave(bond, slot)->mac));
 }
 
-/* Somebody has changed it, or it was not possible to bring the slave up again. */
+/* That it was refused was told then. */
+static void slave_mac_set_again(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_slave(bond, slot)->name;
+
+	if (!slave_mac_set(bond, slot, NULL))
+		event_notice(bond_pin(bond)->name, name, "%s has taken its MAC address now", name);
+}
+
+/* Somebody has changed it, or the slave refused it or did not come up again. */
 static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct link_info now;
@@ -253,6 +282,8 @@ static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news
 	slave = bond_slave(bond, slot);
 	if (news & NEWS_TIME)
 		slave_mac_bring_up(bond, slot, NULL);
+	if (slave_mac_retry_is_due(bond, slot))
+		slave_mac_set_again(bond, slot);
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) || !now.has_mac ||
 	    mac_is_same(now.mac, slave->mac))
 		return false;
@@ -263,7 +294,8 @@ static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news
 	return false;
 }
 
-struct part mac_part = { .restores = XBOND_RESTORED_MAC,
+struct part mac_part = { .member_size = sizeof(struct retry),
+			 .restores = XBOND_RESTORED_MAC,
 			 .enslave = slave_mac_enslave,
 			 .restore = slave_mac_restore,
 			 .hears = NEWS_SLAVE | NEWS_TIME | NEWS_LOST,

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
@@ -27,6 +28,7 @@
 
 #define SLAVES 3
 
+static uint64_t now_ns;
 static struct xbond_slave slaves[XBOND_MAX_SLAVES];
 static struct xbond_bond pin;
 static struct daemon host;
@@ -43,6 +45,7 @@ static struct device {
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg,
 		   struct err *err);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
 void __wrap_bond_evaluate(struct bond *of);
 int __wrap_xdp_settle_tx(struct bond *of, struct err *err);
 
@@ -100,6 +103,13 @@ int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *
 	(void)handler, (void)arg;
 	nlmsg_free(msg);
 	return r ? err_set(err, -r, "it does not") : 0;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	(void)clock;
+	*ret_now = (struct timespec){ .tv_sec = (time_t)(now_ns / NS_PER_S) };
+	return 0;
 }
 
 void __wrap_bond_evaluate(struct bond *of)
@@ -203,6 +213,18 @@ static void a_slave_that_nobody_sees_may_have_the_address_of_the_bond(void **sta
 	assert_false(mac_swap_is_half(&bond));
 }
 
+/* Returns whether there was something to do. */
+static bool time_passes(unsigned int seconds)
+{
+	bool is_due;
+
+	now_ns += seconds * NS_PER_S;
+	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
+	is_due = parts_are_due(&bond);
+	assert_false(parts_settle(&bond, UINT64_MAX));
+	return is_due;
+}
+
 /* It goes down for its address, and its driver needs a while until it is up again. */
 static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
 {
@@ -212,17 +234,14 @@ static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
 	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
 	assert_mac(devices[1].link.mac, 0);
 	assert_mac(slaves[1].mac, 0);
-	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
-	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_true(time_passes(2));
 	assert_false(devices[1].link.flags & IFF_UP);
 	devices[1].up_refused = 0;
-	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
-	assert_false(parts_settle(&bond, UINT64_MAX));
+	assert_true(time_passes(2));
 	assert_true(devices[1].link.flags & IFF_UP);
 	/* An administrator may set it down then. */
 	devices[1].link.flags = 0;
-	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
-	assert_false(parts_are_due(&bond));
+	assert_false(time_passes(2));
 }
 
 static void a_slave_that_took_its_address_may_be_set_down(void **state)
@@ -232,8 +251,7 @@ static void a_slave_that_took_its_address_may_be_set_down(void **state)
 	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
 	assert_mac(devices[1].link.mac, 0);
 	assert_true(devices[1].link.flags & IFF_UP);
-	parts_hear(&bond, PART_BOND, NEWS_TIME, NULL, false);
-	assert_false(parts_are_due(&bond));
+	assert_false(time_passes(2));
 }
 
 /* bond0 and a slave change at once: what bond0 is now is seen before what the slave is. */
@@ -278,6 +296,32 @@ static void what_cannot_be_undone_is_said(void **state)
 	assert_mac(devices[1].link.mac, 0);
 }
 
+/* Nothing but time tells that it would take the address now. */
+static void a_slave_that_has_refused_is_asked_again(void **state)
+{
+	struct option_set options = { .given[OPT_MAC_POLICY] = true };
+	struct err err;
+
+	(void)state;
+	host.bonds = &bond;
+	options.value[OPT_MAC_POLICY].number = XBOND_MAC_FILTER;
+	for (unsigned int slot = 0; slot < SLAVES; slot++)
+		give_mac(slot, 0);
+	devices[0].is_worn = true;
+	devices[2].mac_refused = -EBUSY;
+	assert_int_equal(request_set(&host, "bond0", &options, &err), -EBUSY);
+	assert_mac(devices[0].link.mac, 1);
+	assert_false(time_passes(0));
+	assert_true(time_passes(1));
+	assert_mac(devices[0].link.mac, 1);
+	devices[0].mac_refused = 0;
+	assert_false(time_passes(1));
+	assert_true(time_passes(1));
+	assert_mac(devices[0].link.mac, 0);
+	assert_mac(slaves[0].mac, 0);
+	assert_false(time_passes(60));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -288,6 +332,7 @@ int main(void)
 		TEST(a_slave_that_took_its_address_may_be_set_down),
 		TEST(a_slave_that_has_gone_refuses_nothing),
 		TEST(what_cannot_be_undone_is_said),
+		TEST(a_slave_that_has_refused_is_asked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
