@@ -177,7 +177,7 @@ static __u32 port_left(const struct port *port)
 /*
  * EBUSY: the kernel has dropped one frame, since the device has no carrier; it was the last that it
  * took from the ring. Without carrier each further call drops the next, so what was refused ends
- * where the ring ends.
+ * where the ring ends. In zero-copy mode no frame is dropped, and it is an error like others.
  */
 __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 {
@@ -189,7 +189,7 @@ __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 	for (__u32 turn = 0; turn < PORT_TURNS(port->tx.size); turn++) {
 		if (sendto(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)
 			break;
-		if (errno == EBUSY) {
+		if (errno == EBUSY && !port->is_zero_copy) {
 			refused++;
 		} else if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
 			*ret_stuck = 1;

@@ -150,12 +150,29 @@ static void test_zero_copy_keeps_what_is_in_flight(void **state)
 	assert_int_equal(put(&port, &area, 3), 2);
 }
 
+/* EBUSY names no frame there, so calling again would not end, and count frames that are none. */
+static void test_zero_copy_drops_no_single_frame(void **state)
+{
+	struct area area = make_area();
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	port.is_zero_copy = 1;
+	flags = XDP_RING_NEED_WAKEUP;
+	assert_int_equal(put(&port, &area, 3), 3);
+	answers = (const int[]){ EBUSY, EBUSY, EBUSY, EBUSY, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 3);
+	assert_true(stuck);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_refused_before_the_device_was_down_has_not_left),
 		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
 		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
+		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
