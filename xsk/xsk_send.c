@@ -54,23 +54,30 @@ static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
 	return touched | xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
 }
 
-static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
+static int xsk_choose(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frame)
 {
-	int selected = XBOND_NO_BOND;
+	return xsk->choice.table ? choice_select(&xsk->choice, frame->data, frame->length)
+				 : XBOND_NO_BOND;
+}
 
+static __u64 xsk_put_selected(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, int selected)
+{
 	frame->slot = XBOND_XSK_NO_SLOT;
-	if (frame->length > area_room(&xsk->area, frame->data)) {
-		xsk->counts.lost++;
-		xbond_xsk_release(xsk, frame, 1);
-		return 0;
-	}
-	if (xsk->choice.table)
-		selected = choice_select(&xsk->choice, frame->data, frame->length);
 	if (selected >= 0 && selected < XBOND_MAX_SLAVES)
 		return xsk_put(xsk, frame, (__u32)selected);
 	if (selected == XBOND_EVERY_SLAVE)
 		return xsk_put_all(xsk, frame);
 	xsk->counts.no_slave++;
+	xbond_xsk_release(xsk, frame, 1);
+	return 0;
+}
+
+static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
+{
+	if (frame->length <= area_room(&xsk->area, frame->data))
+		return xsk_put_selected(xsk, frame, xsk_choose(xsk, frame));
+	frame->slot = XBOND_XSK_NO_SLOT;
+	xsk->counts.lost++;
 	xbond_xsk_release(xsk, frame, 1);
 	return 0;
 }
@@ -99,10 +106,31 @@ static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
 }
 
 /*
+ * others: the slots that have copies, if it is for every slave; such a frame is not sent again.
+ * Returns whether it is sent.
+ */
+static int xsk_put_again(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u64 others,
+			 __u64 *touched)
+{
+	int selected = xsk_choose(xsk, frame);
+
+	if (selected == XBOND_EVERY_SLAVE) {
+		xbond_xsk_release(xsk, frame, 1);
+		xsk->counts.lost += !others;
+		return !!others;
+	}
+	*touched |= xsk_put_selected(xsk, frame, selected);
+	if (frame->slot == XBOND_XSK_NO_SLOT)
+		return 0;
+	xsk->counts.sent_again++;
+	return 1;
+}
+
+/*
  * The last `count` frames of a port go out again. Their memory is the kernel's until it says
  * otherwise, so they are copied. Returns the slots that have them.
  */
-static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int stuck)
+static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int stuck, __u64 others)
 {
 	struct port *port = &xsk->port[slot][0];
 	char(*kept)[XBOND_XSK_FRAME_SIZE] = calloc(count, sizeof(*kept));
@@ -126,10 +154,8 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 		}
 		memcpy(frame.data, kept[i], lengths[i]);
 		frame.length = lengths[i];
-		touched |= xsk_put_chosen(xsk, &frame);
-		if (frame.slot == XBOND_XSK_NO_SLOT)
+		if (!xsk_put_again(xsk, &frame, others, &touched))
 			continue;
-		xsk->counts.sent_again++;
 		xsk->counts.sent++;
 		xsk->counts.sent_bytes += frame.length;
 	}
@@ -154,7 +180,8 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		refused = port_kick(&xsk->port[slot][0], &xsk->area, &stuck);
 		if (refused && !slots_have(cut, slot)) {
 			cut |= slots_bit(slot);
-			touched |= xsk_send_again(xsk, slot, refused, stuck);
+			touched |=
+				xsk_send_again(xsk, slot, refused, stuck, (used | touched) & ~cut);
 		} else if (refused) {
 			xsk->counts.lost += refused;
 			xsk_count_back(xsk, slot, refused);
@@ -170,7 +197,8 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 /* What the bond has counted for this slave is taken back, too. */
 static __u64 xsk_take_back(struct xbond_xsk *xsk, __u32 slot)
 {
-	__u64 touched = xsk_send_again(xsk, slot, port_in_flight(&xsk->port[slot][0]), 1);
+	__u64 others = xsk->slots & xsk->choice.up & ~slots_bit(slot);
+	__u64 touched = xsk_send_again(xsk, slot, port_in_flight(&xsk->port[slot][0]), 1, others);
 
 	xsk_count(xsk, slot);
 	return touched;

@@ -79,7 +79,7 @@ struct xbond_xsk_counts {
 	__u64 full;	  /* dropped: the slave's ring was full */
 	__u64 sent_again; /* the kernel refused them, since the slave was cut; counted in sent, too
 			   */
-	__u64 lost;	  /* dropped: refused by another slave, too */
+	__u64 lost;	  /* dropped: refused by another slave, too (broadcast: by every one) */
 	__u64 opened;	  /* sockets */
 	__u64 received;
 	__u64 not_collected; /* dropped: they came by a slave that the bond does not receive by */

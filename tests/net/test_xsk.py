@@ -128,9 +128,16 @@ def test_other_modes(pair, mode):
     made.far.ip("link", "set", "l0", "up")
     made.near.wait_slaves(*made.links)
     sender.flow_on(*made.links)
+    made.near.kill_bondd()
+    for link in made.links:
+        made.far.ip("link", "set", link, "down")
+    refused = {link: made.near.sent(link)["dropped"] for link in made.links}
+    wait_for(lambda: all(made.near.sent(link)["dropped"] > count
+                         for link, count in refused.items()), "frames that every slave refuses")
     sender.child.send_signal(signal.SIGTERM)
     counts = json.loads(sender.child.communicate(timeout=60 * PATIENCE)[0])
-    assert counts["made"] == counts["sent"] < sender.tally.finish()
+    assert counts["made"] == counts["sent"] + counts["lost"] and counts["lost"]
+    assert not counts["sent_again"] and counts["sent"] < sender.tally.finish()
 
 
 def test_slaves_come_and_go(made):
