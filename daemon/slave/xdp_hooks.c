@@ -303,8 +303,8 @@ int xdp_settle_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	}
 	r = xdp_keep_attached(bond, slot, &err);
 	if (!r) {
-		xdp_of(bond, slot)->id = xdp_program_on(bond, slave);
-		xdp_of(bond, slot)->gone_ns = 0;
+		/* xdp_check_slave() looks: libxdp may not have said whether it is there. */
+		*xdp_of(bond, slot) = (struct xdp_seen){ 0 };
 		return 0;
 	}
 	if (r != -EALREADY)
