@@ -271,8 +271,8 @@ def test_no_flow_is_larger_than_its_slave(pair):
     made = pair("802.3ad", links=24, lacp_rate="fast", lacp_tx="balance-rr")
     stream = Stream(made.near, made.far, rate=5000)
     stream.flow_on()
-    for way in ([], ["--rx"]):
-        said = made.near.ctl("-j", "flows", "bond0", "--seconds", "1", *way)
+    for way in ([], ["--rx"]):  # the partner's LACPDUs, one each second
+        said = made.near.ctl("-j", "flows", "bond0", "--seconds", "2", *way)
         digits = [number.replace(".", "").lstrip("0") for number in re.findall(r"\d+\.\d+", said)]
         assert max(map(len, digits)) <= 10, "more digits than are known"
         slaves = json.loads(said)["slaves"]
