@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/import/ifupdown.h"
 #include "cli/import/import_files.h"
+#include "cli/import/import_tools.h"
 
 #define BLANKS " \t"
 

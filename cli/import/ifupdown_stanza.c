@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/import/ifupdown.h"
 #include "cli/import/import_files.h"
+#include "cli/import/import_tools.h"
 
 #define BLANKS " \t"
 #define MAX_DEPTH 8 /* of files that source files, and of templates */

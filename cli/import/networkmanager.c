@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Profiles of NetworkManager: a bond or a team is one, and each of its ports another one. */
-#include "cli/import/networkmanager.h"
-
 #include <string.h>
 
 #include "cli/import/import_files.h"

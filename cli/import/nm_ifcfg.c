@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/import/import_files.h"
-#include "cli/import/networkmanager.h"
+#include "cli/import/import_tools.h"
 
 #define BLANKS " \t\r\n"
 
