@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 /* Until the end of this file these names are xbond's own; then they are the program's again. */
-#include "xbond/names_begin.h"
+#include "xbond/own_names.h"
 
 #include "bpf/abi.h"
 #ifdef XBOND_SELECT_TC
@@ -185,6 +185,6 @@ static __always_inline int xbond_send(XBOND_CONTEXT *ctx)
 	return xbond_send_by(ctx, xbond_select_for(ctx, length), length);
 }
 
-#include "xbond/names_end.h"
+#include "xbond/own_names.h"
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of xbond's headers that others use, too, begin with xbond_ from here to names_end.h.
- * For select.bpf.h. Maps keep these names; loader.h finds them by them. A type of the kernel that
- * ends in ___xbond is still that type to libbpf.
+ * The names of xbond's headers that others use, too: select.bpf.h includes this twice, and between
+ * the two they begin with xbond_. Maps keep these names; loader.h finds them by them. A type of the
+ * kernel that ends in ___xbond is still that type to libbpf.
  */
 /* clang-format off */
+#ifndef XBOND_OWN_NAMES
+#define XBOND_OWN_NAMES
+
 #pragma push_macro("settings")
 #undef settings
 #pragma push_macro("table")
@@ -130,3 +133,95 @@
 #define list_head list_head___xbond
 #define bpf_dtab bpf_dtab___xbond
 #define bpf_dtab_netdev bpf_dtab_netdev___xbond
+
+#else /* the second time */
+#undef XBOND_OWN_NAMES
+
+#undef settings
+#pragma pop_macro("settings")
+#undef table
+#pragma pop_macro("table")
+#undef buckets
+#pragma pop_macro("buckets")
+#undef cursor
+#pragma pop_macro("cursor")
+#undef wake
+#pragma pop_macro("wake")
+#undef doubt
+#pragma pop_macro("doubt")
+#undef moves
+#pragma pop_macro("moves")
+#undef alb
+#pragma pop_macro("alb")
+#undef vlans
+#pragma pop_macro("vlans")
+#undef loads
+#pragma pop_macro("loads")
+#undef flowlets
+#pragma pop_macro("flowlets")
+#undef recent
+#pragma pop_macro("recent")
+#undef counters
+#pragma pop_macro("counters")
+#undef losses
+#pragma pop_macro("losses")
+#undef xdp_all
+#pragma pop_macro("xdp_all")
+#undef devices
+#pragma pop_macro("devices")
+#undef packet
+#pragma pop_macro("packet")
+#undef packet_of
+#pragma pop_macro("packet_of")
+#undef untagged
+#pragma pop_macro("untagged")
+#undef untagged_of
+#pragma pop_macro("untagged_of")
+#undef payload
+#pragma pop_macro("payload")
+#undef payload_of
+#pragma pop_macro("payload_of")
+#undef encap
+#pragma pop_macro("encap")
+#undef encap_inner
+#pragma pop_macro("encap_inner")
+#undef encap_inner_of
+#pragma pop_macro("encap_inner_of")
+#undef hash_of
+#pragma pop_macro("hash_of")
+#undef hash_headers
+#pragma pop_macro("hash_headers")
+#undef vlan_header
+#pragma pop_macro("vlan_header")
+#undef extension_header
+#pragma pop_macro("extension_header")
+#undef net_device
+#pragma pop_macro("net_device")
+#undef xdp_buff
+#pragma pop_macro("xdp_buff")
+#undef list_head
+#pragma pop_macro("list_head")
+#undef bpf_dtab
+#pragma pop_macro("bpf_dtab")
+#undef bpf_dtab_netdev
+#pragma pop_macro("bpf_dtab_netdev")
+#undef READ_ONCE
+#pragma pop_macro("READ_ONCE")
+#undef WRITE_ONCE
+#pragma pop_macro("WRITE_ONCE")
+#undef CLOCK_MONOTONIC
+#pragma pop_macro("CLOCK_MONOTONIC")
+#undef ENCAP
+#pragma pop_macro("ENCAP")
+#undef VLAN_VID_MASK
+#pragma pop_macro("VLAN_VID_MASK")
+#undef IP_MF_OR_OFFSET
+#pragma pop_macro("IP_MF_OR_OFFSET")
+#undef IP6_OFFSET_OR_MF
+#pragma pop_macro("IP6_OFFSET_OR_MF")
+#undef IP6_FLOW_LABEL
+#pragma pop_macro("IP6_FLOW_LABEL")
+#undef FLOW_CONTEXT
+#pragma pop_macro("FLOW_CONTEXT")
+
+#endif
