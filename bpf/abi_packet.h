@@ -27,6 +27,15 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
+/*
+ * Is a heartbeat of bondd missing? Uses a signed difference, because the beat may have come after
+ * now_ns was read.
+ */
+static inline int xbond_heartbeat_is_older(__u64 beat_ns, __u64 now_ns, __s64 age_ns)
+{
+	return (__s64)(now_ns - beat_ns) > age_ns;
+}
+
 /* xbond_table.flags */
 #define XBOND_F_FORCE_COUNTED 0x1      /* `direct` is forbidden now: port_hooks.c says why */
 #define XBOND_F_CARRIER 0x2	       /* the bond has carrier */

@@ -8,7 +8,7 @@
 
 #include "bfd/bfd_wire.h"
 #include "bpf/maps.h"
-#include "bpf/rules.h"
+#include "bpf/slots.h"
 
 /*
  * Slots that fail while bondd is away. They leave table.tx_mask if others are left in it, come back

@@ -10,7 +10,7 @@
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 #include "bpf/netdev.h"
-#include "bpf/rules.h"
+#include "bpf/slots.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)

@@ -17,7 +17,7 @@
 #include "bpf/drops_count.h"
 #include "bpf/maps.h"
 #include "bpf/micro_bfd_away.h"
-#include "bpf/rules.h"
+#include "bpf/slots.h"
 #include "lacp/frame.h"
 
 #define SLOW_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)

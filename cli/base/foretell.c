@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "bpf/flow_words.h"
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "cli/base/picture.h"
 #include "common/clock.h"

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "bpf/abi.h"
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "cli/base/client.h"
 #include "cli/base/print.h"

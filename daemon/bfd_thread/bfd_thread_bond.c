@@ -7,7 +7,6 @@
 #include <sys/random.h>
 
 #include "bfd/bfd.h"
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"

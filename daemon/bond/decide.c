@@ -5,7 +5,6 @@
  * themselves are in rules/.
  */
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mode.h"

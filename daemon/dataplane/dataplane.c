@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"

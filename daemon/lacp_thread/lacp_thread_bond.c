@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"

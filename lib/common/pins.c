@@ -20,7 +20,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "bpf/rules.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/mode.h"
 #include "options/option_set.h"

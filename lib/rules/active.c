@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/active.h"
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 
 /* The lowest slot of those that have the highest prio. */

@@ -7,7 +7,6 @@
 #include <net/if.h>
 #include <stdio.h>
 
-#include "bpf/rules.h"
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/mode.h"
