@@ -137,6 +137,8 @@ def test_lost_in_mid_request(tmp_path, answer):
         ["set", "b", "mode"],
         ["set-slave", "b", "e0"],
         ["list", "b"],
+        ["show", "b", "c"],
+        ["--colour", "list"],
         ["list", "--run-dir"],
         ["list", "--fast"],
         ["show", "--proc", "--details"],
@@ -155,9 +157,15 @@ def test_usage(tmp_path, words):
     "words, part",
     [(["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
      (["create", "a/b"], "'/'"),
+     (["create", "a:b"], "':'"),
+     (["create", "a b"], "white space"),
+     (["create", "."], "the name of a directory"),
+     (["create", ".."], "the name of a directory"),
+     (["create", ""], "is empty"),
      (["create", "all"], "net.ipv4.conf.all"),
      (["create", "default"], "net.ipv4.conf.default"),
      (["create", "b", "mod", "1"], "unknown option 'mod'"),
+     (["set-slave", "b", "e0", "colour", "red"], "unknown option 'colour'"),
      (["create", "b", "lacp-rate", "1"], "unknown option 'lacp-rate'; did you mean lacp_rate?"),
      (["create", "b", "bond-lacp-rate", "1"], "did you mean lacp_rate?"),
      (["create", "b", "bond_slaves", "e0"], "by 'bondctl add-slave'"),
@@ -192,6 +200,16 @@ def test_usage(tmp_path, words):
      (["simulate", "--weights", "0"], "1..65535")])
 def test_wrong_before_anything_is_asked(tmp_path, words, part):
     assert part in refused(tmp_path, 2, *words)
+
+
+@pytest.mark.parametrize("words", [
+    "create b miimon soon", "set b xmit_hash_policy layer9", "set b min_links 65",
+    "set b min_links -1", "set b path ", "set b updelay 1.5", "set b downdelay 99999999999",
+    "set-slave b e0 weight 0", "set-slave b e0 weight 65536", "set-slave b e0 drain perhaps",
+    "add-slave b e0 weight heavy"])
+def test_values_that_an_option_does_not_take(tmp_path, words):
+    words = words.split(" ")
+    assert "{}: '{}' is not allowed; allowed: ".format(*words[-2:]) in refused(tmp_path, 2, *words)
 
 
 # A call of each verb that is right as such; NAME is the bond's.
@@ -286,11 +304,14 @@ def test_directories_from_the_environment(tmp_path):
     assert bondd.request() == {"method": "delete", "bond": "b"}
 
 
-@pytest.mark.parametrize("words", [["--fast"], ["--run-dir"], ["--metrics"], ["-x"], ["b"]])
-def test_usage_of_bondd(words):
+@pytest.mark.parametrize("words, ends", [
+    *((words, "; see bondd --help\n") for words in ("--fast", "--run-dir", "--metrics", "-x", "b")),
+    ("--hook nail", ", not nail\n")])
+def test_usage_of_bondd(words, ends):
+    words = words.split()
     done = subprocess.run([BUILD / "bondd", *words], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("bondd: ") and done.stderr.endswith("; see bondd --help\n")
+    assert done.stderr.startswith("bondd: ") and done.stderr.endswith(ends)
     assert done.stderr.count("\n") == 1 and words[0] in done.stderr
 
 

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from lab import Refused, is_team, needs_ports_that_come_back, stable
+from lab import is_team, needs_ports_that_come_back, stable
 from namespace import groups
 from traffic import Stream
 from waiting import wait_for
@@ -265,17 +265,6 @@ def test_a_weight_without_bondd_says_so(pair):
     assert made.near.slave("l0")["options"]["weight"] == 7
     made.near.start_bondd()
     assert made.near.slave("l0")["options"]["weight"] == 7
-
-
-def test_verbs_that_need_bondd_say_so(pair):
-    made = pair("balance-xor", links=2)
-    made.near.stop_bondd()
-    for words in (["create", "bond1"], ["delete", "bond0"], ["add-slave", "bond0", "l0"],
-                  ["del-slave", "bond0", "l0"], ["set", "bond0", "min_links", "1"]):
-        with pytest.raises(Refused) as refused:
-            made.near.ctl(*words)
-        assert refused.value.status == 3 and refused.value.text.count("\n") == 1
-    assert made.near.ping("10.0.0.2")
 
 
 def test_add_and_del_under_traffic_lose_little(pair):
