@@ -1,6 +1,10 @@
 """What a partner sends from the moment it is told that a port collects, whatever bondd's main loop
 is doing.
 """
+import contextlib
+import ctypes
+import os
+import pathlib
 import time
 
 import pytest
@@ -8,12 +12,41 @@ import pytest
 import lab as lab_module
 from lacp import ACTIVITY, AGGREGATION, COLLECTING, distributing, ports, tx_slots
 from puppet import ATTACHED, CARRYING, Partner
-from standstill import standstill
 from waiting import wait_for
 
 CARRIER, OPENING = 2, 512  # of table.flags
 ETH_P_ARP = 0x0806
 FRESH_NS = 3e9  # a heartbeat
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+libc.ptrace.restype = ctypes.c_long
+
+
+def ptrace(request, tid):
+    if libc.ptrace(request, tid, None, None):
+        raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
+
+
+def _state(tid):
+    return pathlib.Path(f"/proc/{tid}/task/{tid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+@contextlib.contextmanager
+def standstill(pid):
+    """The main thread of a child is stopped for the time of the block, while its other threads run:
+    as bondd, when the kernel lets a request wait. It may be killed meanwhile.
+    """
+    ptrace(PTRACE_SEIZE, pid)
+    ptrace(PTRACE_INTERRUPT, pid)
+    wait_for(lambda: _state(pid) == "t", "the main thread to stop")
+    os.waitid(os.P_PID, pid, os.WSTOPPED)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            ptrace(PTRACE_DETACH, pid)
 
 
 @pytest.fixture
