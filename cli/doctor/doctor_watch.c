@@ -2,7 +2,6 @@
 /* Watches the traffic of bonds for some seconds. Changes nothing, sends nothing, judges nothing. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf/slots.h"
@@ -45,14 +44,6 @@ struct doctor_watch {
 	struct watch_bond *bond;
 	size_t bond_count;
 };
-
-static uint64_t watch_unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t watch_rx_mask(const struct doctor_bond *bond)
 {
@@ -301,7 +292,7 @@ static void watch_look(struct doctor_watch *watch)
 	}
 	watch_each(watch, watch_stop_idle);
 	watch_each(watch, watch_stop);
-	until_ns = watch_unix_ns();
+	until_ns = clock_unix_ns();
 	usleep(3 * TAP_RETIRE_MS * 1000);
 	watch_read(watch);
 	watch_each(watch, watch_close);

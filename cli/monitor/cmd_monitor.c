@@ -15,12 +15,12 @@
 
 #include "cli/base/cli.h"
 #include "cli/monitor/events_in.h"
+#include "common/clock.h"
 #include "view/view_bond.h"
 #include "view/view_field.h"
 
 /* Times as people write them after --since. */
 
-#define US_PER_S 1000000u
 #define DAY_S 86400
 
 static bool since_number(const char **at, unsigned long long limit, unsigned long long *ret_number)
@@ -231,7 +231,7 @@ static bool monitor_begin_away(struct monitor *monitor)
 	return monitor->away &&
 	       monitor_tell_bondd(monitor, "away",
 				  VIEW_BONDD_SILENT "; the bonds continue without it",
-				  event_now_us());
+				  clock_unix_us());
 }
 
 static bool monitor_is_wanted(const struct monitor *monitor, const json_t *event)
@@ -276,7 +276,7 @@ static bool monitor_take_events(struct monitor *monitor, int r)
 /* Returns false if it is over. */
 static bool monitor_connect(struct monitor *monitor)
 {
-	uint64_t asked_us = event_now_us();
+	uint64_t asked_us = clock_unix_us();
 	struct err err;
 	int r = events_in_open(&monitor->in, &err);
 
@@ -360,7 +360,7 @@ static enum cli_exit monitor_parse(struct monitor *monitor, const struct verb *v
 	monitor->follows = !cli_flag(cli, verb, "--no-follow");
 	if (!monitor->follows && !since)
 		return cli_usage(verb, "--no-follow needs --since");
-	if (since && since_parse(since, event_now_us(), &monitor->since_us, &err))
+	if (since && since_parse(since, clock_unix_us(), &monitor->since_us, &err))
 		return cli_usage(verb, "--since: %s", err.text);
 	monitor->print.limited = cli_flag(cli, verb, "--count");
 	return cli_number(cli, verb, "--count", COUNT_MAX, &monitor->print.left);

@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 #include "cli/base/client.h"
+#include "common/clock.h"
 #include "common/paths.h"
 
 /* How events are printed. */
-
-#define US_PER_S 1000000
 
 /* For people: ISO 8601 in their time zone. */
 static void event_print_time(const json_t *event)
@@ -100,7 +99,7 @@ bool event_print(struct event_print *print, const json_t *event)
 
 bool event_print_own(struct event_print *print, const struct event *event, const char *format, ...)
 {
-	const struct event_stamp stamp = { .time_us = event_now_us() };
+	const struct event_stamp stamp = { .time_us = clock_unix_us() };
 	char sentence[512];
 	va_list args;
 	json_t *json;

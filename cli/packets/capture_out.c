@@ -15,6 +15,7 @@
 #include "cli/base/captured.h"
 #include "cli/base/cli.h"
 #include "cli/base/print.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/paths.h"
@@ -114,14 +115,6 @@ void order_done(struct order *order)
 #define PCAPNG_PROMISCUOUS (4 << 2)
 
 #define FLUSH_AT (256 * 1024)
-
-uint64_t capture_out_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void capture_out_begin(struct capture_out *out, const char *file, const char *bond)
 {
@@ -230,7 +223,7 @@ void capture_out_statistics(struct capture *capture, const struct capture_source
 {
 	const struct pcapng_statistics statistics = { .interface = source->interface,
 						      .start_ns = source->start_ns,
-						      .end_ns = capture_out_now_ns(),
+						      .end_ns = clock_unix_ns(),
 						      .received = source->tap.seen,
 						      .dropped = source->tap.dropped };
 

@@ -81,7 +81,7 @@ static int capture_open_source(struct capture *capture, const struct xbond_slave
 		return r;
 	}
 	source->open = true;
-	source->start_ns = capture_out_now_ns();
+	source->start_ns = clock_unix_ns();
 	source->next = capture->sources;
 	capture->sources = source;
 	capture_out_interface(capture, source);
@@ -146,7 +146,7 @@ static int capture_start_sources(struct capture *capture, struct err *err)
 			r = err_set(err, ENOMEM, "cannot filter the packets of %s", source->device);
 	}
 	if (!capture->since_ns)
-		capture->since_ns = capture_out_now_ns();
+		capture->since_ns = clock_unix_ns();
 	return r;
 }
 

@@ -121,8 +121,6 @@ struct capture {
 	struct err trouble; /* with a slave that came later; said once */
 };
 
-/* Unix time. */
-uint64_t capture_out_now_ns(void);
 void capture_out_begin(struct capture_out *out, const char *file, const char *bond);
 /* An existing file is emptied, so this comes when all else has worked. */
 int capture_out_open(struct capture_out *out, struct err *err);

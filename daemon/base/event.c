@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/memory.h"
 #include "common/paths.h"
 
@@ -329,7 +330,7 @@ void event_init(const char *run_dir)
 	uint64_t number = 0;
 
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-		number = event_now_us();
+		number = clock_unix_us();
 	snprintf(events.run, sizeof(events.run), "%016" PRIx64, number);
 	snprintf(events.run_dir, sizeof(events.run_dir), "%.*s", paths_length(run_dir), run_dir);
 	event_ring_init(&events.ring, EVENT_RING_BYTES, EVENT_RING_LINES);
@@ -430,7 +431,7 @@ static void event_add_author(struct event *event, struct event_author *ret_autho
 static char *event_text_of(const struct event *event, uint64_t seq, const char *run,
 			   const char *sentence)
 {
-	const struct event_stamp stamp = { .time_us = event_now_us(), .bondd = run, .seq = seq };
+	const struct event_stamp stamp = { .time_us = clock_unix_us(), .bondd = run, .seq = seq };
 	json_t *json = view_event(event, &stamp, sentence);
 	char *text = json_dumps(json, JSON_COMPACT), *line = NULL;
 

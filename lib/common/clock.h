@@ -10,22 +10,34 @@
 #define NS_PER_S 1000000000ull
 #define US_PER_S 1000000ull
 
-/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in the programs. */
-static inline uint64_t clock_now_ns(void)
+static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* CLOCK_BOOTTIME, which also runs while the machine sleeps. */
+/* The clock of bpf_ktime_get_ns() in the programs. */
+static inline uint64_t clock_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Also runs while the machine sleeps. */
 static inline uint64_t clock_boot_us(void)
 {
-	struct timespec now;
+	return clock_ns(CLOCK_BOOTTIME) / 1000;
+}
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+static inline uint64_t clock_unix_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+static inline uint64_t clock_unix_us(void)
+{
+	return clock_unix_ns() / 1000;
 }
 
 #define RETRY_MIN_NS NS_PER_S

@@ -74,14 +74,6 @@ json_t *json_value_since_ms(uint64_t since_ns)
 
 /* Events. */
 
-uint64_t event_now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
 /* ISO 8601, in UTC. */
 static json_t *view_event_time(uint64_t time_us)
 {

@@ -109,8 +109,6 @@ struct event_stamp {
 	uint64_t seq;	   /* counts the events of that run, from 1 */
 };
 
-uint64_t event_now_us(void);
-
 /* sentence: without the bond's name. A new reference. */
 json_t *view_event(const struct event *event, const struct event_stamp *stamp,
 		   const char *sentence);
