@@ -47,6 +47,7 @@ cli/cmd_bond                cli/calls net/errors net/slaves
 cli/cmd_complete            cli/complete cli/completions
 cli/cmd_config              cli/check net/apply
 cli/cmd_policy              net/policy net/policy_meanwhile
+cli/cmd_save                cli/save net/service
 cli/cmd_simulate            cli/simulate
 cli/complete                cli/complete cli/completions
 cli/doctor/                 cli/doctor net/doctor manual

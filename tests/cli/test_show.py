@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""show, set-slave and save on maps made by hand, without bondd: the contract's JSON of mode
+"""show and set-slave on maps made by hand, without bondd: the contract's JSON of mode
 802.3ad.
 """
 
@@ -304,17 +304,6 @@ def test_a_team_that_cannot_send_has_one_path(pins, bondctl):
     pins.bond.team_sends = 1
     bondctl("set", "bond0", "path", "counted")
     assert pins.settings.path == X.PATH_COUNTED
-
-
-def test_save(pins, bondctl, tmp_path):
-    pins.bond.lacp_rate, pins.bond.max_links = 1, 2
-    fill(pins.bond.ad_actor_system, mac_bytes("02:00:5e:30:00:0f"))
-    pins.slaves[1].actor_port_prio = 7
-    bondctl("save", "bond0")
-    assert (tmp_path / "bond0.conf").read_text().splitlines()[1:] == [
-        "[bond]", "mode = 802.3ad", "hash_seed = 0", "lacp_rate = fast",
-        "ad_actor_system = 02:00:5e:30:00:0f",
-        "max_links = 2", "", "[slave eth0]", "", "[slave eth1]", "actor_port_prio = 7"]
 
 
 def test_monitors_say_what_they_found(pins, show):

@@ -1,10 +1,8 @@
 """Configuration files at start, slaves that appear later, save, and running under a service
 manager.
 """
-import os
 import signal
 import socket
-import stat
 
 import pytest
 
@@ -379,61 +377,6 @@ def test_save_writes_what_makes_the_same(lone, bond, slave):
     assert saved_state(host) == before
     host.ctl("save", "bond0")
     assert (host.config_dir / "bond0.conf").read_text() == text
-
-
-@pytest.mark.parametrize("target", ["there", "not there yet", "by two links"])
-def test_save_writes_what_a_link_leads_to(lone, target):
-    """A configuration that is kept elsewhere, by git say."""
-    host = lone(links=1)
-    host.ctl("create", "bond0", "miimon", 50)
-    kept, link = host.dir / "kept", host.config_dir / "bond0.conf"
-    kept.mkdir()
-    if target == "there":
-        (kept / "bond0.ini").write_text("[bond]\n")
-    (kept / "second").symlink_to(kept / "bond0.ini")
-    link.symlink_to("../kept/second" if target == "by two links" else "../kept/bond0.ini")
-    host.ctl("save", "bond0")
-    assert link.is_symlink() and (kept / "second").is_symlink() and \
-        not (kept / "bond0.ini").is_symlink()
-    assert "miimon = 50" in (kept / "bond0.ini").read_text()
-    assert [path.name for path in host.config_dir.iterdir()] == ["bond0.conf"]
-    assert sorted(path.name for path in kept.iterdir()) == ["bond0.ini", "second"]
-
-
-def test_save_keeps_the_permissions_of_the_file(lone):
-    """Its owner, too: it may be hidden from others."""
-    host = lone()
-    host.ctl("create", "bond0")
-    path = host.config_dir / "bond0.conf"
-    host.ctl("save", "bond0")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    path.chmod(0o640)
-    os.chown(path, 12, 34)
-    host.ctl("save", "bond0")
-    now = path.stat()
-    assert (stat.S_IMODE(now.st_mode), now.st_uid, now.st_gid) == (0o640, 12, 34)
-
-
-def test_save_follows_no_links_in_a_circle(lone):
-    host = lone(links=1)
-    host.ctl("create", "bond0")
-    link = host.config_dir / "bond0.conf"
-    link.symlink_to("bond0.conf")
-    done = host.ctl_try("save", "bond0")
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "links" in done.stderr
-    assert link.is_symlink()
-
-
-def test_save_keeps_the_old_file_when_it_cannot_write(lone):
-    host = lone(links=1)
-    host.ctl("create", "bond0")
-    write(host, "old")
-    (host.config_dir / "bond0.conf").rename(host.dir / "kept")
-    host.config_dir.rmdir()
-    host.config_dir.write_text("no directory")
-    done = host.ctl_try("save", "bond0")
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert host.config_dir.read_text() == "no directory"
 
 
 def test_stopping_the_service_leaves_the_traffic_running(pair):
