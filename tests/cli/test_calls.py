@@ -191,6 +191,8 @@ def test_usage(tmp_path, words):
      (["add-slave", "b", "e0", "prio=3"], "write 'prio 3'"),
      (["set", "b", "miimon="], "write 'miimon VALUE'"),
      (["create", "b", "type", "bond", "mode", "4"], "leave it out"),
+     (["create", "b", "up", "on"], "'ip link set BOND up'"),
+     (["create", "b", "mode", "1", "up"], "'ip link set BOND up'"),
      (["create", "b", "mode", "lacp"], "did you mean 802.3ad?"),
      (["create", "b", "mode", "active-bakcup"], "did you mean active-backup?"),
      (["create", "b", "mode", "1", "xmit_hash_policy", "layer4"], "did you mean layer3+4?"),

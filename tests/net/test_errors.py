@@ -369,6 +369,7 @@ def test_a_stranger_on_the_socket_is_refused(case):
     b'{"method": "create"}\n', b'{"method": "create", "bond": 7}\n', b"\xff\xfe\x00\n",
     b'{"method": "create", "bond": "bond7", "options": []}\n',
     b'{"method": "create", "bond": "bond7", "options": {"mode": 3}}\n',
+    b'{"method": "create", "bond": "bond7", "options": {"up": "on"}}\n',
     b'{"method": "create", "bond": "../up"}\n', b'{"method": "create", "bond": "a\\u0000b"}\n',
     b'{"method": "add-slave", "bond": "bond0", "slaves": "l2"}\n',
     b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',

@@ -94,15 +94,6 @@ def test_save_writes_whether_the_bond_is_up(lone):
     assert "up =" not in (host.config_dir / file).read_text()
 
 
-def test_up_is_no_option_of_a_call(lone):
-    host = lone(links=1)
-    for words in (["create", "bond0", "up", "on"], ["create", "bond0", "mode", "1", "up"]):
-        done = host.ctl_try(*words)
-        assert done.returncode == 2 and "'ip link set BOND up'" in done.stderr
-    answer = host.request(b'{"method": "create", "bond": "bond0", "options": {"up": "on"}}\n')
-    assert not answer["ok"] and "the bond's file" in answer["error"]
-
-
 def test_a_slave_that_appears_later_is_added(lone):
     host = lone(links=1, bondd=False)
     write(host, SIMPLE)
