@@ -305,23 +305,13 @@ def test_a_running_bond_is_adopted_as_it_runs(lone):
     assert host.slave_names() == ["l0", "l2"]
 
 
-@pytest.mark.parametrize("text,line", [
-    ("[bond]\nmode = sideways\n", 2), ("[bond]\n\ncolour = red\n", 3), ("mode = balance-rr\n", 1),
-    ("[bond]\nmode balance-rr\n", 2), ("[bond]\nmode = balance-rr\n[slave l0]\nweight = none\n", 4),
-    ("[bond\nmode = balance-rr\n", 1), ("[nobody]\n[bond]\nmode = balance-rr\n", 1),
-    ("[bond]\nforce = yes\n", 2), ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4),
-    ("[bond]\nmode = balance-rr\n[slave ]\nweight = 1\n", 3),
-    ("[bond]\nmiimon = 100\nmiimon = 0\n", 3), ("\x00\x01\x02", 1)])
-def test_malformed_files_are_named_with_their_line(lone, text, line):
-    """That file is not applied; another one is."""
+def test_a_malformed_file_is_named_with_its_line(lone):
+    """It is not applied; another one is. What can be malformed: tests/cli/broken.py."""
     host = lone(links=2, bondd=False)
-    write(host, text)
+    write(host, "[bond]\nmode = balance-rr\n[slave l0]\nweight = none\n")
     write(host, "[bond]\nmode = broadcast\n[slave l1]\n", bond="bond1")
     host.start_bondd()
-    if text.startswith("[nobody]"):
-        assert "bond0.conf:" in host.log()
-    else:
-        assert f"bond0.conf:{line}:" in host.log(), host.log()
+    assert "bond0.conf:4:" in host.log(), host.log()
     assert host.ctl_json("list") == ["bond1"]
     assert host.slave_names("bond1") == ["l1"]
 
