@@ -180,6 +180,8 @@ def test_usage(tmp_path, words):
       "refused in mode balance-rr; it is an option of mode 802.3ad only"),
      (["create", "b", "mode", "802.3ad", "ad_actor_system", "01:80:c2:00:00:02"],
       "is a multicast address"),
+     (["set", "b", "lacp_partner", "01:00:00:00:00:01"], "is a multicast address"),
+     (["set", "b", "num_grat_arp", "1", "num_unsol_na", "2"], "another name for num_grat_arp"),
      (["create", "b", "mode", "802.3ad", "primary", "e0"], "refused in mode 802.3ad"),
      (["create", "b", "miimon", "0"], "safety net"),
      (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
@@ -208,7 +210,9 @@ def test_wrong_before_anything_is_asked(tmp_path, words, part):
     "create b miimon soon", "set b xmit_hash_policy layer9", "set b min_links 65",
     "set b min_links -1", "set b path ", "set b updelay 1.5", "set b downdelay 99999999999",
     "set-slave b e0 weight 0", "set-slave b e0 weight 65536", "set-slave b e0 drain perhaps",
-    "add-slave b e0 weight heavy"])
+    "add-slave b e0 weight heavy", "set-slave b e0 prio 2147483648", "set b flap_limit 61",
+    "set b primary_reselect never", "set b error_limit 1000001", "set b lacp_partner x",
+    "set b lacp_partner 02:00", "set b lacp_partner "])
 def test_values_that_an_option_does_not_take(tmp_path, words):
     words = words.split(" ")
     assert "{}: '{}' is not allowed; allowed: ".format(*words[-2:]) in refused(tmp_path, 2, *words)

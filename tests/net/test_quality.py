@@ -335,16 +335,13 @@ def test_hold_downs_end_by_themselves(pair):
         stream.finish()
 
 
-def test_values_that_make_no_sense(lone):
+def test_a_silence_that_is_too_short(lone):
     host = lone()
     host.ctl("create", "bond0", "mode", "balance-xor")
-    for option, value, status, words in (
-            ("rx_silence", 99, 1, "rx_silence: 99 ms is too short"),
-            ("flap_limit", 61, 2, "flap_limit: '61' is not allowed; allowed: 0..60"),
-            ("error_limit", 1000001, 2, "error_limit: '1000001' is not allowed")):
-        done = host.ctl_try("set", "bond0", option, value)
-        assert done.returncode == status and words in done.stderr and done.stderr.count("\n") == 1
-        assert host.show()["options"][option] == 0
+    done = host.ctl_try("set", "bond0", "rx_silence", 99)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "rx_silence: 99 ms is too short" in done.stderr
+    assert host.show()["options"]["rx_silence"] == 0
 
 
 # error_limit
