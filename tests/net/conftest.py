@@ -106,6 +106,12 @@ def hook(request):
     return chosen
 
 
+@pytest.fixture(params=["counted", "direct"])
+def path(request):
+    """A test that takes it runs on both."""
+    return request.param
+
+
 @pytest.fixture
 def bondd_chooses(monkeypatch):
     """bondd finds out by itself how this kernel tells of carriers."""

@@ -18,11 +18,6 @@ FIRST, FLOWS = 40000, 24
 ADDRESSES = {4: ("10.0.0.1", "10.0.0.2"), 6: ("fd00::1", "fd00::2")}
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 @pytest.fixture
 def made(pair, path):
     made = pair("balance-xor", path=path)

@@ -18,11 +18,6 @@ NEIGHBOUR, ASKED = (socket.inet_pton(socket.AF_INET6, address)
 GROUP = bytes.fromhex("ff0200000000000000000001ff000002")  # of the solicited node
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 @pytest.fixture
 def made(pair, path):
     made = pair("802.3ad", links=LINKS, lacp_rate="fast", xmit_hash_policy="layer3+4", path=path)

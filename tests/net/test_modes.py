@@ -12,11 +12,6 @@ from waiting import wait_for
 IPV4 = 0x0800
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 def captures(host, links):
     return [Capture(host, link) for link in links]
 

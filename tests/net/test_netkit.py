@@ -21,11 +21,6 @@ HAS_NETKIT = os.geteuid() == 0 and kernel_makes("netkit")
 netkit_only = pytest.mark.skipif(not HAS_NETKIT, reason="this kernel has no netkit")
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 @pytest.fixture
 def netkit_pair(pair):
     def make(mode="balance-xor", **options):

@@ -13,11 +13,6 @@ LINKS = 8
 PORT = 7000
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 def break_silently(host, link):
     """Frames that arrive on link are lost there, before bondd's clsact filter sees them; carrier
     stays.

@@ -20,11 +20,6 @@ SO_MARK = 36
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 def put_before(host, hook):
     """In front of xbond's at bond0's egress, in the way that the manual has for the hook."""
     if hook == "tcx":

@@ -12,7 +12,7 @@ import pytest
 from lab import is_team
 from lacp import wait_distributing
 from namespace import mac_bytes
-from test_stacking import moved_away, path  # noqa: F401 (a fixture)
+from test_stacking import moved_away
 from traffic import SOL_PACKET, Capture, send_frames
 from waiting import wait_for
 

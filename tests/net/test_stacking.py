@@ -16,11 +16,6 @@ from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
 
 
-@pytest.fixture(params=["counted", "direct"])
-def path(request):
-    return request.param
-
-
 def forced_counted(host):
     return bool(host.pinned("table")["flags"] & 1)
 
