@@ -117,13 +117,19 @@ static inline struct lacp_pdu partner_pdu(unsigned int slot)
 	return pdu;
 }
 
-static inline void indicate(unsigned int slot, const struct lacp_pdu *pdu, uint64_t now_ns)
+/* A LACPDU that is read and not acted on. */
+static inline void receive_only(unsigned int slot, const struct lacp_pdu *pdu, uint64_t now_ns)
 {
 	static const uint8_t source[LACP_MAC_SIZE] = { 2 };
 	uint8_t frame[LACP_PDU_SIZE];
 
 	lacp_pdu_encode(frame, source, &pdu->actor, &pdu->partner);
 	assert_int_equal(lacp_receive(&lacp.sys, slot, frame, sizeof(frame), now_ns), 0);
+}
+
+static inline void indicate(unsigned int slot, const struct lacp_pdu *pdu, uint64_t now_ns)
+{
+	receive_only(slot, pdu, now_ns);
 	lacp_run(&lacp.sys, now_ns);
 }
 

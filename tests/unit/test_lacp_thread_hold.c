@@ -32,16 +32,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* A LACPDU that bondd has read and not acted on, before it dies. */
-static void receive_only(const struct lacp_pdu *pdu, uint64_t now_ns)
-{
-	static const uint8_t source[LACP_MAC_SIZE] = { 2 };
-	uint8_t frame[LACP_PDU_SIZE];
-
-	lacp_pdu_encode(frame, source, &pdu->actor, &pdu->partner);
-	assert_int_equal(lacp_receive(&lacp.sys, 0, frame, sizeof(frame), now_ns), 0);
-}
-
 static void a_port_that_works_is_held(void **state)
 {
 	uint8_t partner[LACP_INFO_SIZE];
@@ -96,7 +86,7 @@ static void what_is_read_and_sent_waits_for_the_machines(void **state)
 
 	(void)state;
 	pdu.actor.key = 8;
-	receive_only(&pdu, T0 + 2 * LACP_SECOND);
+	receive_only(0, &pdu, T0 + 2 * LACP_SECOND);
 	lacp_thread_hold_sent(&sent, other, T0 + 2 * LACP_SECOND);
 	assert_memory_equal(&hold, &before, sizeof(before));
 	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
