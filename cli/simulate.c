@@ -235,10 +235,7 @@ static void simulate_take_failure(struct simulate_failure *failure, const struct
 
 static void simulate_take_rule_of(struct simulate *simulate, const struct pins *pins)
 {
-	simulate->rule = (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
-					     .seed = pins->table->hash_seed,
-					     .symmetric = pins->settings->symmetric,
-					     .flow_label = pins->settings->ip6_flow_label };
+	simulate->rule = foretell_rule(pins);
 	memcpy(simulate->mac, pins->bond->mac, sizeof(simulate->mac));
 	simulate->is_tlb = mode_has(pins->bond->mode, MODE_OWN_MACS);
 }

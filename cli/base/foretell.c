@@ -195,6 +195,14 @@ static unsigned int foretell_owner(const struct pins *pins, uint64_t hash)
 	return foretell_owner_of(pins, FLOW_BUCKET(hash)) % XBOND_MAX_SLAVES;
 }
 
+struct flow_rule foretell_rule(const struct pins *pins)
+{
+	return (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
+				   .seed = pins->table->hash_seed,
+				   .symmetric = pins->settings->symmetric,
+				   .flow_label = pins->settings->ip6_flow_label };
+}
+
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 {
 	return flow_slot_usable(foretell_table_of(pins), foretell_owner(pins, hash), hash,

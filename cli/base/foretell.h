@@ -119,6 +119,8 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 uint64_t foretell_mask(const struct pins *pins);
 /* Of these, the slots that have carrier. */
 uint64_t foretell_live(const struct pins *pins);
+/* How it hashes. */
+struct flow_rule foretell_rule(const struct pins *pins);
 /* The slot of a hash now; XBOND_NO_SLOT if none may transmit. */
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
 /* Of each bucket, with those that have moved by load. */

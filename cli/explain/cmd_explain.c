@@ -50,14 +50,6 @@ static bool explain_counts(const struct question *question, enum flow_field fiel
 	return flow_packet_counts(&question->call.flow, &question->rule, field);
 }
 
-static struct flow_rule explain_rule(const struct pins *pins)
-{
-	return (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
-				   .seed = pins->table->hash_seed,
-				   .symmetric = pins->settings->symmetric,
-				   .flow_label = pins->settings->ip6_flow_label };
-}
-
 /* By its MAC address, or by its IP address if that is not given. */
 static bool explain_is_to_many(const struct question *question)
 {
@@ -79,7 +71,7 @@ static bool explain_is_active_ones(const struct question *question, const struct
 /* Fills in the bond's settings, and the fields that the user left out. */
 static int explain_complete(struct question *question, const struct pins *pins, struct err *err)
 {
-	question->rule = explain_rule(pins);
+	question->rule = foretell_rule(pins);
 	if (!question->call.text[FLOW_SMAC])
 		memcpy(question->call.flow.smac, pins->bond->mac, XBOND_MAC_SIZE);
 	if (pins->table->selection != XBOND_SELECT_HASH ||
@@ -432,7 +424,7 @@ static enum cli_exit explain_file(const struct cli *cli, const struct verb *verb
 				 argv[1]);
 	if (cli_open(cli, argv[0], &pins))
 		return CLI_REFUSED;
-	rule = explain_rule(&pins);
+	rule = foretell_rule(&pins);
 	status = explain_pcap(cli, &pins, &rule, argv[0], file, summary);
 	pins_close(&pins);
 	return status;

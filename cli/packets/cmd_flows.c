@@ -18,7 +18,6 @@
 #define MEASURE_MS 200 /* how fast packets come, before the sampling */
 #define ROOM (1 << 20)
 #define MOST_FLOWS (1 << 16)
-#define SECOND UINT64_C(1000000000)
 
 static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *ret_packets,
 			uint64_t *ret_bytes)
@@ -204,7 +203,7 @@ static void flows_settle_slave(struct flows *flows, unsigned int slot)
 /* An interrupt ends the looking, and what was seen is shown. */
 static void flows_look(struct flows *flows, double seconds)
 {
-	uint64_t begin = clock_now_ns(), length = (uint64_t)(seconds * SECOND);
+	uint64_t begin = clock_now_ns(), length = (uint64_t)(seconds * NS_PER_S);
 
 	cli_catch_interrupts();
 	flows_each(flows, flows_begin_slave);
@@ -215,7 +214,7 @@ static void flows_look(struct flows *flows, double seconds)
 		flows_each(flows, flows_configure_slave);
 	}
 	flows_each(flows, flows_end_slave);
-	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;
+	flows->seconds = (double)(clock_now_ns() - begin) / NS_PER_S;
 	usleep(3 * TAP_RETIRE_MS * 1000);
 	flows_each(flows, flows_read_slave);
 	flows_each(flows, flows_settle_slave);

@@ -157,6 +157,8 @@ void top_hot_words(const struct top_bond *bond, char *ret_text, size_t size);
  * bond that is there but cannot be read has its error in top_bond.error.
  */
 int top_read(struct top *top, struct err *err);
+/* NULL: it is not there. */
+struct top_bond *top_read_find(struct top *top, const char *name);
 void top_close(struct top *top);
 
 /* What is wrong with a bond, in words. Pure. */

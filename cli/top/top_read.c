@@ -312,7 +312,7 @@ static int top_read_bond(struct top_bond *bond, const struct top *top)
 	return r;
 }
 
-static struct top_bond *top_read_find(struct top *top, const char *name)
+struct top_bond *top_read_find(struct top *top, const char *name)
 {
 	for (size_t i = 0; i < top->bond_count; i++)
 		if (!strcmp(top->bonds[i]->name, name))

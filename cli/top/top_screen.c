@@ -185,14 +185,6 @@ static bool top_terminal_has_blocks(void)
 
 /* Drains a slave, or ends its drain, as `bondctl set-slave BOND DEV drain` does. */
 
-static struct top_bond *top_drain_find(struct top *top, const char *name)
-{
-	for (size_t i = 0; i < top->bond_count; i++)
-		if (!strcmp(top->bonds[i]->name, name) && !top->bonds[i]->error.text[0])
-			return top->bonds[i];
-	return NULL;
-}
-
 /* The bond may have been made anew since the last reading, so the bonds are read again. */
 static int top_drain_write(struct top *top, const char *name, const char *slave, bool drain,
 			   struct top_bond **ret_bond, struct err *err)
@@ -204,8 +196,8 @@ static int top_drain_write(struct top *top, const char *name, const char *slave,
 		r = top_read(top, err);
 	if (r)
 		return r;
-	*ret_bond = top_drain_find(top, name);
-	if (!*ret_bond)
+	*ret_bond = top_read_find(top, name);
+	if (!*ret_bond || (*ret_bond)->error.text[0])
 		return err_set(err, ENOENT, "%s is gone", name);
 	r = option_set_check_mode(&set, (*ret_bond)->pins.bond->mode, err);
 	if (!r)
