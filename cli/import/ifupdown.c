@@ -12,8 +12,6 @@
 #include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
-#define BLANKS " \t"
-
 static const struct import_key ifupdown_other_keys[] = {
 	{ .name = "slaves", .becomes = "[slave DEV]" },
 	{ .name = "requires", .becomes = "[slave DEV]" },
@@ -182,7 +180,7 @@ static const char *ifupdown_ovs_extra(struct import *import, const struct ifupdo
 	bool of_port = false;
 	int at = 0;
 
-	while ((word = import_next_word(&rest, BLANKS "\""))) {
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS "\""))) {
 		if (!strcmp(word, "--"))
 			at = -1, of_port = true;
 		else if (at < 3)

@@ -6,7 +6,6 @@
 #include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
-#define BLANKS " \t"
 #define MAX_WORDS 128	 /* of a command; more slaves than a bond can have */
 #define MAX_SETTINGS 256 /* of a line */
 
@@ -214,7 +213,7 @@ static void ifupdown_split(struct ifupdown_words *words, const char *text)
 	char *rest = import_text(words->import, "%s", text), *word;
 
 	words->count = 0;
-	while (words->count + 2 < MAX_WORDS && (word = import_next_word(&rest, BLANKS))) {
+	while (words->count + 2 < MAX_WORDS && (word = import_next_word(&rest, IFUPDOWN_BLANKS))) {
 		size_t length;
 
 		if (*word == '#')

@@ -7,8 +7,6 @@
 #include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
-#define BLANKS " \t"
-
 static const char *ifupdown_bypass(struct import *import, const char *value)
 {
 	const char *on = import_switch(import, value);
@@ -76,7 +74,7 @@ void ifupdown_slaves(struct import *import, struct import_bond *bond, const char
 	char *rest = import_text(import, "%s", value), *word;
 	bool is_glob = false;
 
-	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS)) && *word != '#') {
 		bool was_glob = is_glob;
 
 		is_glob = !strcmp(word, "glob");
@@ -101,7 +99,7 @@ static void ifupdown_primary(struct import *import, struct import_bond *bond, co
 {
 	const struct import_option *known = import_find_option(&bond->options, OPT_PRIMARY);
 	char *rest = import_text(import, "%.*s", (int)strcspn(value, "#"), value);
-	const char *first = import_next_word(&rest, BLANKS);
+	const char *first = import_next_word(&rest, IFUPDOWN_BLANKS);
 
 	if (!first || (known && !strcmp(known->value.name, first)))
 		return;
@@ -110,7 +108,7 @@ static void ifupdown_primary(struct import *import, struct import_bond *bond, co
 		return;
 	}
 	import_option(import, bond, NULL, OPT_PRIMARY, first, false, line);
-	if (rest[strspn(rest, BLANKS)])
+	if (rest[strspn(rest, IFUPDOWN_BLANKS)])
 		import_changed(import, bond, line,
 			       "only one slave can be the primary, and %s is; order the "
 			       "others by prio",
@@ -122,7 +120,7 @@ static void ifupdown_queue_ids(struct import *import, struct import_bond *bond, 
 {
 	char *rest = import_text(import, "%s", value), *word;
 
-	while ((word = import_next_word(&rest, BLANKS)) && *word != '#') {
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS)) && *word != '#') {
 		char *name = strsep(&word, ":");
 		struct import_slave *slave = import_slave(import, bond, name, line);
 
@@ -143,16 +141,17 @@ static const char *ifupdown_value(struct import *import, const struct import_key
 	const char *first;
 
 	for (comment = rest; (comment = strchr(comment, '#')); comment++)
-		if (comment == rest || strchr(BLANKS, comment[-1])) {
+		if (comment == rest || strchr(IFUPDOWN_BLANKS, comment[-1])) {
 			*comment = '\0';
 			break;
 		}
 	if (key->convert == import_list)
 		return rest;
-	first = import_next_word(&rest, BLANKS);
+	first = import_next_word(&rest, IFUPDOWN_BLANKS);
 	if (!first)
 		return "";
-	return first[strspn(first, "0123456789")] || !value[strcspn(value, BLANKS)] ? first : NULL;
+	return first[strspn(first, "0123456789")] || !value[strcspn(value, IFUPDOWN_BLANKS)] ? first
+											     : NULL;
 }
 
 static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)

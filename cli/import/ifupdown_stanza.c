@@ -9,7 +9,6 @@
 #include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
-#define BLANKS " \t"
 #define MAX_DEPTH 8 /* of files that source files, and of templates */
 
 static const char name_characters[] =
@@ -79,7 +78,7 @@ static void ifupdown_begin(struct ifupdown_reading *reading, char *rest, bool is
 			   const struct import_line *line)
 {
 	struct ifupdown_stanzas *stanzas = reading->stanzas;
-	const char *name = import_next_word(&rest, BLANKS), *word, *last = NULL;
+	const char *name = import_next_word(&rest, IFUPDOWN_BLANKS), *word, *last = NULL;
 	struct ifupdown_stanza stanza = { .template = name, .line = *line };
 
 	reading->in_stanza = name;
@@ -88,9 +87,9 @@ static void ifupdown_begin(struct ifupdown_reading *reading, char *rest, bool is
 		return;
 	if (!is_template)
 		stanza.name = name;
-	while ((word = import_next_word(&rest, BLANKS))) {
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS))) {
 		if (!strcmp(word, "inherits"))
-			stanza.inherits = import_next_word(&rest, BLANKS);
+			stanza.inherits = import_next_word(&rest, IFUPDOWN_BLANKS);
 		else
 			last = word;
 	}
@@ -122,7 +121,7 @@ static void ifupdown_take_auto(struct ifupdown_stanzas *stanzas, const char *nam
 {
 	char *rest = import_text(stanzas->import, "%s", names), *word;
 
-	while ((word = import_next_word(&rest, BLANKS))) {
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS))) {
 		stanzas->autos = import_grow(stanzas->import, stanzas->autos, stanzas->auto_count,
 					     sizeof(*stanzas->autos));
 		stanzas->autos[stanzas->auto_count++] = word + (*word == '/');
@@ -151,7 +150,7 @@ static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int
 {
 	struct import *import = reading->stanzas->import;
 	struct import_line line = { reading->file, number, import_text(import, "%s", text) };
-	const char *key = import_next_word(&text, BLANKS);
+	const char *key = import_next_word(&text, IFUPDOWN_BLANKS);
 	const struct ifupdown_option option = { key, text ? import_strip(text) : "", line };
 
 	if (!strcmp(key, "iface") || !strcmp(key, "template"))
@@ -300,7 +299,7 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *words,
 			      "files source each other more than %d levels deep", MAX_DEPTH);
 		return;
 	}
-	while ((word = import_next_word(&rest, BLANKS)))
+	while ((word = import_next_word(&rest, IFUPDOWN_BLANKS)))
 		ifupdown_source_word(reading, word, is_directory, line);
 }
 

@@ -143,6 +143,8 @@ int nm_read_profiles(struct import *import, const struct import_request *request
 
 /* The stanzas of interfaces(5), of a file and of those that it sources. Knows nothing of bonds. */
 
+#define IFUPDOWN_BLANKS " \t"
+
 struct ifupdown_option {
 	const char *key, *value;
 	struct import_line line;
