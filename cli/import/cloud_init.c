@@ -2,7 +2,6 @@
 /* Version 1 of cloud-init's configuration. Knows no files; netplan.c reads them. */
 #include <string.h>
 
-#include "cli/import/import.h"
 #include "cli/import/import_tools.h"
 
 static const struct import_key cloud_init_keys[] = {

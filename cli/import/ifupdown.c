@@ -8,8 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/import/import.h"
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 static const struct import_key ifupdown_other_keys[] = {

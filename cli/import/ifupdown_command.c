@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 #define MAX_WORDS 128	 /* of a command; more slaves than a bond can have */

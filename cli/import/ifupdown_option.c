@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 static const char *ifupdown_bypass(struct import *import, const char *value)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 #define MAX_DEPTH 8 /* of files that source files, and of templates */

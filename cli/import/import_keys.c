@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/import/import.h"
 #include "cli/import/import_files.h"
 #include "options/names.h"
 

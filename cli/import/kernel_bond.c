@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 #include "network/bonding.h"
 

@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 #include "common/mode.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/import/import.h"
 #include "cli/import/import_files.h"
 
 /* The section [Match] of a .network file, asked about a device of which little is known. */

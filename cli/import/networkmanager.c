@@ -2,7 +2,6 @@
 /* Profiles of NetworkManager: a bond or a team is one, and each of its ports another one. */
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 static const struct import_key nm_bond_keys[] = {

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 #define BLANKS " \t\r\n"

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 /* An option that the driver has, as nmcli prints them: "mode=1,arp_ip_target=192.0.2.1\,..." */

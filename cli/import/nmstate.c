@@ -5,8 +5,6 @@
  */
 #include <string.h>
 
-#include "cli/import/import.h"
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 static const struct import_key nmstate_keys[] = {

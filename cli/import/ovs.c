@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/import.h"
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 /* Modes and settings, which other tools that set up bonds of Open vSwitch have, too. */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/import/import_files.h"
 #include "cli/import/import_tools.h"
 
 static const char *teamd_mode(struct import *import, const char *value)
