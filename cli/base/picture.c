@@ -15,7 +15,6 @@
 
 #include "bpf/abi.h"
 #include "bpf/slots.h"
-#include "cli/base/client.h"
 #include "cli/base/print.h"
 #include "common/memory.h"
 #include "common/mode.h"

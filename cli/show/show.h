@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "cli/base/cli.h"
-#include "options/options.h"
 #include "view/view_bond.h"
 
 /*

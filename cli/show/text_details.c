@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/picture.h"
 #include "cli/base/print.h"
 #include "common/mode.h"
 #include "common/readings.h"

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "common/clock.h"
-#include "common/err.h"
 #include "common/memory.h"
 #include "daemon/base/child.h"
 #include "daemon/base/worker.h"

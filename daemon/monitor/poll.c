@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/err.h"
 #include "common/memory.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"

@@ -9,7 +9,6 @@
 
 #include "bpf/slots.h"
 #include "common/clock.h"
-#include "common/err.h"
 #include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"

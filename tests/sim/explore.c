@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "tests/sim/explore.h"
-#include "tests/sim/scenario.h"
 
 #define NEXT (1000 * SECOND) /* within this time something happens, if anything does */
 #define MOVES_MAX 16	     /* with those that end a fault */

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "common/mac.h"
 #include "common/readings.h"
 #include "daemon/alb/alb.h"
 #include "daemon/bond/daemon.h"

@@ -23,7 +23,6 @@
 #include "daemon/manage/requests.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_rx.h"
 #include "network/nl.h"
 
 #define SLAVES 3
