@@ -7,7 +7,8 @@ from tcx import TCX_EGRESS, TCX_INGRESS, Tcx, attach_before
 from test_stacking import forced_counted, is_direct, moved_away
 from waiting import wait_for
 
-REJECT = BUILD / "tools/reject.bpf.o"
+VERDICTS = BUILD / "tools/verdicts.bpf.o"
+REJECT = ("bpf", "da", "obj", VERDICTS, "program", "reject")
 BEHIND, BEFORE = 4000, 1  # preferences; xbond's is 2829
 STACK_DIRECT = 16  # XBOND_F_STACK_DIRECT
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
@@ -30,7 +31,7 @@ class Filter:
         self.namespace = namespace
         self.place = ["dev", dev, *([side] if qdisc == "clsact" else ["ingress"]), "pref", pref]
         namespace.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
-        namespace.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", REJECT, "sec", "tc")
+        namespace.run("tc", "filter", "add", *self.place, *REJECT)
 
     def detach(self):
         self.namespace.run("tc", "filter", "del", *self.place)
@@ -50,7 +51,7 @@ def is_met(host):
                          indirect=["hook"])
 def test_a_filter_on_the_way_out_forces_counted(direct, hook, kind):
     made = direct()
-    put = Filter(made.near) if kind == "filter" else Tcx(made.near, "bond0", REJECT, "reject",
+    put = Filter(made.near) if kind == "filter" else Tcx(made.near, "bond0", VERDICTS, "reject",
                                                          TCX_EGRESS)
     is_met(made.near)
     assert forced_counted(made.near)
@@ -66,9 +67,9 @@ def test_many_filters_and_their_qdisc(direct):
     """They come and go in one burst."""
     made = direct()
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)
-    batch = "\n".join(
-        f"filter add dev bond0 egress pref {4000 + number} protocol arp bpf da obj {REJECT} sec tc"
-        for number in range(50))
+    reject = " ".join(map(str, REJECT))
+    batch = "\n".join(f"filter add dev bond0 egress pref {4000 + number} protocol arp {reject}"
+                      for number in range(50))
     made.near.run("tc", "-batch", "-", input=batch)
     wait_for(lambda: forced_counted(made.near), "counted")
     made.near.tc_del("qdisc", "del", "dev", "bond0", "clsact")
@@ -79,7 +80,7 @@ def test_a_block_that_devices_share(direct):
     made = direct()
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "egress_block", 7, "clsact")
     assert is_direct(made.near)
-    made.near.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", REJECT, "sec", "tc")
+    made.near.run("tc", "filter", "add", "block", 7, *REJECT)
     is_met(made.near)
     made.near.run("tc", "filter", "del", "block", 7)
     wait_for(lambda: is_direct(made.near), "direct again")
@@ -101,7 +102,7 @@ def test_a_filter_that_is_there_before_direct_and_before_bondd(direct):
 def test_what_comes_before_is_met_on_direct(direct, hook):
     made = direct()
     if hook == "tcx":
-        attach_before(made.near, REJECT, "reject")
+        attach_before(made.near, VERDICTS, "reject")
     else:
         Filter(made.near, pref=BEFORE)
     is_met(made.near)
@@ -125,7 +126,7 @@ def test_a_filter_on_the_way_in_is_met_on_direct(direct, hook, kind):
         pytest.skip("this kernel has no TCX")
     made = direct()
     put = Filter(made.near, "ingress") if kind == "filter" \
-        else Tcx(made.near, "bond0", REJECT, "reject", TCX_INGRESS)
+        else Tcx(made.near, "bond0", VERDICTS, "reject", TCX_INGRESS)
     is_met(made.near)
     settled(made.near)
     assert not forced_counted(made.near)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_slave_filters.py: TC filters by their verdicts. IPv4 is what they are about. */
+/* TC filters by their verdicts. IPv4 is what they are about. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
@@ -13,7 +13,7 @@ static __always_inline int of_ip(const struct __sk_buff *skb, int verdict)
 	return skb->protocol == bpf_htons(ETH_P_IP) ? verdict : TC_ACT_UNSPEC;
 }
 
-/* As reject.bpf.c: drops it. */
+/* Drops it. */
 SEC("tc")
 int reject(struct __sk_buff *skb)
 {
