@@ -6,10 +6,10 @@ from namespace import run
 
 
 def count(host, dev, name, *match):
-    """Attaches tests/tools/NAME.bpf.c before all others at dev's egress; returns its map's id."""
+    """Attaches count_by_NAME before all others at dev's egress; returns its map's id."""
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
     host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, *match, "bpf", "da", "obj",
-             BUILD / f"tools/{name}.bpf.o", "sec", "tc")
+             BUILD / "tools/counts.bpf.o", "program", f"count_by_{name}")
     shown = host.run("tc", "-j", "filter", "show", "dev", dev, "egress", "pref", 1).stdout
     program = next(each["options"]["prog"]["id"] for each in json.loads(shown)
                    if "prog" in each.get("options", {}))

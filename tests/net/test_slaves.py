@@ -89,7 +89,7 @@ def count_filter(host, dev, direction):
     """Attaches the counting program as a user would, with tc; it lets all pass."""
     host.run("tc", "qdisc", "replace", "dev", dev, "clsact")
     host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj",
-             BUILD / "tools/priority.bpf.o", "sec", "tc")
+             BUILD / "tools/counts.bpf.o", "program", "count_by_priority")
 
 
 def filters(host, dev):
@@ -104,11 +104,11 @@ def test_filters_of_the_user_stay(lone, hook):
     for direction in ("ingress", "egress"):
         count_filter(host, "l0", direction)
     before = filters(host, "l0")
-    assert all("count_by_priority" in text or "priority.bpf.o" in text for text in before)
+    assert all("count_by_priority" in text or "counts.bpf.o" in text for text in before)
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0")
     during = filters(host, "l0")
-    assert all("priority.bpf.o" in text or "count_by_priority" in text for text in during)
+    assert all("count_by_priority" in text or "counts.bpf.o" in text for text in during)
     host.ctl("del-slave", "bond0", "l0")
     assert filters(host, "l0") == before
     host.ctl("add-slave", "bond0", "l0")

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+from counting import count, counted
 from lab import BUILD
 from namespace import KERNEL, end, groups, mac_bytes, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
@@ -583,26 +584,8 @@ PRIORITIES = [1, 6, 7, 300, 0xffff]
 def test_socket_priority_reaches_the_slave(pair, path):
     """A program at the slave's egress counts packets by skb->priority."""
     made = pair("active-backup", links=1, path=path)
-    made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj",
-                  BUILD / "tools/priority.bpf.o", "sec", "tc")
-    program = made.near.run("tc", "-j", "filter", "show", "dev", "l0", "egress").stdout
+    seen = count(made.near, "l0", "priority")
     for priority in PRIORITIES:
-        before = priorities(program).get(priority, 0)
+        before = counted(seen).get(priority, 0)
         send_packets(made.near, count=100, priority=priority)
-        assert priorities(program).get(priority, 0) - before >= 100, f"priority {priority} was lost"
-
-
-def priorities(filters):
-    """{priority: packets} out of the map of the program that tc attached."""
-    import json
-    number = next(each["options"]["prog"]["id"] for each in json.loads(filters)
-                  if "prog" in each.get("options", {}))
-    maps = json.loads(run("bpftool", "-j", "prog", "show", "id", number).stdout)["map_ids"]
-    found = {}
-    for each in maps:
-        for entry in json.loads(run("bpftool", "-j", "map", "dump", "id", each).stdout):
-            shown = entry.get("formatted", entry)
-            if isinstance(shown["key"], int) and isinstance(shown["value"], int):
-                found[shown["key"]] = shown["value"]
-    return found
+        assert counted(seen).get(priority, 0) - before >= 100, f"priority {priority} was lost"
