@@ -15,14 +15,14 @@ def pcap(frames, link=ETHERNET, order="<", magic=MICRO, snaplen=65535):
     return b"".join(parts)
 
 
-def pcapng(frames, link=ETHERNET, order="<"):
+def pcapng(frames, order="<"):
     """The same as pcapng, by one interface."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack(order + "II", kind, len(body) + 12) + body + \
             struct.pack(order + "I", len(body) + 12)
     parts = [block(0x0a0d0d0a, struct.pack(order + "IHHq", 0x1a2b3c4d, 1, 0, -1)),
-             block(1, struct.pack(order + "HHI", link, 0, 0))]
+             block(1, struct.pack(order + "HHI", ETHERNET, 0, 0))]
     for frame in frames:
         parts.append(block(6, struct.pack(order + "IIIII", 0, 0, 0, len(frame), len(frame)) +
                            frame))

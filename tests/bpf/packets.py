@@ -77,11 +77,11 @@ def mac(text):
     return bytes.fromhex(text.replace(":", ""))
 
 
-def fragments4(fields, count=3):
+def fragments4(fields):
     """A UDP datagram in IPv4 fragments: only the first has the ports."""
     fields = {**FIELDS, **fields}
     datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) /
-                     Raw(bytes(range(64)) * count))
+                     Raw(bytes(range(64)) * 3))
     step = 64
     return [bytes(ether(fields) / ip4(fields, proto=socket.IPPROTO_UDP, frag=at // 8,
                                       flags="MF" if at + step < len(datagram) else 0) /
@@ -89,10 +89,10 @@ def fragments4(fields, count=3):
             for at in range(0, len(datagram), step)]
 
 
-def fragments6(fields, count=3):
+def fragments6(fields):
     fields = {**FIELDS, **fields}
     datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) /
-                     Raw(bytes(range(64)) * count))
+                     Raw(bytes(range(64)) * 3))
     step = 64
     return [bytes(ether(fields) / ip6(fields) /
                   IPv6ExtHdrFragment(nh=socket.IPPROTO_UDP, offset=at // 8,

@@ -71,9 +71,9 @@ def counters(host, dev, bond="bond0"):
     return all_counters(host, bond)[dev]
 
 
-def tx_slots(host, bond="bond0"):
+def tx_slots(host):
     """Slots that the datapath transmits on, from the pinned table."""
-    mask = host.pinned("table", bond)["tx_mask"]
+    mask = host.pinned("table")["tx_mask"]
     return {slot for slot in range(64) if mask >> slot & 1}
 
 

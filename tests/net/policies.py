@@ -29,9 +29,9 @@ def hash_(number):
     return number & ~3 | 1
 
 
-def write_map(host, name, key, value, bond="bond0"):
+def write_map(host, name, key, value):
     """key and value: bytes"""
-    run("bpftool", "map", "update", "pinned", host.bpf_dir / bond / f"policy_map_{name}",
+    run("bpftool", "map", "update", "pinned", host.bpf_dir / f"bond0/policy_map_{name}",
         "key", *[str(byte) for byte in key], "value", *[str(byte) for byte in value])
 
 

@@ -21,12 +21,10 @@ def forced_counted(host):
     return bool(host.pinned("table")["flags"] & 1)
 
 
-def crossing(host, count=50):
-    """Packets that bond0 itself counted while count were sent: about count in counted, about none
-    in direct.
-    """
+def crossing(host):
+    """Packets that bond0 itself counted while 50 were sent: about none in direct."""
     before = host.sent("bond0")["packets"]
-    send_packets(host, count=count)
+    send_packets(host, count=50)
     return host.sent("bond0")["packets"] - before
 
 
@@ -505,11 +503,11 @@ def test_slaves_have_no_ipv6_addresses(pair):
         assert made.near.ip("-6", "addr", "show", "dev", link) == ""
 
 
-def join(host, group, dev, port=9100):
+def join(host, group, dev):
     with host.inside():
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         index = socket.if_nametoindex(dev)
-    receiver.bind(("", port))
+    receiver.bind(("", 9100))
     receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
                         struct.pack("4s4si", socket.inet_aton(group), b"\0" * 4, index))
     receiver.settimeout(3)

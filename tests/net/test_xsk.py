@@ -189,10 +189,10 @@ def test_what_cannot_be_opened(made, tmp_path):
     refuses(near.bpf_dir / "bond0", "has no map afxdp: its bondd is of an earlier version")
 
 
-def with_only(capabilities, user=65534):
+def with_only(capabilities):
     """The words in front of a command that is to have no other privileges."""
     these = ",".join(["-all", *(f"+{each}" for each in capabilities)])
-    return ["prlimit", "--memlock=65536", "setpriv", "--reuid", user, "--regid", user,
+    return ["prlimit", "--memlock=65536", "setpriv", "--reuid", "65534", "--regid", "65534",
             "--clear-groups", f"--inh-caps={these}", f"--ambient-caps={these}"]
 
 
