@@ -59,6 +59,20 @@ def mac_bytes(text):
     return bytes.fromhex(text.replace(":", ""))
 
 
+# States of the second port, for Pins.publish().
+
+def stand_by(system, port):
+    system.config.max_links = 1
+    port[1].selected = L.STANDBY
+    port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+
+
+def differ(system, port):
+    port[1].aggregator, port[1].selected, port[1].partner.key = 2, L.STANDBY, 18
+    port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+    port[1].partner_churn = L.CHURN_CHURNED
+
+
 class Pins:
     """bond0 with the slaves eth0, eth1, ...: up, 1000 Mbit/s, all of them in the masks."""
 

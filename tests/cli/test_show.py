@@ -11,7 +11,7 @@ import time
 import pytest
 
 import schema
-from pins import L, X, Pins, fill, mac_bytes
+from pins import L, X, Pins, differ, fill, mac_bytes, stand_by
 from test_calls import BONDCTL, OK, FakeBondd
 
 import abi  # of tests/bpf
@@ -152,15 +152,6 @@ def test_no_partner(pins, show):
 
 
 def test_why_names_the_slaves(pins, show):
-    def differ(system, port):
-        port[1].aggregator, port[1].selected, port[1].partner.key = 2, L.STANDBY, 18
-        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
-
-    def stand_by(system, port):
-        system.config.max_links = 1
-        port[1].selected = L.STANDBY
-        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
-
     pins.publish(differ)
     bond = show()
     assert bond["lacp"]["num_ports"] == 1

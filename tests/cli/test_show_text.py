@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from pins import L, X, Pins, fill, mac_bytes
+from pins import X, Pins, differ, fill, mac_bytes, stand_by
 from test_calls import BONDCTL
 
 STOPPED = "bondd is not running"
@@ -257,16 +257,6 @@ def test_a_backup_without_carrier_is_news(bond, lines):
 def test_lacp(bond, lines):
     made = bond(X.MODE_8023AD)
     assert "  partner 02:00:5e:20:00:00, key 17, on 2 ports of aggregator 1" in lines()
-
-    def stand_by(system, port):
-        system.config.max_links = 1
-        port[1].selected = L.STANDBY
-        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
-
-    def differ(system, port):
-        port[1].aggregator, port[1].selected, port[1].partner.key = 2, L.STANDBY, 18
-        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
-        port[1].partner_churn = L.CHURN_CHURNED
 
     made.publish(stand_by)
     made.table.tx_mask = 1
