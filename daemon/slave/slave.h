@@ -64,7 +64,7 @@ void slave_forget(struct bond *bond, unsigned int slot);
 void slave_mac_finish(struct bond *bond, unsigned int slot);
 /*
  * Sets the slave's MAC, or its unicast filter, by mac_policy and the bond's MAC. What a member
- * refuses is tried again by itself.
+ * refuses is tried again by itself, but the member is not taken down for it again.
  */
 int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err);
 bool slave_has_addresses(struct bond *bond, unsigned int slot);
@@ -110,7 +110,6 @@ int enslave_check(struct bond *bond, const char *name, bool force, struct link_i
  */
 
 bool mac_swap_is_on(struct bond *bond);
-
 /* A new slave shall have an address that no other has. The device is not changed yet. */
 void mac_swap_enter(struct bond *bond, unsigned int slot);
 /*

@@ -12,6 +12,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
@@ -105,8 +106,11 @@ static int slave_mac_change(struct bond *bond, struct xbond_slave *slave,
 
 	if (!(link->flags & IFF_UP))
 		return link_force_mac(&bond->daemon->nl, link, mac, err);
-	/* At each failover; mac_swap_try() has seen that this works. */
-	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW)
+	/*
+	 * It would lose its carrier, at each failover (mac_swap_try() has seen that it need not go
+	 * down), or each time that it is asked again.
+	 */
+	if (mac_swap_is_on(bond) || slave_mac_retry(bond, slot)->pause_ns)
 		return link_set_mac(&bond->daemon->nl, link->ifindex, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
 	quality_excuse(bond, slot);
@@ -172,7 +176,7 @@ static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
 }
 
 /* fail_over_mac_part tries again what slaves that exchange their addresses have refused. */
-int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
+static int slave_mac_try(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct retry *retry = slave_mac_retry(bond, slot);
@@ -190,6 +194,12 @@ int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
 	else
 		*retry = (struct retry){ 0 };
 	return r;
+}
+
+int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
+{
+	*slave_mac_retry(bond, slot) = (struct retry){ 0 };
+	return slave_mac_try(bond, slot, err);
 }
 
 static int slave_mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
@@ -266,8 +276,10 @@ static void slave_mac_set_again(struct bond *bond, unsigned int slot)
 {
 	const char *name = bond_slave(bond, slot)->name;
 
-	if (!slave_mac_set(bond, slot, NULL))
-		event_notice(bond_pin(bond)->name, name, "%s has taken its MAC address now", name);
+	if (slave_mac_try(bond, slot, NULL))
+		return;
+	event_notice(bond_pin(bond)->name, name, "%s has taken its MAC address now", name);
+	bond_evaluate(bond); /* LACP and BFD send it */
 }
 
 /* Somebody has changed it, or the slave refused it or did not come up again. */
