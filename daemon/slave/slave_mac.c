@@ -204,8 +204,11 @@ int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
 
 static int slave_mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
+	int r;
+
 	mac_swap_enter(bond, slot);
-	return slave_mac_set(bond, slot, err);
+	r = slave_mac_set(bond, slot, err);
+	return r ? r : slave_mac_bring_up(bond, slot, err);
 }
 
 /* Somebody may have removed it. */

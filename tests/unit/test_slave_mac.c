@@ -245,6 +245,17 @@ static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
 	assert_false(time_passes(2));
 }
 
+static void a_slave_that_did_not_come_up_again_is_not_added(void **state)
+{
+	struct err err;
+
+	(void)state;
+	slaves[1].state = XBOND_SLOT_ENSLAVING;
+	devices[1].is_stiff = true;
+	devices[1].up_refused = -EIO;
+	assert_int_equal(mac_part.enslave(&bond, 1, &err), -EIO);
+}
+
 static void a_slave_that_took_its_address_may_be_set_down(void **state)
 {
 	(void)state;
@@ -332,6 +343,7 @@ int main(void)
 		TEST(what_a_slave_has_after_a_refusal_is_known),
 		TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond),
 		TEST(a_slave_that_did_not_come_up_again_is_brought_up),
+		TEST(a_slave_that_did_not_come_up_again_is_not_added),
 		TEST(a_slave_that_took_its_address_may_be_set_down),
 		TEST(a_slave_that_has_gone_refuses_nothing),
 		TEST(what_cannot_be_undone_is_said),
