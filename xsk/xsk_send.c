@@ -31,15 +31,24 @@ static __u64 xsk_put(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u32
 	return 0;
 }
 
-/* A copy for each slave that has carrier; the lowest gets the frame itself. */
-static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
+/*
+ * Of what is for every slave: those that have carrier and a socket, as far as there are such. 0:
+ * bondd has taken them all out of use since the choice.
+ */
+static __u64 xsk_every_slave(const struct xbond_xsk *xsk)
 {
-	__u64 mask = __atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), touched = 0;
-	__u64 others;
+	__u64 mask = __atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED);
 
 	if (mask & xsk->choice.up)
 		mask &= xsk->choice.up;
-	others = mask & (mask - 1);
+	return mask & xsk->slots ? mask & xsk->slots : mask;
+}
+
+/* A copy for each slave of the mask; the lowest gets the frame itself. */
+static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u64 mask)
+{
+	__u64 others = mask & (mask - 1), touched = 0;
+
 	slots_for_each (others, slot) {
 		struct xbond_xsk_frame copy;
 
@@ -62,11 +71,13 @@ static int xsk_choose(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frame
 
 static __u64 xsk_put_selected(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, int selected)
 {
+	__u64 mask = selected == XBOND_EVERY_SLAVE ? xsk_every_slave(xsk) : 0;
+
 	frame->slot = XBOND_XSK_NO_SLOT;
 	if (selected >= 0 && selected < XBOND_MAX_SLAVES)
 		return xsk_put(xsk, frame, (__u32)selected);
-	if (selected == XBOND_EVERY_SLAVE)
-		return xsk_put_all(xsk, frame);
+	if (mask)
+		return xsk_put_all(xsk, frame, mask);
 	xsk->counts.no_slave++;
 	xbond_xsk_release(xsk, frame, 1);
 	return 0;

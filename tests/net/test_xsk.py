@@ -113,6 +113,12 @@ def test_a_slave_that_is_set_down(made):
     assert sender.finish()["opened"] in (3, 4)  # 3: it lost its carrier first
 
 
+def wait_refused(near, *links):
+    refused = {link: near.sent(link)["dropped"] for link in links}
+    wait_for(lambda: all(near.sent(link)["dropped"] > count for link, count in refused.items()),
+             "frames that every slave refuses")
+
+
 @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-tlb"])
 def test_other_modes(pair, mode):
     made = pair(mode, links=2, far={"mode": "broadcast"})
@@ -131,9 +137,9 @@ def test_other_modes(pair, mode):
     made.near.kill_bondd()
     for link in made.links:
         made.far.ip("link", "set", link, "down")
-    refused = {link: made.near.sent(link)["dropped"] for link in made.links}
-    wait_for(lambda: all(made.near.sent(link)["dropped"] > count
-                         for link, count in refused.items()), "frames that every slave refuses")
+    wait_refused(made.near, *made.links)
+    made.near.ip("link", "set", "l0", "down")
+    wait_refused(made.near, "l1")
     sender.child.send_signal(signal.SIGTERM)
     counts = json.loads(sender.child.communicate(timeout=60 * PATIENCE)[0])
     assert counts["made"] == counts["sent"] + counts["lost"] and counts["lost"]
