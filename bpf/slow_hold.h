@@ -79,8 +79,15 @@ static __always_inline void slow_take_out(__u32 slot, __u32 directions)
 
 	if (directions & LACP_DISTRIBUTING)
 		failed_take_out(slot);
-	if (directions & LACP_COLLECTING)
-		__sync_fetch_and_and(&table.rx_mask, others);
+	if (directions & LACP_COLLECTING) {
+		__u64 before = __sync_fetch_and_and(&table.rx_mask, others);
+
+		/*
+		 * bondd must see what was noted before (slow_allow()). If nothing used the result,
+		 * the instruction would be one that orders nothing on arm64.
+		 */
+		asm volatile("" : : "r"(before));
+	}
 }
 
 static __always_inline void slow_put_back(__u32 slot, __u32 directions)
