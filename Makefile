@@ -90,7 +90,7 @@ $(looping_tests): LEVEL := -O2
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o) $(looping_tests): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
+.PHONY: all help deps deps-test demo test test-long check build-tests build-tools build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-arm64 test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -286,6 +286,9 @@ demo: deps
 # Everything that tests run; what it needs must be there.
 build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 
+# What tests in guests run.
+build-tools: all $(tools)
+
 # What tests/run runs of a build with sanitizers within CI.
 build-sanitized: $(B)/bondd $(B)/bondctl $(unit_tests) $(fuzz_targets) $(B)/tests/sim/sim \
 	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdplive)
@@ -368,6 +371,11 @@ test-vm-full: deps-test
 test-team: deps-test
 	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/net-device team $(if $(ONLY),$(patsubst %,tests/net/test_%.py,$(subst $(comma), ,$(ONLY))))
+
+## test-arm64: cross-builds for arm64; tests/bpf and files of tests/net in an emulated arm64 (root; hours; ONLY=tests/net/test_alb.py,... these)
+test-arm64:
+	$(Q)packaging/deps build vm arm64
+	$(Q)tests/vm/arm64 $(subst $(comma), ,$(ONLY))
 
 ## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
 test-beside: deps-test
