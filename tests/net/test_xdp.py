@@ -387,29 +387,29 @@ def test_every_frame_leaves_and_is_counted(sending):
     assert made.near.show()["tx_packets"] - sent >= 20000
 
 
-def live_in_turns(host):
-    """2000, as many as a veth's queue holds at a time, for a machine that is slow to take them."""
-    for _ in range(10):
-        live(host, 200, FLOWS)
+def live_in_turns(host, count, flows=FLOWS):
+    """As many as a veth's queue holds at a time, for a machine that is slow to take them."""
+    for _ in range(count // 200):
+        live(host, 200, flows)
 
 
 def test_round_robin_and_broadcast(sending):
     made = sending("balance-rr", links=2)
     before = {link: made.far.received(link)["packets"] for link in made.links}
-    live_in_turns(made.near)
+    live_in_turns(made.near, 2000)
     used = wait_for(lambda: [n for n in (made.far.received(link)["packets"] - before[link]
                                          for link in made.links) if n >= 990],
                     "both links to carry")
     assert len(used) == 2 and max(used) < 1100, used
     made.near.ctl("set", "bond0", "mode", "broadcast")
     before = {link: made.far.received(link)["packets"] for link in made.links}
-    live_in_turns(made.near)
+    live_in_turns(made.near, 2000)
     wait_for(lambda: all(made.far.received(link)["packets"] - before[link] >= 2000
                          for link in made.links), "each link to carry all")
     made.far.ip("link", "set", "l0", "down")
     made.near.wait_slaves("l1")
     before = made.far.received("l1")["packets"]
-    live_in_turns(made.near)
+    live_in_turns(made.near, 2000)
     wait_for(lambda: made.far.received("l1")["packets"] - before >= 2000, "the other to carry all")
 
 
