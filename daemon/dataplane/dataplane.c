@@ -93,6 +93,23 @@ int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifi
 	return r;
 }
 
+/*
+ * A timer keeps the program that has wound it up last, and the maps of that, even when it has run
+ * down. An upgrade would not get rid of them while nobody uses the slot.
+ */
+static void dataplane_end_timers(const struct dataplane *dataplane, unsigned int slot)
+{
+	static const char *const pins[] = { XBOND_PIN_HOLD_TIMERS, XBOND_PIN_BFD_TIMERS };
+
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
+		int fd = pin_open(dataplane->pins.dir, pins[i]);
+
+		dataplane_zero(fd, slot, sizeof(struct bpf_timer));
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
 int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;
@@ -104,6 +121,8 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
 		dataplane_zero_counters(dataplane, slot);
 		store_release(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE],
 			      (uint8_t)slot);
+	} else {
+		dataplane_end_timers(dataplane, slot);
 	}
 	store_release(table->ifindex[slot], (uint32_t)ifindex);
 	return 0;

@@ -7,6 +7,7 @@ import os
 import pytest
 
 import builds
+from bpf_objects import pinned_objects, there
 from lab import BONDD
 from namespace import run
 from lacp import tx_slots, wait_distributing, wait_told
@@ -282,6 +283,18 @@ def test_an_older_abi_that_nobody_converts(watched):
     write_array(path, bond)
     made.near.start_bondd()
     assert made.lost() == [0, 0]
+
+
+def test_a_slave_that_has_left_keeps_no_program(pair, other):
+    """Its timer was wound up by a program that is replaced then."""
+    made = pair("802.3ad", links=2, lacp_rate="fast")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.ctl("del-slave", "bond0", "l1")
+    before = pinned_objects(made.near)
+    made.near.replace_bondd(other)
+    replaced = before - pinned_objects(made.near)
+    assert replaced
+    wait_for(lambda: not there(replaced), lambda: f"{there(replaced)} to be freed", 60)
 
 
 @pytest.mark.parametrize("build", ["other", "newer"])
