@@ -15,6 +15,7 @@
 #include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
+#include "common/mac.h"
 #include "common/managers.h"
 #include "common/paths.h"
 #include "network/link.h"
@@ -133,7 +134,7 @@ static int save_slot_of(const struct pins *pins, const struct config_slave *slav
 	if (!config_slave_is_by_mac(slave))
 		return pins_slot_by_name(pins, slave->name);
 	pins_for_each_member (pins, slot)
-		if (!memcmp(pins->slaves[slot].perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		if (mac_is_same(pins->slaves[slot].perm_mac, slave->perm_mac))
 			return (int)slot;
 	return -1;
 }

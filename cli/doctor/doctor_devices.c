@@ -316,8 +316,7 @@ void doctor_check_mac(const struct doctor_facts *facts, const struct doctor_bond
 		const struct link_info *link = &facts->links.link[i];
 
 		if (!link->has_mac || link->type != ARPHRD_ETHER || !(link->flags & IFF_UP) ||
-		    memcmp(link->mac, own->mac, XBOND_MAC_SIZE) != 0 ||
-		    others_is_of_bond(facts, bond, link))
+		    !mac_is_same(link->mac, own->mac) || others_is_of_bond(facts, bond, link))
 			continue;
 		doctor_found(report,
 			     others_find_bond(facts, link->ifindex) ? DOCTOR_BAD : DOCTOR_WARNING,

@@ -6,6 +6,7 @@
 #include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "options/values.h"
 
@@ -73,7 +74,7 @@ static void options_tell(const struct doctor_facts *facts, const struct doctor_b
 static bool options_is_slave(const struct config_slave *kept, const struct xbond_slave *slave)
 {
 	if (config_slave_is_by_mac(kept))
-		return !memcmp(kept->perm_mac, slave->perm_mac, XBOND_MAC_SIZE);
+		return mac_is_same(kept->perm_mac, slave->perm_mac);
 	return !strcmp(kept->name, slave->name);
 }
 

@@ -8,6 +8,7 @@
 #include "bpf/flow_words.h"
 #include "bpf/slots.h"
 #include "cli/doctor/doctor_talk.h"
+#include "common/mac.h"
 #include "common/memory.h"
 
 #define TALK_SEGMENT 1448 /* bytes of data in a TCP segment of usual size */
@@ -234,10 +235,9 @@ static void talk_note_twin(struct talk *talk, unsigned int slot, const struct ta
 {
 	struct talk_part part;
 
-	if (memcmp(packet->bytes + ETH_ALEN, talk->mac, XBOND_MAC_SIZE) != 0 ||
-	    !talk_read(packet, false, &part))
+	if (!mac_is_same(packet->bytes + ETH_ALEN, talk->mac) || !talk_read(packet, false, &part))
 		return;
-	talk->from_self[slot] += !memcmp(packet->bytes, talk->mac, XBOND_MAC_SIZE);
+	talk->from_self[slot] += mac_is_same(packet->bytes, talk->mac);
 	if (part.key.protocol != TALK_ARP || !part.asks)
 		return;
 	for (int i = 0; i < TALK_TWINS; i++) {
@@ -262,6 +262,6 @@ void talk_take_received(struct talk *talk, unsigned int slot, bool receives,
 		talk_hear(talk, slot, packet);
 	talk_note_twin(talk, slot, packet);
 	talk->lacpdus[slot] += talk_is_lacpdu(packet);
-	if (!memcmp(packet->bytes, talk->mac, XBOND_MAC_SIZE))
+	if (mac_is_same(packet->bytes, talk->mac))
 		talk_note_frame(talk, slot, receives, packet);
 }

@@ -72,7 +72,7 @@ static const uint8_t *learning_own_mac(struct bond *bond, unsigned int slot)
 		return NULL;
 	if (slot == pin->active_slot)
 		return pin->mac;
-	return memcmp(slave->mac, pin->mac, XBOND_MAC_SIZE) ? slave->mac : NULL;
+	return mac_is_same(slave->mac, pin->mac) ? NULL : slave->mac;
 }
 
 static uint64_t learning_orphans(struct bond *bond)
@@ -86,7 +86,7 @@ static uint64_t learning_orphans(struct bond *bond)
 		const uint8_t *mac = bond_slave(bond, slot)->mac;
 
 		if (!learning_has_link(bond, slot) && !mac_is_zero(mac) &&
-		    memcmp(mac, pin->mac, XBOND_MAC_SIZE))
+		    !mac_is_same(mac, pin->mac))
 			orphans |= slots_bit(slot);
 	}
 	return orphans;
@@ -121,7 +121,7 @@ static void learning_take_above(const uint8_t mac[XBOND_MAC_SIZE], void *arg)
 	struct bond *bond = arg;
 
 	if (learning_of(bond)->above_count == LEARNING_ABOVE || learning_is_of_router(mac) ||
-	    mac_is_zero(mac) || !memcmp(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
+	    mac_is_zero(mac) || mac_is_same(mac, bond_pin(bond)->mac))
 		return;
 	memcpy(learning_of(bond)->above[learning_of(bond)->above_count++], mac, XBOND_MAC_SIZE);
 }
@@ -197,7 +197,7 @@ static void bridged_add(struct bond *bond, const struct bridged_port *port, cons
 		&learning_of(bond)->bridged[learning_of(bond)->bridged_count];
 
 	if (learning_of(bond)->bridged_count == LEARNING_BRIDGED || learning_is_of_router(mac) ||
-	    !memcmp(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
+	    mac_is_same(mac, bond_pin(bond)->mac))
 		return;
 	memcpy(place->mac, mac, XBOND_MAC_SIZE);
 	place->vlan = bridged_vlan(bond, port, vlan);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mac.h"
 #include "common/memory.h"
 #include "daemon/base/event.h"
 #include "options/config_file.h"
@@ -128,7 +129,7 @@ static bool awaited_take_added(struct bond *bond, const struct xbond_slave *slav
 {
 	for (struct awaited **at = &bond->daemon->awaited; *at; at = &(*at)->next) {
 		if (!(*at)->added || (*at)->bond != bond ||
-		    memcmp((*at)->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		    !mac_is_same((*at)->perm_mac, slave->perm_mac))
 			continue;
 		memcpy(ret_name, (*at)->slave.name, XBOND_NAME_SIZE);
 		awaited_next(at, true);

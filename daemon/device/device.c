@@ -245,7 +245,7 @@ int device_create(struct bond *bond, struct err *err)
 static bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *device)
 {
 	return !strcmp(device->kind, TEAM_KIND) &&
-	       (!memcmp(device->mac, pin->mac, XBOND_MAC_SIZE) ||
+	       (mac_is_same(device->mac, pin->mac) ||
 		attach_has_program(device->ifindex, true, "xbond_egress") ||
 		attach_has_egress_filter(device->ifindex));
 }

@@ -58,7 +58,7 @@ static bool values_forbid_mac(struct bond *bond, const uint8_t *mac)
 
 	return bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_ACTIVE &&
 	       pin->active_slot < XBOND_MAX_SLAVES &&
-	       memcmp(bond_slave(bond, pin->active_slot)->mac, mac, XBOND_MAC_SIZE);
+	       !mac_is_same(bond_slave(bond, pin->active_slot)->mac, mac);
 }
 
 static void values_put_back_mac(struct bond *bond)
@@ -83,7 +83,7 @@ void device_hear_mac(struct bond *bond, const uint8_t *mac)
 	struct mac_swap before;
 	struct err err;
 
-	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
+	if (mac_is_same(pin->mac, mac))
 		return;
 	if (values_forbid_mac(bond, mac)) {
 		values_put_back_mac(bond);
@@ -108,7 +108,7 @@ static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *
 {
 	bool is_new = bond_pin(bond)->mac_policy == XBOND_MAC_SET &&
 		      bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_NONE &&
-		      memcmp(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
+		      !mac_is_same(bond_slave(bond, slot)->mac, bond_pin(bond)->mac);
 
 	if (!values_answer(bond, slot, slave_mac_set(bond, slot, err)))
 		return false;
@@ -231,7 +231,7 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
-	if (!memcmp(pin->mac, active->mac, XBOND_MAC_SIZE))
+	if (mac_is_same(pin->mac, active->mac))
 		return;
 	if (device_set_mac(bond, active->mac, &err)) {
 		event_error(pin->name, active->name, "cannot take the MAC address of %s: %s",
@@ -320,7 +320,7 @@ static bool fail_over_mac_is_left(struct bond *bond)
 	if (bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_NONE ||
 	    pin->active_slot >= XBOND_MAX_SLAVES || !bond_is_member(bond, pin->active_slot))
 		return false;
-	return memcmp(bond_slave(bond, pin->active_slot)->mac, pin->mac, XBOND_MAC_SIZE) ||
+	return !mac_is_same(bond_slave(bond, pin->active_slot)->mac, pin->mac) ||
 	       mac_swap_is_half(bond);
 }
 

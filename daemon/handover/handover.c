@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/mac.h"
 #include "common/memory.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
@@ -108,7 +109,7 @@ static void run_follow_mac(struct handover *plan, const uint8_t *before)
 {
 	struct err why;
 
-	if (!memcmp(before, plan->mac, XBOND_MAC_SIZE) ||
+	if (mac_is_same(before, plan->mac) ||
 	    !link_set_mac(&plan->daemon->nl, plan->devices[0].new, plan->mac, &why))
 		return;
 	handover_note(plan, "its new MAC address is not taken along: %s", why.text);

@@ -67,7 +67,7 @@ static bool plan_is_old(const struct handover *plan, const struct handover_devic
 {
 	return !strcmp(link->kind, device->kind) &&
 	       (!strcmp(link->name, device->name) || !strcmp(link->name, device->old_name) ||
-		!memcmp(link->mac, plan->mac, XBOND_MAC_SIZE));
+		mac_is_same(link->mac, plan->mac));
 }
 
 int handover_find_old(const struct handover *plan, size_t index, struct link_info *ret_link)

@@ -4,6 +4,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/handover/handover_plan.h"
@@ -30,7 +31,7 @@ static bool undo_is_new(const struct handover *plan, const struct link_info *lin
 		return true;
 	if (strcmp(link->kind, "bond"))
 		return false;
-	return !memcmp(link->mac, plan->mac, XBOND_MAC_SIZE) ||
+	return mac_is_same(link->mac, plan->mac) ||
 	       (bond->new &&
 		(!strcmp(link->name, bond->new_name) || !strcmp(link->name, bond->name)));
 }
@@ -157,7 +158,7 @@ static int undo_mac(struct handover *plan, struct err *err)
 	struct link_info now;
 	int r = handover_find_old(plan, 0, &now);
 
-	if (!r && memcmp(now.mac, plan->mac, XBOND_MAC_SIZE))
+	if (!r && !mac_is_same(now.mac, plan->mac))
 		r = link_force_mac(nl, &now, plan->mac, err);
 	return r;
 }

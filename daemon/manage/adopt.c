@@ -9,6 +9,7 @@
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/mac.h"
 #include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
@@ -37,7 +38,7 @@ static void adopt_take_back_mac(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
 	if (slave->state == XBOND_SLOT_ENSLAVING && !adopt_has_members(bond) &&
-	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
+	    mac_is_same(pin->mac, slave->before.mac))
 		device_set_mac(bond, pin->random_mac, NULL);
 }
 

@@ -55,7 +55,7 @@ static void slave_find_compare(const struct link_info *link, void *arg)
 	const uint8_t *before;
 
 	if (link->has_perm_mac) {
-		if (memcmp(link->perm_mac, search->mac, XBOND_MAC_SIZE) != 0)
+		if (!mac_is_same(link->perm_mac, search->mac))
 			return;
 		search->permanents +=
 			search->permanent.ifindex && search->permanent.ifindex != link->ifindex;
@@ -63,12 +63,12 @@ static void slave_find_compare(const struct link_info *link, void *arg)
 		return;
 	}
 	if (slave_find_is_of_bond(search->daemon, link, &before)) {
-		if (before && !memcmp(before, search->mac, XBOND_MAC_SIZE))
+		if (before && mac_is_same(before, search->mac))
 			search->slave = *link;
 		return;
 	}
-	if (!link->has_mac || memcmp(link->mac, search->mac, XBOND_MAC_SIZE) != 0 ||
-	    link->type != ARPHRD_ETHER || link->vlan_id >= 0)
+	if (!link->has_mac || !mac_is_same(link->mac, search->mac) || link->type != ARPHRD_ETHER ||
+	    link->vlan_id >= 0)
 		return;
 	search->others += search->present.ifindex && search->present.ifindex != link->ifindex;
 	search->present = *link;
@@ -102,7 +102,7 @@ static int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_
 static bool slave_find_member(struct bond *bond, const uint8_t *mac, struct link_info *ret_link)
 {
 	bond_for_each_member (bond, slot)
-		if (!memcmp(bond_slave(bond, slot)->perm_mac, mac, XBOND_MAC_SIZE) &&
+		if (mac_is_same(bond_slave(bond, slot)->perm_mac, mac) &&
 		    !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
 			      ret_link))
 			return true;

@@ -99,7 +99,7 @@ static int request_give_mac(struct addition *addition, struct err *err)
 	struct xbond_bond *pin = bond_pin(bond);
 	int r;
 
-	if (bond_slave_count(bond) || memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE))
+	if (bond_slave_count(bond) || !mac_is_same(pin->mac, pin->random_mac))
 		return 0;
 	r = device_set_mac(bond, addition->links[0].mac, err);
 	addition->gave_mac = !r;
@@ -368,7 +368,7 @@ static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *
 	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_ACTIVE &&
 	    bond_slave_count(bond) > 1)
 		return;
-	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
+	if (mac_is_same(slave->before.mac, bond_pin(bond)->mac))
 		request_note(notes,
 			     "%s keeps %s's MAC address %s; give one of them another if both are "
 			     "used on one network",

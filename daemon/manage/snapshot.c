@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/mac.h"
 #include "daemon/base/directories.h"
@@ -89,7 +88,7 @@ json_t *snapshot_take(struct bond *bond)
 
 	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "existed", 1, "mac",
 			 mac_format(pin->mac, mac), "mac_is_random",
-			 !memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE), "options",
+			 mac_is_same(pin->mac, pin->random_mac), "options",
 			 snapshot_options(bond, OPTION_BOND, 0), "slaves", snapshot_slaves(bond));
 }
 
@@ -160,8 +159,7 @@ static int snapshot_restore_mac(struct daemon *daemon, const char *name, const j
 	int r = request_find(daemon, name, &bond, err);
 
 	if (r || json_is_false(json_object_get(snapshot, "mac_is_random")) ||
-	    bond_slave_count(bond) ||
-	    !memcmp(bond_pin(bond)->mac, bond_pin(bond)->random_mac, XBOND_MAC_SIZE))
+	    bond_slave_count(bond) || mac_is_same(bond_pin(bond)->mac, bond_pin(bond)->random_mac))
 		return r;
 	r = device_set_mac(bond, bond_pin(bond)->random_mac, err);
 	if (!r)

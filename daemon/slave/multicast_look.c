@@ -7,6 +7,7 @@
 
 #include "bpf/slots.h"
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/memory.h"
 #include "common/mode.h"
 #include "daemon/bond/daemon.h"
@@ -121,7 +122,7 @@ static void multicast_look_take(const struct multicast_entry *entry, void *arg)
 		multicast_look_find_owner(look, entry->ifindex);
 	owner = look->owner;
 	if (!owner || (owner->slot && !entry->is_static) ||
-	    !memcmp(entry->mac, multicast_slow_protocols, XBOND_MAC_SIZE))
+	    mac_is_same(entry->mac, multicast_slow_protocols))
 		return;
 	group = multicast_look_append(slave_multicast_of(owner->bond), entry->mac);
 	group->wanted = owner->slot ? 0 : UINT64_MAX;
@@ -138,8 +139,7 @@ static void multicast_look_begin_look(struct look *look, struct bond *bond)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct multicast_group *group = &groups->group[i];
 
-		group->wanted =
-			memcmp(group->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE) ? 0 : group->joined;
+		group->wanted = mac_is_same(group->mac, bond_pin(bond)->mac) ? group->joined : 0;
 		group->there = 0;
 	}
 }

@@ -115,10 +115,10 @@ void slave_forget(struct bond *bond, unsigned int slot)
 
 static bool slave_is_known_as(const struct xbond_slave *slave, const struct link_info *link)
 {
-	if (link->has_perm_mac && !memcmp(link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+	if (link->has_perm_mac && mac_is_same(link->perm_mac, slave->perm_mac))
 		return true;
-	return !strcmp(link->name, slave->name) || !memcmp(link->mac, slave->mac, XBOND_MAC_SIZE) ||
-	       !memcmp(link->mac, slave->before.mac, XBOND_MAC_SIZE);
+	return !strcmp(link->name, slave->name) || mac_is_same(link->mac, slave->mac) ||
+	       mac_is_same(link->mac, slave->before.mac);
 }
 
 /* Name and address may both have been changed; our program stays on the device. */
@@ -296,7 +296,7 @@ void slave_lost_tell_mac(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char now[MAC_FORMAT_SIZE], own[MAC_FORMAT_SIZE];
 
-	if (mac_is_zero(slave->mac) || !memcmp(slave->mac, slave->before.mac, XBOND_MAC_SIZE))
+	if (mac_is_zero(slave->mac) || mac_is_same(slave->mac, slave->before.mac))
 		return;
 	event_notice(bond_pin(bond)->name, slave->name,
 		     "if %s was moved to another namespace, it has MAC address %s there; its own "

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/mac.h"
 #include "network/link.h"
 #include "network/nl.h"
 
@@ -370,8 +371,8 @@ int link_copy(struct nl *nl, const struct link_info *link, const char *name, int
 	struct link_info below;
 	int r;
 
-	order.has_lower_mac = !link_get(nl, -1, link->lower, &below) &&
-			      !memcmp(below.mac, link->mac, XBOND_MAC_SIZE);
+	order.has_lower_mac =
+		!link_get(nl, -1, link->lower, &below) && mac_is_same(below.mac, link->mac);
 	r = nl_call(nl, msg, link_copy_take, &order, err);
 	if (!r && !order.made)
 		return err_set(err, EPROTO, "the options of %s cannot be read", link->name);

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/mac.h"
 #include "network/nl.h"
 
 /* Multicast, by ioctl and /proc/net/dev_mcast. */
@@ -108,7 +109,7 @@ static void multicast_look_for(const struct multicast_entry *entry, void *arg)
 {
 	struct multicast_entry *wanted = arg;
 
-	if (entry->ifindex == wanted->ifindex && !memcmp(entry->mac, wanted->mac, XBOND_MAC_SIZE))
+	if (entry->ifindex == wanted->ifindex && mac_is_same(entry->mac, wanted->mac))
 		wanted->is_static = entry->is_static;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/mac.h"
 #include "common/memory.h"
 #include "options/config_file.h"
 #include "options/names.h"
@@ -121,7 +122,7 @@ struct config_slave *config_file_find_slave(const struct config_file *file,
 {
 	for (size_t i = 0; i < file->slave_count; i++)
 		if (!strcmp(file->slaves[i].name, like->name) &&
-		    !memcmp(file->slaves[i].perm_mac, like->perm_mac, XBOND_MAC_SIZE))
+		    mac_is_same(file->slaves[i].perm_mac, like->perm_mac))
 			return &file->slaves[i];
 	return NULL;
 }
