@@ -93,20 +93,31 @@ int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifi
 	return r;
 }
 
-/*
- * A timer keeps the program that has wound it up last, and the maps of that, even when it has run
- * down. An upgrade would not get rid of them while nobody uses the slot.
- */
+static void dataplane_end_timer(const struct dataplane *dataplane, const char *pin,
+				unsigned int slot)
+{
+	int fd = pin_open(dataplane->pins.dir, pin);
+
+	dataplane_zero(fd, slot, sizeof(struct bpf_timer));
+	if (fd >= 0)
+		close(fd);
+}
+
 static void dataplane_end_timers(const struct dataplane *dataplane, unsigned int slot)
 {
-	static const char *const pins[] = { XBOND_PIN_HOLD_TIMERS, XBOND_PIN_BFD_TIMERS };
+	dataplane_end_timer(dataplane, XBOND_PIN_HOLD_TIMERS, slot);
+	dataplane_end_timer(dataplane, XBOND_PIN_BFD_TIMERS, slot);
+}
 
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
-		int fd = pin_open(dataplane->pins.dir, pins[i]);
+void dataplane_end_idle_timers(const struct dataplane *dataplane)
+{
+	const struct pins *pins = &dataplane->pins;
 
-		dataplane_zero(fd, slot, sizeof(struct bpf_timer));
-		if (fd >= 0)
-			close(fd);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!pins->hold[slot].enabled)
+			dataplane_end_timer(dataplane, XBOND_PIN_HOLD_TIMERS, slot);
+		if (!pins->bfd || !pins->bfd->link[slot].enabled)
+			dataplane_end_timer(dataplane, XBOND_PIN_BFD_TIMERS, slot);
 	}
 }
 

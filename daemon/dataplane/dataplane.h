@@ -80,6 +80,12 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
  * dataplane_set_slot(); by itself for a slot of an earlier bondd, whose device may have been away.
  */
 int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/*
+ * A timer keeps the program that has wound it up last, and the maps of that, even when it has run
+ * down. So the timers of a slot end with it, and before an upgrade those that LACP and BFD do not
+ * use any more. The others are wound up again by the new programs.
+ */
+void dataplane_end_idle_timers(const struct dataplane *dataplane);
 /* The slots by which XDP programs broadcast, the bond's own and those of others. */
 void dataplane_set_broadcast(struct dataplane *dataplane, uint64_t slots);
 /*

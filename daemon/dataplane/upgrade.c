@@ -285,8 +285,10 @@ static int upgrade_pinned(struct dataplane *dataplane, enum programs programs, c
 	all = upgrade_lacks_a_map(programs, dir);
 	count = upgrade_choose(skeleton, dir, all, objects);
 	r = upgrade_load(programs, skeleton, objects, count, dir, err);
-	if (!r)
+	if (!r) {
+		dataplane_end_idle_timers(dataplane);
 		r = upgrade_replace(objects, count, all, dataplane, why, err);
+	}
 	objects_close(skeleton);
 	return r;
 }

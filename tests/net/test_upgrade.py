@@ -285,11 +285,18 @@ def test_an_older_abi_that_nobody_converts(watched):
     assert made.lost() == [0, 0]
 
 
-def test_a_slave_that_has_left_keeps_no_program(pair, other):
+LEAVES = {
+    "slave": ["del-slave", "bond0", "l1"],
+    "LACP": ["set", "bond0", "mode", "balance-xor"],
+}
+
+
+@pytest.mark.parametrize("leaves", LEAVES)
+def test_what_lacp_has_left_keeps_no_program(pair, other, leaves):
     """Its timer was wound up by a program that is replaced then."""
     made = pair("802.3ad", links=2, lacp_rate="fast")
     wait_distributing(made.near, made.far, links=made.links)
-    made.near.ctl("del-slave", "bond0", "l1")
+    made.near.ctl(*LEAVES[leaves])
     before = pinned_objects(made.near)
     made.near.replace_bondd(other)
     replaced = before - pinned_objects(made.near)
