@@ -8,6 +8,8 @@ hundreds, the first and the last fail.
 
 Pairs: in the verbs that change devices a call fails, and another one of those that bondd makes to
 undo what it has done, or to go on. In every second case both stay, so that no other try helps.
+
+Memory: the kernel kills bondd in a verb, when it takes more than it may.
 """
 import collections
 import contextlib
@@ -24,6 +26,7 @@ import pytest
 
 from built import BUILD, IS_INSTRUMENTED
 from lab import Lab, stable
+from memory_group import MemoryGroup
 from namespace import KERNEL
 from policies import WANTED
 from tcx import TCX_EGRESS, TCX_INGRESS, order
@@ -79,6 +82,8 @@ class Faults(ctypes.Structure):
 
 class Injector:
     """Lets calls of the programs fail that have its environment."""
+
+    ends, wrapper = (), []
 
     def __init__(self, path):
         assert INJECTOR.exists(), f"not built: {INJECTOR}"
@@ -176,7 +181,7 @@ class Case:
         self.host.far.ip_batch("link add br0 type bridge", "addr add 10.0.0.2/24 dev br0",
                                "link set br0 up", *[f"link set {name} master br0"
                                                     for name in self.host.links])
-        self.host.environment = self.bondd.environment
+        self.host.environment, self.host.wrapper = self.bondd.environment, self.bondd.wrapper
         self.host.start_bondd()
         for words in self.verb.prepare:
             self.must(words)
@@ -317,26 +322,33 @@ class Case:
             status = 0
         return subprocess.CompletedProcess("", status, "", "")
 
+    def has_ended(self):
+        """One that was killed is there for another moment."""
+        wait_for(lambda: self.host.bondd.poll() is not None or self.host.ping_bondd(),
+                 "bondd to answer or to end")
+        return self.host.bondd.poll() is not None
+
     def has_traffic(self):
         return self.reached(lambda: self.host.ping("10.0.0.2", timeout=0.3)).returncode == 0
 
-    def check(self, armed, call, stays=False, then=0):
+    def check(self, armed, *call, **how):
         """Lets a call of one program fail, or two. Returns what was wrong, as lines."""
         log_size = len(self.host.log())
-        with armed.armed(*call, stays, then):
+        with armed.armed(*call, **how):
             done = self.do(self.verb.do, armed.environment if armed is not self.bondd else None)
-            if stays and not then and self.host.bondd.poll() is None:
+            if how == {"stays": True} and self.host.bondd.poll() is None:
                 self.wait_tried_again()
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
             return []
         must_carry = self.verb.carries and NOT_UNDONE not in done.stderr
         found = [] if not must_carry or self.has_traffic() else ["no traffic"]
-        if self.host.bondd.poll() is not None:
-            if self.host.bondd.returncode != 1 or self.verb is not VERBS["start"]:
+        if self.has_ended():
+            ends = (*armed.ends, *((1,) if self.verb is VERBS["start"] else ()))
+            if self.host.bondd.returncode not in ends:
                 found.append(f"bondd ended with {self.host.bondd.returncode}")
             self.restart()
-        if done.returncode not in (0, 1, LOST) or (
+        if done.returncode not in (0, 1, LOST, *armed.ends) or (
                 self.verb is VERBS["start"] and done.returncode == LOST):
             found.append(f"status {done.returncode}: {done.stderr.strip()}")
         found += self.wrong(done)
@@ -346,7 +358,7 @@ class Case:
             self.make()
         else:
             self.go_back()
-        return [f"call {call[1]} of its kind, {armed.failed}, then {then}: {done.stderr.strip()}",
+        return [f"{armed.failed} by {call}, {how}: {done.stderr.strip()}",
                 *found,
                 *stack(log)] if found and not is_known(stack(log)) else []
 
@@ -458,6 +470,7 @@ VERBS = {
 # Those that change devices.
 OF_DEVICES = ("create", "delete", "add-slave", "del-slave", "set", "convert", "start", "set-hook",
               "set-macs", "mtu", "failover-active", "failover-follow")
+THAT_TAKE_MEMORY = ("create", "policy-load", "convert", "start", "set-hook")
 # bondctl does more in these than send a request.
 OF_BONDCTL = ("create", "apply", "policy-load", "policy-unload")
 
@@ -487,15 +500,15 @@ def calls(case, armed, share):
 
 
 def once(call):
-    return [{"call": call}]
+    return [{}]
 
 
 def for_a_while(call):
-    return [{"call": call, "stays": True}]
+    return [{"stays": True}]
 
 
 def with_a_later_one(call):
-    return [{"call": call, "then": then, "stays": bool((call[0] // SHARES + i) % 2)}
+    return [{"then": then, "stays": bool((call[0] // SHARES + i) % 2)}
             for i, then in enumerate(LATER)]
 
 
@@ -506,7 +519,7 @@ def let_fail(tmp_path, program, name, share, ways):
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
         found = [line for call in calls(case, armed, share) for way in ways(call)
-                 for line in case.check(armed, **way)]
+                 for line in case.check(armed, *call, **way)]
         found += case.leftovers()
     finally:
         case.lab.close()
@@ -534,3 +547,25 @@ def test_each_call_fails_for_a_while(tmp_path, name, share):
 @pytest.mark.parametrize("name", OF_DEVICES, indirect=True)
 def test_two_calls_fail(tmp_path, name, share):
     let_fail(tmp_path, "bondd", name, share, with_a_later_one)
+
+
+@pytest.fixture(name="group")
+def memory_group():
+    with contextlib.closing(MemoryGroup(f"xbt{os.getpid()}")) as group:
+        yield group
+
+
+@pytest.mark.variants(2)
+@pytest.mark.parametrize("share", range(16))
+@pytest.mark.parametrize("name", THAT_TAKE_MEMORY, indirect=True)
+def test_killed_for_memory(group, name, share):
+    signal.alarm(DEADLINE * PATIENCE)
+    case = Case(VERBS[name], group)
+    try:
+        found = [line for step in range(6)
+                 for line in case.check(group, (share * 128 + step * 2048) * 1024)]
+        assert group.count(), "nothing was killed"
+        found += case.leftovers()
+    finally:
+        case.lab.close()
+    assert not found, "\n" + "\n".join(found)
