@@ -42,11 +42,8 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
  */
 
 void device_hear_mac(struct bond *bond, const uint8_t *mac);
-/*
- * For a bond that is adopted: its members get its MAC address. A bondd that died may have taken a
- * new address from bond0, but may not have come to the slave that refuses it.
- */
-void device_adopt_mac(struct bond *bond);
+/* Members that do not have the MAC address that they shall have get it. Refusals are logged. */
+void device_give_mac(struct bond *bond);
 void device_hear_mtu(struct bond *bond, uint32_t mtu);
 /*
  * If somebody has made the MTU of the port side less than bond0's, it is put back: a veth drops

@@ -26,27 +26,32 @@ static int values_answer(struct bond *bond, unsigned int slot, int r)
 }
 
 /* Returns -errno of the first slave that refuses it. */
-static int values_give_mac(struct bond *bond, struct err *err)
+static int values_offer_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 {
 	int r = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
-			r = values_answer(bond, slot, slave_mac_set(bond, slot, err));
+			r = values_answer(bond, slot, slave_mac_offer(bond, slot, mac, err));
 	return r;
 }
 
-static void values_take_back_mac(struct bond *bond, const uint8_t *old, const char *why)
+void device_give_mac(struct bond *bond)
 {
-	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
-	event_warning(bond_pin(bond)->name, NULL, "%s; the bond goes back to %s", why,
-		      mac_format(old, text));
-	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
 	bond_for_each_member (bond, slot)
-		slave_mac_set(bond, slot, NULL);
-	if (device_set_mac(bond, old, &err))
+		if (values_answer(bond, slot, slave_mac_set(bond, slot, &err)))
+			event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
+}
+
+static void values_put_back_mac(struct bond *bond)
+{
+	uint8_t mac[XBOND_MAC_SIZE];
+	struct err err;
+
+	memcpy(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
+	if (device_set_mac(bond, mac, &err))
 		event_warning(bond_pin(bond)->name, NULL, "cannot restore its MAC address: %s",
 			      err.text);
 }
@@ -61,24 +66,13 @@ static bool values_forbid_mac(struct bond *bond, const uint8_t *mac)
 	       !mac_is_same(bond_slave(bond, pin->active_slot)->mac, mac);
 }
 
-static void values_put_back_mac(struct bond *bond)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	uint8_t mac[XBOND_MAC_SIZE];
-	char text[MAC_FORMAT_SIZE];
-	struct err err;
-
-	memcpy(mac, pin->mac, XBOND_MAC_SIZE);
-	event_notice(pin->name, NULL, "MAC address is put back to %s: fail_over_mac is active",
-		     mac_format(mac, text));
-	if (device_set_mac(bond, mac, &err))
-		event_warning(pin->name, NULL, "%s", err.text);
-}
-
+/*
+ * The pin gets it last: a bondd that dies in between leaves one that differs from bond0, so that
+ * the next one begins again.
+ */
 void device_hear_mac(struct bond *bond, const uint8_t *mac)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	uint8_t old[XBOND_MAC_SIZE];
 	char text[MAC_FORMAT_SIZE];
 	struct mac_swap before;
 	struct err err;
@@ -86,48 +80,26 @@ void device_hear_mac(struct bond *bond, const uint8_t *mac)
 	if (mac_is_same(pin->mac, mac))
 		return;
 	if (values_forbid_mac(bond, mac)) {
+		event_notice(pin->name, NULL,
+			     "MAC address is put back to %s: fail_over_mac is active",
+			     mac_format(pin->mac, text));
 		values_put_back_mac(bond);
 		return;
 	}
-	memcpy(old, pin->mac, XBOND_MAC_SIZE);
-	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	mac_swap_rename(bond, old, &before);
+	mac_swap_rename(bond, mac, &before);
 	crashpoint("mac-taken");
-	if (values_give_mac(bond, &err)) {
+	if (values_offer_mac(bond, mac, &err)) {
+		event_warning(pin->name, NULL, "%s; the bond goes back to %s", err.text,
+			      mac_format(pin->mac, text));
 		mac_swap_put_back(bond, &before);
-		values_take_back_mac(bond, old, err.text);
+		device_give_mac(bond);
+		values_put_back_mac(bond);
 	} else {
+		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
 		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
 	}
 	bond_evaluate(bond); /* LACP sends it as the system's address */
 	mac_swap_tell(bond);
-}
-
-/* The slave that refuses it still has the old one. */
-static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *err)
-{
-	bool is_new = bond_pin(bond)->mac_policy == XBOND_MAC_SET &&
-		      bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_NONE &&
-		      !mac_is_same(bond_slave(bond, slot)->mac, bond_pin(bond)->mac);
-
-	if (!values_answer(bond, slot, slave_mac_set(bond, slot, err)))
-		return false;
-	if (!is_new)
-		event_warning(bond_pin(bond)->name, NULL, "%s", err->text);
-	return is_new;
-}
-
-void device_adopt_mac(struct bond *bond)
-{
-	uint8_t old[XBOND_MAC_SIZE];
-	struct err err;
-
-	bond_for_each_member (bond, slot)
-		if (values_is_refused(bond, slot, &err)) {
-			memcpy(old, bond_slave(bond, slot)->mac, XBOND_MAC_SIZE);
-			values_take_back_mac(bond, old, err.text);
-			return;
-		}
 }
 
 static int values_set_mtu(struct nl *nl, const void *arg)
@@ -240,9 +212,7 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	}
 	event_notice(pin->name, active->name, "MAC address is now %s, that of %s",
 		     mac_format(pin->mac, text), active->name);
-	bond_for_each_member (bond, slot)
-		if (slave_mac_set(bond, slot, &err))
-			event_warning(pin->name, NULL, "%s", err.text);
+	device_give_mac(bond);
 }
 
 static void fail_over_mac_change(struct bond *bond)

@@ -139,7 +139,7 @@ static void adopt_ready(struct bond *bond)
 		lifecycle_gone(bond);
 		return;
 	}
-	device_adopt_mac(bond);
+	device_give_mac(bond);
 	bond_for_each_member (bond, slot) {
 		members |= slots_bit(slot);
 		slave_hooks_settle(bond, slot, true);

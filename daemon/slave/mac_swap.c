@@ -202,9 +202,9 @@ void mac_swap_move_away(struct bond *bond, unsigned int slot)
 	mac_swap_leave(bond, slot);
 }
 
-void mac_swap_rename(struct bond *bond, const uint8_t *old, struct mac_swap *ret_before)
+void mac_swap_rename(struct bond *bond, const uint8_t *mac, struct mac_swap *ret_before)
 {
-	const uint8_t *mac = bond_pin(bond)->mac;
+	const uint8_t *old = bond_pin(bond)->mac;
 	int holder = mac_swap_is_on(bond) ? mac_swap_holder(bond, old, XBOND_NO_SLOT) : -1;
 	int other = holder >= 0 ? mac_swap_holder(bond, mac, (unsigned int)holder) : -1;
 

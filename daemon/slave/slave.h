@@ -67,6 +67,8 @@ void slave_mac_finish(struct bond *bond, unsigned int slot);
  * refuses is tried again by itself, but the member is not taken down for it again.
  */
 int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err);
+/* The same for a MAC that the bond gets if no member refuses it. */
+int slave_mac_offer(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err);
 bool slave_has_addresses(struct bond *bond, unsigned int slot);
 /* Takes name, carrier and speed of a member from a link message. Parts hear it after that. */
 void slave_hear(struct bond *bond, unsigned int slot, const struct link_info *link);
@@ -140,10 +142,10 @@ void mac_swap_move_away(struct bond *bond, unsigned int slot);
 /* Addresses have changed: the programs, the switches and the clients are told. */
 void mac_swap_tell(struct bond *bond);
 /*
- * The bond's address has changed from `old`: the slave that had it shall have the new one, and a
- * slave that has that one `old`. The devices have not changed yet.
+ * The bond's address is to be `mac`: the slave that has the present one shall have it, and a slave
+ * that has it the present one. The devices have not changed yet.
  */
-void mac_swap_rename(struct bond *bond, const uint8_t *old, struct mac_swap *ret_before);
+void mac_swap_rename(struct bond *bond, const uint8_t *mac, struct mac_swap *ret_before);
 /* A device has refused it: the slaves shall have what they had. */
 void mac_swap_put_back(struct bond *bond, const struct mac_swap *before);
 

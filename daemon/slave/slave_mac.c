@@ -50,9 +50,9 @@ static void slave_mac_warn_of_host(struct bond *bond, const struct xbond_slave *
  * address that somebody else put there must not be deleted. After any other failure it may be
  * there, because the kernel's answer may be what was lost.
  */
-static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
+static int slave_mac_add_filter(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,
+				struct err *err)
 {
-	const uint8_t *mac = bond_pin(bond)->mac;
 	struct err why;
 	int r;
 
@@ -162,9 +162,9 @@ static int slave_mac_put(struct bond *bond, struct xbond_slave *slave, const uin
 	return 0;
 }
 
-/* Which address the slave shall have. */
+/* Which address the slave shall have, if the bond has `mac`. */
 static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
-				       const struct xbond_slave *slave)
+				       const struct xbond_slave *slave, const uint8_t *mac)
 {
 	enum xbond_fail_over_mac policy = bond_fail_over_mac(pin);
 
@@ -172,21 +172,21 @@ static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
 		return slave->mac;
 	return policy == XBOND_FAIL_OVER_MAC_ACTIVE || pin->mac_policy == XBOND_MAC_FILTER
 		       ? slave->before.mac
-		       : pin->mac;
+		       : mac;
 }
 
 /* fail_over_mac_part tries again what slaves that exchange their addresses have refused. */
-static int slave_mac_try(struct bond *bond, unsigned int slot, struct err *err)
+static int slave_mac_try(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct retry *retry = slave_mac_retry(bond, slot);
 	uint8_t wanted[XBOND_MAC_SIZE];
 	int r;
 
-	memcpy(wanted, slave_mac_wanted(bond_pin(bond), slave), XBOND_MAC_SIZE);
+	memcpy(wanted, slave_mac_wanted(bond_pin(bond), slave, mac), XBOND_MAC_SIZE);
 	r = slave_mac_put(bond, slave, wanted, err);
 	if (!r && bond_filters_mac(bond_pin(bond)))
-		r = slave_mac_add_filter(bond, slave, err);
+		r = slave_mac_add_filter(bond, slave, mac, err);
 	else if (!r)
 		slave_mac_drop_filter(bond, slave);
 	if (r && !mac_swap_is_on(bond))
@@ -196,10 +196,15 @@ static int slave_mac_try(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
+int slave_mac_offer(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err)
 {
 	*slave_mac_retry(bond, slot) = (struct retry){ 0 };
-	return slave_mac_try(bond, slot, err);
+	return slave_mac_try(bond, slot, mac, err);
+}
+
+int slave_mac_set(struct bond *bond, unsigned int slot, struct err *err)
+{
+	return slave_mac_offer(bond, slot, bond_pin(bond)->mac, err);
 }
 
 static int slave_mac_enslave(struct bond *bond, unsigned int slot, struct err *err)
@@ -279,7 +284,7 @@ static void slave_mac_set_again(struct bond *bond, unsigned int slot)
 {
 	const char *name = bond_slave(bond, slot)->name;
 
-	if (slave_mac_try(bond, slot, NULL))
+	if (slave_mac_try(bond, slot, bond_pin(bond)->mac, NULL))
 		return;
 	event_notice(bond_pin(bond)->name, name, "%s has taken its MAC address now", name);
 	bond_evaluate(bond); /* LACP and BFD send it */

@@ -189,9 +189,30 @@ def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
              "another one")
 
 
+def test_a_slave_that_has_refused_keeps_its_mac_for_itself(lone):
+    """The next bondd does not give it to the bond, and the slave is asked again."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0", "m0")
+    near.ip("link", "set", "bond0", "up")
+    near.ip("link", "set", "l1", "up")
+    mac, free, other = near.link("bond0")["address"], near.link("l1")["address"], \
+        "02:00:00:00:00:77"
+    near.ip("link", "set", "l1", "address", mac)
+    near.ip("link", "set", "m0", "address", other)
+    wait_for(lambda: "m0 does not take the bond's MAC address" in near.log(), "the refusal")
+    near.stop_bondd()
+    near.start_bondd()
+    assert near.show()["mac"] == near.link("bond0")["address"] == near.link("l0")["address"] == mac
+    assert near.link("m0")["address"] == other
+    near.ip("link", "set", "l1", "address", free)
+    wait_for(lambda: near.link("m0")["address"] == mac, "m0 to take it")
+
+
 @pytest.mark.parametrize("step", ["mac-taken", "mac-changed"])
 def test_killed_before_a_slave_refuses_the_bonds_mac(lone, step):
-    """The next bondd finds that the slave has the old one, and gives it back to the bond."""
+    """The next bondd gives it to all again, the slave refuses, and the bond gets its old one."""
     near = lone(links=2)
     near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
     near.ip("link", "add", "m1", "link", "l1", "type", "macvlan")

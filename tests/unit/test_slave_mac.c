@@ -266,23 +266,67 @@ static void a_slave_that_took_its_address_may_be_set_down(void **state)
 	assert_false(time_passes(2));
 }
 
+/* Somebody has given bond0 an address. */
+static void hear_mac(uint8_t whose)
+{
+	name_mac(devices[SLAVES].link.mac, whose);
+	device_hear_mac(&bond, devices[SLAVES].link.mac);
+}
+
 /* bond0 and a slave change at once: what bond0 is now is seen before what the slave is. */
 static void a_slave_that_has_gone_refuses_nothing(void **state)
 {
-	uint8_t mac[XBOND_MAC_SIZE];
-
 	(void)state;
 	devices[1].unseen = -ENODEV;
-	name_mac(mac, 9);
-	device_hear_mac(&bond, mac);
+	hear_mac(9);
 	assert_mac(pin.mac, 9);
 	assert_mac(devices[2].link.mac, 9);
 	device_hear_mtu(&bond, 1400);
 	assert_int_equal(pin.mtu, 1400);
 	assert_int_equal(devices[2].link.mtu, 1400);
+}
+
+static void give_macs(void)
+{
+	host.bonds = &bond;
+	for (unsigned int slot = 0; slot < SLAVES; slot++)
+		give_mac(slot, 0);
+}
+
+/* The last slave refuses what is new, and the first one what it had. */
+static void a_slave_that_does_not_go_back_does_so_alone(void **state)
+{
+	(void)state;
+	give_macs();
+	devices[0].is_worn = true;
+	devices[2].mac_refused = -EBUSY;
+	hear_mac(9);
+	/* As the next bondd does. */
+	for (int i = 0; i < 2; i++) {
+		assert_mac(pin.mac, 0);
+		assert_mac(devices[SLAVES].link.mac, 0);
+		assert_mac(devices[0].link.mac, 9);
+		assert_mac(slaves[0].mac, 9);
+		assert_mac(devices[1].link.mac, 0);
+		device_give_mac(&bond);
+	}
+}
+
+/* The first of the two that exchange their addresses has done so already, and the other has not. */
+static void what_a_bondd_that_died_has_begun_is_finished(void **state)
+{
+	(void)state;
+	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
+	give_mac(0, 2);
 	name_mac(slaves[1].mac, 0);
-	device_adopt_mac(&bond);
-	assert_mac(pin.mac, 9);
+	hear_mac(2);
+	mac_swap_settle(&bond);
+	assert_mac(pin.mac, 2);
+	for (unsigned int slot = 0; slot < SLAVES; slot++)
+		assert_memory_equal(slaves[slot].mac, devices[slot].link.mac, XBOND_MAC_SIZE);
+	assert_mac(devices[0].link.mac, 2);
+	assert_mac(devices[1].link.mac, 0);
+	assert_mac(devices[2].link.mac, 3);
 }
 
 /* Each slave is to get back its own address, and the last one refuses. */
@@ -293,13 +337,6 @@ static void ask_for_filters(struct err *ret_err)
 	options.value[OPT_MAC_POLICY].number = XBOND_MAC_FILTER;
 	devices[2].mac_refused = -EBUSY;
 	assert_int_equal(request_set(&host, "bond0", &options, ret_err), -EBUSY);
-}
-
-static void give_macs(void)
-{
-	host.bonds = &bond;
-	for (unsigned int slot = 0; slot < SLAVES; slot++)
-		give_mac(slot, 0);
 }
 
 /* One slave does not take what is new, and another one not what it had. */
@@ -353,6 +390,8 @@ int main(void)
 		TEST(a_slave_that_did_not_come_up_again_is_not_added),
 		TEST(a_slave_that_took_its_address_may_be_set_down),
 		TEST(a_slave_that_has_gone_refuses_nothing),
+		TEST(a_slave_that_does_not_go_back_does_so_alone),
+		TEST(what_a_bondd_that_died_has_begun_is_finished),
 		TEST(what_cannot_be_undone_is_said),
 		TEST(a_slave_that_has_refused_is_asked_again),
 	};
