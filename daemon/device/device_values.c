@@ -66,10 +66,6 @@ static bool values_forbid_mac(struct bond *bond, const uint8_t *mac)
 	       !mac_is_same(bond_slave(bond, pin->active_slot)->mac, mac);
 }
 
-/*
- * The pin gets it last: a bondd that dies in between leaves one that differs from bond0, so that
- * the next one begins again.
- */
 void device_hear_mac(struct bond *bond, const uint8_t *mac)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -113,49 +109,48 @@ static int values_set_mtu(struct nl *nl, const void *arg)
  * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` yields to
  * any MTU that is not small, and asks for XDP again when all slaves have it; `xdp` does not.
  */
-static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, struct err *err)
+static int values_offer_mtu(struct bond *bond, unsigned int slot, uint32_t mtu, struct err *err)
 {
-	struct xbond_bond *pin = bond_pin(bond);
+	const struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct err why;
 	int r;
 
-	if (pin->mtu > old && pin->mtu > ETH_DATA_LEN && slave->rx_hook == XBOND_RX_XDP &&
+	if (mtu > pin->mtu && mtu > ETH_DATA_LEN && slave->rx_hook == XBOND_RX_XDP &&
 	    pin->rx_hook == XBOND_RX_AUTO)
 		xdp_yield(bond, slot);
 	quality_excuse(bond, slot);
-	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
+	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, mtu, &why);
+	crashpoint("mtu-changed");
 	if (r && slave->rx_hook == XBOND_RX_XDP)
 		return err_set(
 			err, -r,
 			"%s does not take MTU %u while it receives through XDP (%s; 'bondctl set "
 			"%s rx_hook auto' allows it)",
-			slave->name, pin->mtu, why.text, pin->name);
-	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text)
-		 : 0;
+			slave->name, mtu, why.text, pin->name);
+	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, mtu, why.text) : 0;
 }
 
-static int values_give_mtu_to_all(struct bond *bond, uint32_t old, struct err *err)
+static int values_offer_mtu_to_all(struct bond *bond, uint32_t mtu, struct err *err)
 {
 	int r = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
-			r = values_answer(bond, slot, values_give_mtu(bond, slot, old, err));
+			r = values_answer(bond, slot, values_offer_mtu(bond, slot, mtu, err));
 	return r;
 }
 
-static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *why)
+static void values_take_back_mtu(struct bond *bond, const char *why)
 {
-	struct xbond_bond *pin = bond_pin(bond);
+	const struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
 	struct err err;
 
-	event_warning(pin->name, NULL, "%s; the bond goes back to %u", why, old);
-	pin->mtu = old;
+	event_warning(pin->name, NULL, "%s; the bond goes back to %u", why, pin->mtu);
 	bond_for_each_member (bond, slot) {
 		quality_excuse(bond, slot);
-		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, pin->mtu, NULL);
 	}
 	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
 		event_warning(pin->name, NULL, "cannot restore its MTU: %s", err.text);
@@ -164,16 +159,16 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 void device_hear_mtu(struct bond *bond, uint32_t mtu)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	uint32_t old = pin->mtu;
 	struct err err;
 
-	if (old == mtu)
+	if (pin->mtu == mtu)
 		return;
-	pin->mtu = mtu;
-	if (values_give_mtu_to_all(bond, old, &err))
-		values_take_back_mtu(bond, old, err.text);
-	else
+	if (values_offer_mtu_to_all(bond, mtu, &err)) {
+		values_take_back_mtu(bond, err.text);
+	} else {
+		pin->mtu = mtu;
 		event_notice(pin->name, NULL, "MTU is now %u", mtu);
+	}
 	rx_turn_ask_again(bond);
 }
 

@@ -369,6 +369,24 @@ def test_killed_while_a_slave_was_down_for_its_mac(lone):
     host.wait_slaves("l0", "l1")
 
 
+def test_killed_before_a_slave_refuses_the_bonds_mtu(lone):
+    """A macvlan cannot have a larger one than what is below it. The next bondd asks it."""
+    if is_team():
+        pytest.skip("a team refuses an MTU that one of its ports refuses")
+    host = lone(links=2)
+    host.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0", "m0")
+    host.stop_bondd()
+    with host.dying_at("mtu-changed"):
+        host.ip("link", "set", "bond0", "mtu", "3000")
+    assert host.link("l0")["mtu"] == 3000
+    host.start_bondd()
+    wait_for(lambda: [host.link(name)["mtu"] for name in ("bond0", "l0", "m0")] == [1500] * 3,
+             "the bond to go back")
+    assert host.show()["mtu"] == 1500
+
+
 def test_killed_while_the_second_of_two_is_added(lone):
     """No slave is left, and the bond does not keep the MAC address of the first."""
     if is_team():
