@@ -26,12 +26,13 @@ from .aggregates import HASH, LACP, LINKS, NETKIT, aggregates, bonding, team, xb
 from .container import container_rows
 from .machine import Nics
 from .paths import path_rows
+from .vlans import vlan_rows
 
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 CONVERSIONS = 1 if QUICK else 5  # each way
 # And names of modes, of which alone cuts are measured.
-SUBJECTS = ("send", "receive", "container", "paths", "conversion", "cut", "xdp")
+SUBJECTS = ("send", "receive", "container", "paths", "conversion", "vlans", "cut", "xdp")
 RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 bed.CPU = 0  # the only one: nothing else moves the clock
@@ -258,7 +259,8 @@ def main():
                           ("container", lambda: container_rows(ROUNDS, SECONDS)),
                           ("paths", lambda: path_rows(ROUNDS, SECONDS)),
                           ("conversion", lambda: conversion_rows(MODES, CONVERSIONS)),
-                          ("cut", lambda: cut_rows(modes or CUT)), ("xdp", xdp_rows)):
+                          ("vlans", vlan_rows), ("cut", lambda: cut_rows(modes or CUT)),
+                          ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
             continue
         for row in measure():
