@@ -32,15 +32,6 @@ static __always_inline __u32 collect_slot(__u32 ifindex)
 	return table.ifindex[slot] == ifindex ? slot : collect_slot_by_search(ifindex);
 }
 
-/* 01:80:c2:00:00:00 to :0f, which bridges do not forward (802.1Q table 8-1). */
-static __always_inline int collect_is_link_local(const struct ethhdr *eth)
-{
-	const __be16 *dest = (const __be16 *)eth->h_dest;
-
-	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) &&
-	       !(dest[2] & bpf_htons(0xfff0));
-}
-
 /* What tells a packet of micro-BFD from others at little cost, for TC and XDP. */
 
 /* Offsets of the protocol and the destination port in a frame without options. */

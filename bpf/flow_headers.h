@@ -34,6 +34,15 @@ static __always_inline __be16 flow_ether_type(const struct ethhdr *eth)
 	return *(const __be16 *)((const __u8 *)eth + __builtin_offsetof(struct ethhdr, h_proto));
 }
 
+/* 01:80:c2:00:00:00 to :0f, which bridges do not forward (802.1Q table 8-1). */
+static __always_inline int flow_is_link_local(const struct ethhdr *eth)
+{
+	const __be16 *dest = (const __be16 *)eth->h_dest;
+
+	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) &&
+	       !(dest[2] & bpf_htons(0xfff0));
+}
+
 /* Source MAC, destination MAC, packet type ID. */
 static __always_inline __u64 flow_layer2(__u64 hash, const struct ethhdr *eth, __be16 type,
 					 const struct flow_rule *rule)

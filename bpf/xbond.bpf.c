@@ -208,7 +208,7 @@ static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
 
-	if ((void *)(eth + 1) <= (void *)(long)skb->data_end && collect_is_link_local(eth))
+	if ((void *)(eth + 1) <= (void *)(long)skb->data_end && flow_is_link_local(eth))
 		return rx_classify_link_local(skb, eth->h_dest[5]);
 	if (skb->protocol == bpf_htons(ETH_P_EAPOL) && skb->pkt_type == PACKET_HOST &&
 	    !(skb->vlan_tci & VLAN_VID_MASK))

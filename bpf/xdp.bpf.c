@@ -41,7 +41,7 @@ static __always_inline int xdp_is_ordinary(const struct packet *packet)
 	const struct vlan_header *tag = (void *)(eth + 1);
 	__be16 type;
 
-	if ((void *)(eth + 1) > packet->end || collect_is_link_local(eth))
+	if ((void *)(eth + 1) > packet->end || flow_is_link_local(eth))
 		return 0;
 	type = flow_ether_type(eth);
 	if (type == bpf_htons(ETH_P_8021Q)) {
