@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * Gives frames to the AF_XDP sockets of a program (libxbond-xsk), by their destination port, their
- * IP address or their type, if bond0 would take them for its own host. All else goes on to the
- * bond: LACP, ARP, fragments, tagged frames, frames for machines behind a bridge, and whatever
- * comes by a queue without a socket. In libxdp's dispatcher it stands before the bond's own
- * program. Which slave may collect is looked at by the library.
+ * IP address or their type, or by a function of the user, if bond0 would take them for its own
+ * host. All else goes on to the bond: LACP, ARP, tagged frames, frames for machines behind a
+ * bridge, and whatever comes by a queue without a socket. In libxdp's dispatcher it stands before
+ * the bond's own program. Which slave may collect is looked at by the library.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/flow_headers.h"
+#include "bfd/bfd_wire.h"
+#include "bpf/neighbour.h"
 #include "bpf/netdev_read.h"
 
 char _license[] SEC("license") = "GPL";
@@ -45,17 +46,18 @@ const volatile __u8 wants_ports = 0;
 /* A bit for each port. */
 const volatile __u8 wanted_ports[65536 / 8] = {};
 
-static __always_inline int filter_wants_port(const struct packet *packet, __u32 payload)
+/* To which UDP or TCP port; 0: to none. */
+static __always_inline __u16 filter_port(const struct packet *packet, __be16 type)
 {
+	__u32 at = type == bpf_htons(ETH_P_IP) ? FLOW_AT_IP4 : FLOW_AT_IP6;
+	__u32 payload = flow_payload(packet, ETH_HLEN | at);
 	const __be16 *ports = packet->data + (payload & FLOW_AT_OFFSET);
 	__u8 protocol = FLOW_PAYLOAD_PROTOCOL(payload);
-	__u16 port;
 
 	if (payload & FLOW_AT_SHORT || (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) ||
 	    (void *)(ports + 2) > packet->end)
 		return 0;
-	port = bpf_ntohs(ports[1]);
-	return wanted_ports[port / 8] >> port % 8 & 1;
+	return bpf_ntohs(ports[1]);
 }
 
 /* Or no address is asked for. */
@@ -80,17 +82,37 @@ static __always_inline int filter_wants_address(const struct packet *packet, __b
 static __always_inline int filter_wants(const struct packet *packet)
 {
 	__be16 type = flow_ether_type(packet->data);
-	__u32 at = ETH_HLEN;
+	__u16 port;
 
-	if (type == bpf_htons(ETH_P_IP))
-		at |= FLOW_AT_IP4;
-	else if (type == bpf_htons(ETH_P_IPV6))
-		at |= FLOW_AT_IP6;
-	else
+	if (type != bpf_htons(ETH_P_IP) && type != bpf_htons(ETH_P_IPV6))
 		return wanted_type && type == wanted_type;
 	if (!filter_wants_address(packet, type))
 		return 0;
-	return wants_ports ? filter_wants_port(packet, flow_payload(packet, at)) : !!wanted_ip;
+	if (!wants_ports)
+		return !!wanted_ip;
+	port = filter_port(packet, type);
+	return wanted_ports[port / 8] >> port % 8 & 1;
+}
+
+/*
+ * What no function of the user gets: LACP and all else to groups that bridges do not forward, ARP
+ * and neighbour discovery, micro-BFD, tagged frames.
+ */
+static __always_inline int filter_is_of_bond(const struct packet *packet)
+{
+	__be16 type = flow_ether_type(packet->data);
+
+	if (flow_is_link_local(packet->data) || flow_is_vlan(type) || neighbour_is_in(packet))
+		return 1;
+	return (type == bpf_htons(ETH_P_IP) || type == bpf_htons(ETH_P_IPV6)) &&
+	       filter_port(packet, type) == BFD_MICRO_PORT;
+}
+
+/* The one of the user, which xsk_filter.c links with this file, takes its place. */
+__weak __noinline int xbond_wants(struct xdp_md *ctx)
+{
+	asm volatile("" : : "r"(ctx));
+	return 0;
 }
 
 static __always_inline __u64 filter_mac(const volatile void *address)
@@ -119,15 +141,33 @@ static __always_inline int filter_is_for_bond(const struct ethhdr *eth)
 		dest == filter_mac(&alb.mac[filter_slot % XBOND_MAX_SLAVES]));
 }
 
+static __always_inline struct packet filter_packet(const struct xdp_md *ctx)
+{
+	return (struct packet){ .data = (void *)(long)ctx->data,
+				.end = (void *)(long)ctx->data_end,
+				.vlan_tci = -1 };
+}
+
 SEC("xdp.frags")
 int xbond_port_filter(struct xdp_md *ctx)
 {
-	struct packet packet = { .data = (void *)(long)ctx->data,
-				 .end = (void *)(long)ctx->data_end,
-				 .vlan_tci = -1 };
+	struct packet packet = filter_packet(ctx);
 	const struct ethhdr *eth = packet.data;
 
 	if ((void *)(eth + 1) > packet.end || !filter_wants(&packet) || !filter_is_for_bond(eth))
+		return XDP_PASS;
+	return (int)bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS);
+}
+
+/* With a function of the user. */
+SEC("?xdp.frags")
+int xbond_port_filter_asks(struct xdp_md *ctx)
+{
+	struct packet packet = filter_packet(ctx);
+	const struct ethhdr *eth = packet.data;
+
+	if ((void *)(eth + 1) > packet.end || filter_is_of_bond(&packet) ||
+	    !filter_is_for_bond(eth) || !xbond_wants(ctx))
 		return XDP_PASS;
 	return (int)bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS);
 }

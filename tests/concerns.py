@@ -34,7 +34,7 @@ bpf/slow                    bpf/hold net/lacp_hold net/lacp_evil net/flood
 bpf/drops                   bpf/drops cli/show net/slave_filters
 bpf/flow                    bpf/model bpf/user_space bpf/fields bpf/policies bpf/garbage
                             cli/explain net/policies
-bpf/port_filter             net/xsk net/xsk_threads layout
+bpf/port_filter             net/xsk net/xsk_function net/xsk_threads layout
 bpf/send_frame              bpf/model bpf/user_space net/library net/xdp
 bpf/flow_hook               net/fragments net/policies
 bpf/micro_bfd               net/bfd net/carrier net/tell net/show_away net/flood
@@ -130,7 +130,8 @@ lib/rules/link_state        net/quality net/arp net/carrier
 lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             manual/promised net/metrics
-xsk/                        bpf/user_space cli/versions layout net/xsk net/xsk_threads
+xsk/                        bpf/user_space cli/versions layout net/xsk net/xsk_function
+                            net/xsk_threads
 debian/                     packaging
 docs/                       manual report
 docs/developers/            layout manual
@@ -139,7 +140,8 @@ docs/users/hash.md          bpf/model
 man/                        manual
 packaging/                  packaging net/service
 packaging/completions/      cli/completions
-packaging/examples/         packaging net/library net/policy net/xsk net/xsk_threads
+packaging/examples/         packaging net/library net/policy net/xsk net/xsk_function
+                            net/xsk_threads
 packaging/metrics/          packaging net/metrics_prometheus
 packaging/site/             manual/site
 packaging/tools/            packaging net/service manual/promised

@@ -142,8 +142,22 @@ static int xsk_copy_options(struct xbond_xsk_options *ret, const struct xbond_xs
 		if (bytes[i])
 			return xbond_say(why, EINVAL,
 					 "options need a later version of the library");
-	memset(ret, 0, sizeof(*ret));
 	memcpy(ret, options, size < sizeof(*ret) ? size : sizeof(*ret));
+	if (!ret->function)
+		ret->function = "";
+	return 0;
+}
+
+static int xsk_check_function(const struct xbond_xsk_options *options, char *why)
+{
+	struct xbond_xsk_options others = *options;
+
+	others.function = "";
+	if (xsk_receives(&others))
+		return xbond_say(why, EINVAL,
+				 "options.function, and something else that is to be received");
+	if (strlen(options->function) >= XBOND_PATH_SIZE)
+		return xbond_say(why, EINVAL, "options.function is too long");
 	return 0;
 }
 
@@ -163,6 +177,10 @@ static int xsk_check_pins(const struct xbond_xsk_options *options, char *why)
 
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 {
+	int r = *options->function ? xsk_check_function(options, why) : 0;
+
+	if (r)
+		return r;
 	if (options->ring & (options->ring - 1))
 		return xbond_say(why, EINVAL, "options.ring is not a power of two");
 	if (options->queues > XBOND_XSK_QUEUES)
@@ -220,6 +238,8 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "no memory, or RLIMIT_MEMLOCK is less than the area for each socket";
 	if (code == ENOBUFS)
 		return "for zero copy options.frames has to be options.ring for each socket";
+	if (code == EACCES && *xsk->options.function)
+		return "the kernel refuses options.function; libbpf's log says why";
 	if (code == EOPNOTSUPP && xsk_is_zero_copy(xsk))
 		return "its driver, or its driver on this kernel, has no zero-copy mode";
 	if (code == EBUSY)
@@ -242,6 +262,15 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 	if (xsk->choice.table->flags & XBOND_F_POLICY)
 		return xbond_say(why, EOPNOTSUPP,
 				 "%s has a policy, which only its own programs ask", xsk->bond);
+	if (*xsk->function) {
+		xsk->linked_fd = filter_link_function(xsk->function);
+		if (xsk->linked_fd < 0)
+			return xbond_say(why, -xsk->linked_fd, "options.function: %s",
+					 xsk->linked_fd == -EINVAL
+						 ? "no object file of clang -g that has "
+						   "int xbond_wants(struct xdp_md *)"
+						 : strerror(-xsk->linked_fd));
+	}
 	r = xsk->options.pins ? 0 : xsk_make_area(&xsk->area);
 	if (r)
 		return xbond_say(why, -r, "no memory for %u frames", xsk->area.frames);
@@ -260,7 +289,7 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 			      const struct xbond_xsk_options *options, char *why)
 {
-	struct xbond_xsk_options known;
+	struct xbond_xsk_options known = { .function = "" };
 	struct xbond_xsk *xsk;
 	int r = xsk_copy_options(&known, options, why);
 
@@ -282,6 +311,8 @@ XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		xsk->options.queues = 1;
 	xsk->area.frames = known.frames ? known.frames : 4096;
 	xsk->area.ring = known.ring ? known.ring : 1024;
+	xsk->options.function = strcpy(xsk->function, known.function);
+	xsk->linked_fd = -1;
 	xsk->control_fd = -1;
 	r = xsk_start(xsk, why);
 	if (r)
@@ -296,6 +327,8 @@ XSK_PUBLIC void xbond_xsk_close(struct xbond_xsk *xsk)
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		xsk_close_slot(xsk, slot);
 	choice_close(&xsk->choice);
+	if (xsk->linked_fd >= 0)
+		close(xsk->linked_fd);
 	if (xsk->control_fd >= 0)
 		close(xsk->control_fd);
 	if (xsk->area.memory)

@@ -28,9 +28,16 @@ struct filter_rule {
 	__u32 slot, ifindex;
 	__u64 namespace;
 	const struct xbond_xsk_options *options;
+	int linked_fd; /* of filter_link_function(); -1: the options have no function */
 };
 
 struct filter;
+
+/*
+ * The filter with the user's function, from its object file. Returns a descriptor; -EINVAL: it is
+ * no such file, or another error.
+ */
+int filter_link_function(const char *function);
 
 /*
  * Returns 0 or -errno: -EADDRINUSE: another handle has another filter there; -EBUSY: there is
@@ -47,8 +54,9 @@ void filter_detach(struct filter *filter);
 
 struct xbond_xsk {
 	char bond[XBOND_PATH_SIZE];
-	struct xbond_xsk_options options;
-	char pins[XBOND_PATH_SIZE]; /* of the options, which point here */
+	struct xbond_xsk_options options;		       /* without a function it is "" */
+	char pins[XBOND_PATH_SIZE], function[XBOND_PATH_SIZE]; /* the options point here */
+	int linked_fd;					       /* as in struct filter_rule */
 	struct choice choice;
 	struct area area;
 	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
@@ -102,7 +110,7 @@ static inline int xsk_receives(const struct xbond_xsk_options *options)
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
 		if (options->ports[i])
 			return 1;
-	return options->ether_type || options->family;
+	return options->ether_type || options->family || *options->function;
 }
 
 /*

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
@@ -23,10 +26,12 @@ struct filter {
 	struct filter *next;
 	__u32 handles;
 	struct port_filter_bpf *object; /* NULL: not attached */
+	struct bpf_program *chosen;	/* of its programs */
 	int link_fd;			/* -1: it is in the dispatcher */
 	struct xdp_program *program;
 	int in_dispatcher;
-	char pin[XBOND_PATH_SIZE]; /* "": none */
+	char pin[XBOND_PATH_SIZE];	/* "": none */
+	char function[XBOND_PATH_SIZE]; /* likewise */
 	__u64 namespace;
 	__u32 ifindex, table_id;
 };
@@ -65,13 +70,93 @@ static void filter_set_wanted(struct port_filter_bpf__rodata *wanted,
 	memcpy(wanted->wanted_address, options->address, sizeof(options->address));
 }
 
+/* clang -g writes down which functions there are. */
+static int filter_has_function(const char *path)
+{
+	struct btf *btf = btf__parse(path, NULL);
+	int id = btf ? btf__find_by_name_kind(btf, "xbond_wants", BTF_KIND_FUNC) : -1;
+	int has = id > 0 && btf_vlen(btf__type_by_id(btf, (__u32)id)) == BTF_FUNC_GLOBAL;
+
+	btf__free(btf);
+	return has;
+}
+
+/* own_fd: the filter that asks the function. */
+static int filter_link_files(int own_fd, const char *function, int linked_fd)
+{
+	char own[32], linked[32];
+	struct bpf_linker *linker;
+	int r;
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", own_fd);
+	snprintf(linked, sizeof(linked), "/proc/self/fd/%d", linked_fd);
+	linker = bpf_linker__new(linked, NULL);
+	r = linker ? bpf_linker__add_file(linker, own, NULL) : -errno;
+	if (!r)
+		r = bpf_linker__add_file(linker, function, NULL);
+	if (!r)
+		r = bpf_linker__finalize(linker);
+	bpf_linker__free(linker);
+	return r;
+}
+
+int filter_link_function(const char *function)
+{
+	int own_fd = memfd_create("filter", MFD_CLOEXEC), linked_fd, r = -EINVAL;
+	size_t size;
+	const void *own = port_filter_bpf__elf_bytes(&size);
+
+	linked_fd = memfd_create("filter_and_function", MFD_CLOEXEC);
+	if (own_fd < 0 || linked_fd < 0 || write(own_fd, own, size) != (ssize_t)size)
+		r = -ENOMEM;
+	else if (filter_has_function(function))
+		r = filter_link_files(own_fd, function, linked_fd);
+	if (own_fd >= 0)
+		close(own_fd);
+	if (r && linked_fd >= 0)
+		close(linked_fd);
+	return r ? r : linked_fd;
+}
+
+/* What port_filter_bpf__open() does, with what has been linked. */
+static struct port_filter_bpf *filter_open_linked(int linked_fd)
+{
+	struct port_filter_bpf *object = calloc(1, sizeof(*object));
+	struct stat status;
+	void *data;
+	int r;
+
+	if (!object || port_filter_bpf__create_skeleton(object) || fstat(linked_fd, &status))
+		goto fail;
+	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, linked_fd, 0);
+	if (data == MAP_FAILED)
+		goto fail;
+	object->skeleton->data = data;
+	object->skeleton->data_sz = (size_t)status.st_size;
+	r = bpf_object__open_skeleton(object->skeleton, NULL);
+	munmap(data, (size_t)status.st_size);
+	if (!r)
+		return object;
+	errno = -r;
+fail:
+	port_filter_bpf__destroy(object);
+	return NULL;
+}
+
 static int filter_open(struct filter *filter, const struct filter_rule *rule)
 {
-	filter->object = port_filter_bpf__open();
-	if (!filter->object)
+	struct port_filter_bpf *object =
+		rule->linked_fd < 0 ? port_filter_bpf__open() : filter_open_linked(rule->linked_fd);
+
+	filter->object = object;
+	if (!object)
 		return -errno;
-	filter_set_wanted(filter->object->rodata, rule);
-	return filter_use_maps(filter->object, rule->choice);
+	filter->chosen = rule->linked_fd < 0 ? object->progs.xbond_port_filter
+					     : object->progs.xbond_port_filter_asks;
+	bpf_program__set_autoload(object->progs.xbond_port_filter, rule->linked_fd < 0);
+	bpf_program__set_autoload(filter->chosen, true);
+	filter_set_wanted(object->rodata, rule);
+	return filter_use_maps(object, rule->choice);
 }
 
 /* Without an entry the address that bondd has written is taken. */
@@ -91,8 +176,8 @@ static int filter_link(struct filter *filter, __u32 ifindex)
 
 	if (r)
 		return r;
-	filter->link_fd = bpf_link_create(bpf_program__fd(filter->object->progs.xbond_port_filter),
-					  (int)ifindex, BPF_XDP, &options);
+	filter->link_fd =
+		bpf_link_create(bpf_program__fd(filter->chosen), (int)ifindex, BPF_XDP, &options);
 	return filter->link_fd < 0 ? -errno : 0;
 }
 
@@ -111,11 +196,13 @@ static int filter_has_dispatcher(__u32 ifindex)
 
 static int filter_dispatch(struct filter *filter, __u32 ifindex)
 {
+	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = filter->object->obj,
+			    .prog_name = bpf_program__name(filter->chosen));
 	int r;
 
 	if (!filter_has_dispatcher(ifindex))
 		return -EBUSY;
-	filter->program = xdp_program__from_bpf_obj(filter->object->obj, "xdp.frags");
+	filter->program = xdp_program__create(&options);
 	r = (int)libxdp_get_error(filter->program);
 	if (r) {
 		filter->program = NULL;
@@ -237,6 +324,7 @@ static int filter_make(struct filter **ret, const struct filter_rule *rule)
 	made->namespace = rule->namespace;
 	made->ifindex = rule->ifindex;
 	made->table_id = rule->choice->table_id;
+	strcpy(made->function, rule->options->function);
 	r = filter_pin_path(made->pin, rule);
 	if (!r)
 		r = filter_put_on(made, rule);
@@ -276,7 +364,7 @@ static int filter_share(struct filter **ret, const struct filter_rule *rule)
 		return filter_make(ret, rule);
 	filter_set_wanted(&wanted, rule);
 	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)) || filter_pin_path(pin, rule) ||
-	    strcmp(pin, found->pin) != 0)
+	    strcmp(pin, found->pin) != 0 || strcmp(rule->options->function, found->function) != 0)
 		return -EADDRINUSE;
 	found->handles++;
 	*ret = found;

@@ -107,7 +107,8 @@ static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 					  .slot = slot,
 					  .ifindex = xsk->ifindex[slot],
 					  .namespace = xsk->namespace,
-					  .options = &xsk->options };
+					  .options = &xsk->options,
+					  .linked_fd = xsk->linked_fd };
 	const struct timespec pause = { .tv_nsec = XSK_LOOK_NS };
 	int was_used = xsk->is_opening && xsk_is_used(xsk, slot);
 	int r = filter_attach(&xsk->filter[slot], &rule);

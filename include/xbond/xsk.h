@@ -58,6 +58,16 @@ struct xbond_xsk_options {
 	 * the socket that somebody puts there, by the number of its queue. NULL: no pins
 	 */
 	const char *pins;
+	/*
+	 * Instead of ports, an address and a type: the path of a BPF object file with
+	 *
+	 *   int xbond_wants(struct xdp_md *ctx)
+	 *
+	 * which returns whether the frame is to be received. What the bond lives by goes to the
+	 * bond without asking (xsk.md). The file is read when the handle is opened. Each slave has
+	 * maps of its own, but for those with LIBBPF_PIN_BY_NAME. NULL: no function
+	 */
+	const char *function;
 };
 
 struct xbond_xsk_frame {
@@ -94,9 +104,10 @@ struct xbond_xsk_counts {
  * XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older; -EOPNOTSUPP: it has a
  * policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have
  * the queue; -ENOMEM: no memory, or RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS:
- * too few frames for zero copy; -EBUSY, after a second: somebody has the queue of a slave, or an
- * XDP program there; -EADDRINUSE: another handle of this process receives something else by a
- * slave; -ENOTDIR: there is no place for the pin; others, as -EPERM: of a slave's socket or filter.
+ * too few frames for zero copy; -EACCES also: the kernel refuses the function; -EBUSY, after a
+ * second: somebody has the queue of a slave, or an XDP program there; -EADDRINUSE: another handle
+ * of this process receives something else by a slave; -ENOTDIR: there is no place for the pin;
+ * others, as -EPERM: of a slave's socket or filter.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

@@ -22,12 +22,12 @@ PORT = 4007
 FLOWS = 64
 
 
-def udp_frame(mac, source_port):
+def udp_frame(mac, source_port, port=PORT):
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 29, 0, 0, 64, socket.IPPROTO_UDP, 0,
                      socket.inet_aton("10.0.0.2"), socket.inet_aton("10.0.0.1"))
     ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
     return mac_bytes(mac) + mac_bytes("02:00:00:00:00:99") + b"\x08\x00" + ip + \
-        struct.pack("!HHHH", source_port, PORT, 9, 0) + b"x"
+        struct.pack("!HHHH", source_port, port, 9, 0) + b"x"
 
 
 class Threads:

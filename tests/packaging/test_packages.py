@@ -240,10 +240,12 @@ def test_what_is_printed_compiles(headers, tmp_path):
     (tmp_path / "forward.bpf.c").write_text(program + asserts)
     (tmp_path / "forward.c").write_text(loader)
     (tmp_path / "by_vlan.bpf.c").write_text(policy)
-    for build in (build_program, build_loader, build_policy.split("bondctl")[0]):
+    function, build_function = printed("xsk.md", "A function of your own")
+    (tmp_path / "gre.bpf.c").write_text(function)
+    for build in (build_program, build_loader, build_policy.split("bondctl")[0], build_function):
         output("sh", "-ec", re.sub(r"^(clang|cc) ", rf"\1 -Wall -Werror -I{headers} ", build),
                cwd=tmp_path)
-    assert {"forward.bpf.o", "forward", "by_vlan.bpf.o"} <= set(os.listdir(tmp_path))
+    assert {"forward.bpf.o", "forward", "by_vlan.bpf.o", "gre.bpf.o"} <= set(os.listdir(tmp_path))
 
 
 @pytest.mark.parametrize("path", ["debian/control", "packaging/xbond.spec.in"])

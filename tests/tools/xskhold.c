@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program with AF_XDP sockets that does not receive until it is told. xskhold BOND PORT RING
- * [ADDRESS | TYPE | zerocopy] prints "ready". PORT 0: any. For each line on stdin it receives all
- * there is, gives it back to be sent as frames that are too long, and prints its counts as JSON.
+ * [ADDRESS | TYPE | FILE.o | zerocopy] prints "ready". PORT 0: any. For each line on stdin it
+ * receives all there is, gives it back to be sent as frames that are too long, and prints its
+ * counts as JSON.
  */
 #include <arpa/inet.h>
 #include <linux/if_xdp.h>
@@ -35,6 +36,8 @@ static void add(struct xbond_xsk_options *options, const char *text)
 		options->family = AF_INET;
 	else if (inet_pton(AF_INET6, text, options->address) == 1)
 		options->family = AF_INET6;
+	else if (strstr(text, ".o"))
+		options->function = text;
 	else
 		options->ether_type = (__u16)strtoul(text, NULL, 0);
 }
@@ -64,7 +67,8 @@ int main(int argc, char **argv)
 	struct xbond_xsk *xsk;
 
 	if (argc != 4 && argc != 5) {
-		fprintf(stderr, "usage: xskhold BOND PORT RING [ADDRESS | TYPE | zerocopy]\n");
+		fprintf(stderr,
+			"usage: xskhold BOND PORT RING [ADDRESS | TYPE | FILE.o | zerocopy]\n");
 		return 2;
 	}
 	options.ports[0] = (__u16)atoi(argv[2]);
