@@ -18,6 +18,7 @@ import pytest
 from built import ROOT
 from lab import BUILD
 from namespace import KERNEL, PATIENCE, end, mac_bytes
+from policies import tagged
 from test_xsk_threads import udp_frame
 from traffic import PORT, Capture, Stream, Tally, send_frames
 from waiting import wait_for
@@ -567,6 +568,16 @@ def test_a_packet_type(made):
         done = made.near.run(BUILD / "tools/xskhold", made.near.bpf_dir / "bond0", 0, 256, kind,
                              check=False)
         assert done.returncode == 1 and "is the bond's" in done.stderr, done.stderr
+
+
+def test_tagged_frames(made):
+    """Those whose tag is in the frame are the bond's."""
+    mac, held = made.near.link("bond0")["address"], Held(made, 256)
+    with Capture(made.near, "bond0") as wire:
+        send_frames(made.far, "l0", [tagged(udp_frame(mac, 20000), 7), udp_frame(mac, 20000)])
+        wait_for(lambda: any(frame.vlan == 7 for frame in wire.frames()), "the tagged frame")
+    wait_for(lambda: held.counts()["received"] == 1, "the other one")
+    held.close()
 
 
 class Pinned:
