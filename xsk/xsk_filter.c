@@ -209,6 +209,8 @@ static int filter_dispatch(struct filter *filter, __u32 ifindex)
 		return r;
 	}
 	r = xdp_program__set_run_prio(filter->program, FILTER_PRIORITY);
+	if (!r) /* libxdp does not go by the section's name */
+		r = xdp_program__set_xdp_frags_support(filter->program, true);
 	if (!r)
 		r = xdp_program__set_chain_call_enabled(filter->program, XDP_PASS, true);
 	if (!r)
