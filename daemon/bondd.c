@@ -22,6 +22,7 @@
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/control/control.h"
@@ -328,6 +329,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	rollback_resume(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		team_ports_look(bond);
+	pins_find_group(daemon);
 	return control_init(daemon, err);
 }
 

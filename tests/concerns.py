@@ -113,7 +113,7 @@ daemon/slave/xdp            net/xdp net/rx_hook
 lib/lacp/                   layout net/lacp_wire net/lacp_standby net/lacp_partner net/lacp_evil
                             net/lacp_junk net/multihoming
 include/xbond/              layout bpf/model net/library manual/promised
-include/xbond/xsk           cli/versions layout net/xsk net/xsk_threads packaging
+include/xbond/xsk           cli/versions layout net/xsk net/xsk_threads net/xsk_rights packaging
                             manual/promised
 lib/network/                layout net/iplink net/lifecycle users
 lib/network/bonding         net/handover net/team import
@@ -131,7 +131,7 @@ lib/rules/rebalance         net/rebalance
 lib/view/                   cli/show cli/show_text cli/schema cli/top cli/doctor manual/fields
                             manual/promised net/metrics
 xsk/                        bpf/user_space cli/versions layout net/xsk net/xsk_function
-                            net/xsk_threads
+                            net/xsk_rights net/xsk_threads
 debian/                     packaging
 docs/                       manual report
 docs/developers/            layout manual

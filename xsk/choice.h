@@ -15,7 +15,7 @@
 
 /* For one thread and one bond. */
 struct choice {
-	/* Mapped for reading: who could write these could break the bond. */
+	/* For reading: who could write these could break the bond. */
 	const struct xbond_settings *settings;
 	const struct xbond_table *table;
 	const struct xbond_buckets *buckets;
@@ -31,7 +31,9 @@ struct choice {
 	__u64 random; /* not 0 */
 	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
 	__u32 table_id;
+	__u32 copied; /* bits of the maps that are copies, for choice_refresh() */
 	int fds[CHOICE_MAPS];
+	size_t lengths[CHOICE_MAPS]; /* in memory */
 };
 
 /*
@@ -42,6 +44,17 @@ struct choice {
  */
 int choice_open(struct choice *ret, const char *bond, char *why);
 void choice_close(struct choice *choice);
+
+void choice_copy(struct choice *choice);
+/*
+ * The kernel maps nothing for those who may only read it, so they have copies, which are made anew
+ * by this.
+ */
+static inline void choice_refresh(struct choice *choice)
+{
+	if (choice->copied)
+		choice_copy(choice);
+}
 
 /* Of the map with this pin (table or alb), also when the bond has another name now. */
 int choice_fd(const struct choice *choice, const char *pin);

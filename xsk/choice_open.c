@@ -34,11 +34,36 @@ static void **choice_pointer(struct choice *choice, size_t map)
 	return (void **)((char *)choice + choice_maps[map].at);
 }
 
-static size_t choice_mapped_size(size_t map)
+static size_t choice_whole_pages(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	return (choice_maps[map].size + page - 1) & ~(page - 1);
+	return (size + page - 1) & ~(page - 1);
+}
+
+static int choice_may_write(int fd)
+{
+	return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+}
+
+/* Whoever may only read the map has memory for a copy of it. */
+static int choice_map_memory(struct choice *choice, size_t map, int fd, __u32 value_size)
+{
+	int is_copy = !choice_maps[map].writable && !choice_may_write(fd);
+	size_t length = choice_whole_pages(is_copy ? value_size : choice_maps[map].size);
+	void *memory =
+		is_copy ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			       -1, 0)
+			: mmap(NULL, length,
+			       choice_maps[map].writable ? PROT_READ | PROT_WRITE : PROT_READ,
+			       MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return errno;
+	*choice_pointer(choice, map) = memory;
+	choice->lengths[map] = length;
+	choice->copied |= (__u32)is_copy << map;
+	return 0;
 }
 
 /*
@@ -47,11 +72,9 @@ static size_t choice_mapped_size(size_t map)
  */
 static int choice_map(struct choice *choice, const char *bond, size_t map, char *why)
 {
-	int may_write = choice_maps[map].writable, r = 0;
-	int fd = xbond_open_pin(bond, choice_maps[map].pin);
+	int fd = xbond_open_pin(bond, choice_maps[map].pin), r;
 	struct bpf_map_info info;
 	__u32 length = sizeof(info);
-	void *memory = MAP_FAILED;
 
 	if (fd == -ENOENT)
 		return xbond_say(why, EAGAIN,
@@ -68,13 +91,8 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 		 info.value_size < choice_maps[map].size)
 		r = EPROTO;
 	else
-		memory = mmap(NULL, choice_mapped_size(map),
-			      may_write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-	if (!r && memory == MAP_FAILED)
-		r = errno;
-	if (!r)
-		*choice_pointer(choice, map) = memory;
-	if (!r && choice_maps[map].kept) {
+		r = choice_map_memory(choice, map, fd, info.value_size);
+	if (!r && (choice_maps[map].kept || choice->copied >> map & 1)) {
 		choice->fds[map] = fd;
 		return 0;
 	}
@@ -82,6 +100,20 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 	return !r ? 0
 		  : xbond_say(why, r, "cannot map %s of %s: %s", choice_maps[map].pin, bond,
 			      r == EPROTO ? "it is of another version of xbond" : strerror(r));
+}
+
+/* The kernel does not say which rights are missing. */
+static int choice_may_not(const char *bond, int r, char *why)
+{
+	if (r == -EACCES)
+		return xbond_say(why, EACCES,
+				 "may not use the maps of %s: that takes the group xbond-xsk, and "
+				 "'chmod o+x /sys/fs/bpf' (xsk.md)",
+				 bond);
+	if (r == -EPERM)
+		return xbond_say(why, EPERM,
+				 "may not use the maps of %s: this kernel asks for CAP_BPF", bond);
+	return r;
 }
 
 int choice_open(struct choice *ret, const char *bond, char *why)
@@ -100,6 +132,9 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 		r = xbond_say(why, EAGAIN, "%s was made anew meanwhile; try again", bond);
 	if (r)
 		choice_close(ret);
+	else
+		choice_refresh(ret);
+	r = choice_may_not(bond, r, why);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ret->random = (__u64)now.tv_nsec << 20 | 1;
 	ret->up = ~0ULL;
@@ -113,11 +148,20 @@ void choice_close(struct choice *choice)
 
 		if (!*memory)
 			continue;
-		munmap(*memory, choice_mapped_size(map));
-		if (choice_maps[map].kept)
+		munmap(*memory, choice->lengths[map]);
+		if (choice_maps[map].kept || choice->copied >> map & 1)
 			close(choice->fds[map]);
 		*memory = NULL;
 	}
+}
+
+void choice_copy(struct choice *choice)
+{
+	__u32 key = 0;
+
+	for (size_t map = 0; map < CHOICE_MAPS; map++)
+		if (choice->copied >> map & 1)
+			bpf_map_lookup_elem(choice->fds[map], &key, *choice_pointer(choice, map));
 }
 
 int choice_fd(const struct choice *choice, const char *pin)

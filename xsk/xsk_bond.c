@@ -236,6 +236,11 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "options.pins is no directory below a bpffs, or has something else there";
 	if (code == ENOMEM)
 		return "no memory, or RLIMIT_MEMLOCK is less than the area for each socket";
+	if (code == EPERM || code == EACCES)
+		return xsk_needs_filter(xsk)
+			       ? "CAP_NET_RAW is missing, or for the XDP program CAP_BPF, "
+				 "CAP_NET_ADMIN or CAP_PERFMON"
+			       : "CAP_NET_RAW is missing";
 	if (code == ENOBUFS)
 		return "for zero copy options.frames has to be options.ring for each socket";
 	if (code == EACCES && *xsk->options.function)

@@ -114,6 +114,15 @@ static inline int xsk_receives(const struct xbond_xsk_options *options)
 }
 
 /*
+ * In zero-copy mode also for those that only send: some drivers need an XDP program then, and a
+ * queue receives nothing, for the bond either, unless the socket gives it frames.
+ */
+static inline int xsk_needs_filter(const struct xbond_xsk *xsk)
+{
+	return xsk_receives(&xsk->options) || xsk_is_zero_copy(xsk);
+}
+
+/*
  * Sockets of exactly the slaves that the table has now. *ret_slot: of the error that is returned. A
  * slave that is down is no error: it gets its socket when it is up. While the handle is opened,
  * slaves that still wait for their sockets are tried again.

@@ -86,17 +86,9 @@ static int xsk_open_sockets(struct xbond_xsk *xsk, __u32 slot)
 	return r;
 }
 
-/*
- * In zero-copy mode also for those that only send: some drivers need an XDP program then, and a
- * queue receives nothing, for the bond either, unless the socket gives it frames.
- */
-static int xsk_needs_filter(const struct xbond_xsk *xsk)
+static int xsk_is_used(struct xbond_xsk *xsk, __u32 slot)
 {
-	return xsk_receives(&xsk->options) || xsk_is_zero_copy(xsk);
-}
-
-static int xsk_is_used(const struct xbond_xsk *xsk, __u32 slot)
-{
+	choice_refresh(&xsk->choice);
 	return xsk_has_carrier(xsk, slot) &&
 	       slots_have(__atomic_load_n(&xsk->choice.table->tx_mask, __ATOMIC_RELAXED), slot);
 }
@@ -239,6 +231,7 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 	__u32 slot;
 	__u64 now_ns;
 
+	choice_refresh(&xsk->choice);
 	if (xsk_is_zero_copy(xsk))
 		xsk_rescue(xsk);
 	if (choice_is_current(&xsk->choice)) {

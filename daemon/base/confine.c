@@ -23,8 +23,8 @@
  * Slaves and bonds may come at any time, so what they need stays: devices (NET_ADMIN), packet
  * sockets (NET_RAW), programs and maps (BPF, PERFMON; SYS_ADMIN finds programs by their numbers and
  * enters the namespace of a bond), whose mounts and namespaces others have (SYS_PTRACE), the
- * priority of the threads of LACP and BFD (SYS_NICE), and a socket that somebody has removed
- * (CHOWN: it belongs to a group).
+ * priority of the threads of LACP and BFD (SYS_NICE), and a socket or pins that somebody has
+ * removed (CHOWN: they belong to groups).
  */
 static const unsigned int capabilities_kept[] = { CAP_NET_ADMIN, CAP_NET_RAW,	CAP_BPF,
 						  CAP_PERFMON,	 CAP_SYS_ADMIN, CAP_SYS_PTRACE,

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,58 @@ static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, 
 	keep->kept = memory_need(reallocarray(keep->kept, keep->count + 1, sizeof(*keep->kept)));
 	keep->kept[keep->count] = (struct kept){ .inode = inode, .fd = fd };
 	memcpy(keep->kept[keep->count++].name, name, strlen(name) + 1);
+}
+
+/*
+ * The group whose members may send by AF_XDP gets what the library maps (xsk/choice_open.c), some
+ * of it for writing, too. Pins that are made anew get their rights when the directory is looked at.
+ */
+
+#define PINS_GROUP "xbond-xsk"
+#define PINS_NO_GROUP ((gid_t)-1)
+#define PINS_SEARCH 0710
+#define PINS_READ 0640
+#define PINS_WRITE 0660
+
+static gid_t pins_group = PINS_NO_GROUP;
+
+static const struct {
+	const char *name;
+	mode_t mode;
+} pins_given[] = {
+	{ XBOND_PIN_SETTINGS, PINS_READ },  { XBOND_PIN_TABLE, PINS_READ },
+	{ XBOND_PIN_BUCKETS, PINS_READ },   { XBOND_PIN_ALB, PINS_READ },
+	{ XBOND_PIN_CURSOR, PINS_WRITE },   { XBOND_PIN_MOVES, PINS_WRITE },
+	{ XBOND_PIN_FLOWLETS, PINS_WRITE }, { XBOND_PIN_VLANS, PINS_WRITE },
+	{ XBOND_PIN_AFXDP, PINS_WRITE },
+};
+
+static void pins_give_one(const char *path, mode_t mode)
+{
+	if ((chown(path, (uid_t)-1, pins_group) || chmod(path, mode)) && errno != ENOENT)
+		log_warning("%s: cannot give it to the group " PINS_GROUP ": %m", path);
+}
+
+static void pins_give(const struct bond *bond)
+{
+	const char *dir = bond->dataplane.pins.dir;
+	char path[PIN_PATH_SIZE];
+
+	if (pins_group == PINS_NO_GROUP)
+		return;
+	pins_give_one(bond->daemon->paths.bpf_dir, PINS_SEARCH);
+	pins_give_one(dir, PINS_SEARCH);
+	for (size_t i = 0; i < sizeof(pins_given) / sizeof(pins_given[0]); i++)
+		pins_give_one(pin_path(path, dir, pins_given[i].name), pins_given[i].mode);
+}
+
+void pins_find_group(struct daemon *daemon)
+{
+	const struct group *group = getgrnam(PINS_GROUP);
+
+	pins_group = group ? group->gr_gid : PINS_NO_GROUP;
+	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		pins_give(bond);
 }
 
 static bool pins_keep_begins(const char *name, const char *prefix)
@@ -150,6 +203,7 @@ static void pins_keep_look(struct bond *bond, const struct stat *now)
 		event_attached(name, NULL,
 			       "somebody has removed %u of its pins; they are back in %s", missing,
 			       dir);
+	pins_give(bond);
 	pin_dirs_visit(dir, pins_keep_pin, keep);
 	keep->dir = *now;
 	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)

@@ -69,18 +69,27 @@ __attribute__((format(printf, 3, 4))) static inline int xbond_say(char *why, int
 	return -code;
 }
 
-/* bond: a name, or the directory of its pins if bondd was started with another --bpf-dir. */
+/*
+ * bond: a name, or the directory of its pins if bondd was started with another --bpf-dir. For
+ * reading alone if the caller may not write the map.
+ */
 static inline int xbond_open_pin(const char *bond, const char *pin)
 {
 	const char *dir = strchr(bond, '/') ? "" : XBOND_BPF_DIR "/";
 	char path[XBOND_PATH_SIZE], *dot = path + strlen(dir);
+	struct bpf_obj_get_opts for_reading;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s%s/%s", dir, bond, pin);
 	/* A BPF file system takes no dots: the pins of bond0.5 are in bond0:5. */
 	while (*dir && (dot = strchr(dot, '.')))
 		*dot = ':';
+	memset(&for_reading, 0, sizeof(for_reading));
+	for_reading.sz = sizeof(for_reading);
+	for_reading.file_flags = BPF_F_RDONLY;
 	fd = bpf_obj_get(path);
+	if (fd < 0 && errno == EACCES)
+		fd = bpf_obj_get_opts(path, &for_reading);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -100,7 +100,8 @@ struct xbond_xsk_counts {
  * Opens a bond, by its name, or by the directory of its pins if bondd was started with another
  * --bpf-dir. The caller must be in the namespace that the slaves are in; xsk.md says which
  * privileges it needs. Returns 0, or -errno with the reason in `why`, which has XBOND_XSK_WHY_SIZE
- * bytes: -ENOENT: no such bond; -EACCES: its pins are root's; -EPROTO: its bondd has another
+ * bytes: -ENOENT: no such bond; -EACCES: its maps are for root and
+ * the group xbond-xsk; -EPROTO: its bondd has another
  * XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older; -EOPNOTSUPP: it has a
  * policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have
  * the queue; -ENOMEM: no memory, or RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS:

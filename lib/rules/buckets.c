@@ -353,7 +353,8 @@ void moves_finish(const struct moves_maps *maps, unsigned int bucket, uint64_t n
 {
 	struct xbond_moves *moves = maps->moves;
 	uint8_t from = moves->from[bucket], to = (uint8_t)(moves->to[bucket] - 1);
-	unsigned int partner = moves->partner[bucket];
+	/* Read once: members of the group xbond-xsk may write it. */
+	unsigned int partner = __atomic_load_n(&moves->partner[bucket], __ATOMIC_RELAXED);
 
 	/* A move that was not waited for any longer: if bondd dies here, it is not given up. */
 	store_release(moves->moved[bucket], 1);

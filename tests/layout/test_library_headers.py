@@ -127,3 +127,13 @@ def test_lists_of_their_maps():
     assert pins_in("tests/tools/picks.c", "shared[] = {") == maps
     assert pins_in("daemon/dataplane/migrate.c", "theirs[] = {") == \
         maps - {"TABLE", "DEVICES", "XDP_SLAVES", "XDP_ALL"} | {"AFXDP"}
+
+
+def test_what_the_group_is_given():
+    """The maps that libxbond-xsk maps: those that it writes for writing, too."""
+    mapped = re.findall(r"CHOICE_MAP\(XBOND_PIN_(\w+), \w+, (\d)",
+                        (ROOT / "xsk/choice_open.c").read_text())
+    given = re.findall(r"XBOND_PIN_(\w+), PINS_(READ|WRITE) ",
+                       (ROOT / "daemon/bond/pins_keep.c").read_text())
+    assert mapped and sorted((name, "READ WRITE".split()[int(writes)])
+                             for name, writes in mapped) == sorted(given)

@@ -1,7 +1,5 @@
 """Members of the group xbond see what root sees, by bondd, and change nothing."""
-import fcntl
 import json
-import pathlib
 import subprocess
 
 import pytest
@@ -10,29 +8,16 @@ import schema
 from namespace import end, run
 from test_errors import write_byte
 from traffic import send_packets
+from user_group import user_group
 from waiting import wait_for
 
 GROUP = "xbond"
-MADE = pathlib.Path("/run/lock/xbond-group-of-tests")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def group():
-    """Several runs on one machine share it. The last one removes it, if tests have made it."""
-    with open(MADE.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if run("getent", "group", GROUP, check=False).returncode:
-            run("groupadd", "--system", GROUP)
-            MADE.touch()
-        fcntl.flock(lock, fcntl.LOCK_SH)
+    with user_group(GROUP):
         yield
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        if MADE.exists():
-            MADE.unlink()
-            run("groupdel", GROUP)
 
 
 def open_way(host):

@@ -31,12 +31,12 @@ FLOWS = 64
 class Sender:
     """build/tools/xskseq on near's bond0, until finish()."""
 
-    def __init__(self, made, rate=20000, count=0, flows=FLOWS):
+    def __init__(self, made, rate=20000, count=0, flows=FLOWS, before=()):
         self.made, self.tally = made, Tally(made.far, made.links)
         near, far = (host.link("bond0")["address"] for host in (made.near, made.far))
         self.child = made.near.spawn(
-            BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", near, far, rate, count, flows,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            *before, BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", near, far, rate, count,
+            flows, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ready = self.child.stderr.readline()
         assert ready == "ready\n", ready
 
@@ -203,8 +203,8 @@ def with_only(capabilities):
             "--clear-groups", f"--inh-caps={these}", f"--ambient-caps={these}"]
 
 
-SENDS = {"net_raw": "cannot use l0, queue 0: Operation not permitted",
-         "dac_override": "cannot read the table of", "ipc_lock": "RLIMIT_MEMLOCK"}
+SENDS = {"net_raw": "cannot use l0, queue 0: CAP_NET_RAW is missing",
+         "dac_override": "that takes the group xbond-xsk", "ipc_lock": "RLIMIT_MEMLOCK"}
 RECEIVES = dict.fromkeys(("bpf", "net_admin", "perfmon"), "cannot use l0, queue 0: ")
 
 

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program of an ordinary user with AF_XDP sockets on a bond: a member of the group xbond-xsk gets
+what the library maps and nothing else, whoever has made the pins.
+"""
+import grp
+import os
+import shutil
+
+import pytest
+
+from lab import BUILD
+from test_xsk import Sender
+from user_group import user_group
+from waiting import wait_for
+
+pytestmark = pytest.mark.usefixtures("on_veths")
+GROUP = "xbond-xsk"
+READ = {"settings", "table", "buckets", "alb"}
+WRITTEN = {"cursor", "moves", "flowlets", "vlans", "afxdp"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def group():
+    with user_group(GROUP):
+        yield
+
+
+@pytest.fixture(name="made")
+def _made(pair):
+    return pair("balance-xor", links=3, xmit_hash_policy="layer3+4")
+
+
+def as_user(*groups, capabilities="+net_raw,+ipc_lock"):
+    """The words in front of a command, as a unit with AmbientCapabilities= has it."""
+    groups = ("--groups", *groups) if groups else ("--clear-groups",)
+    return ["setpriv", "--reuid", "65534", "--regid", "65534", *groups,
+            f"--inh-caps=-all,{capabilities}", f"--ambient-caps=-all,{capabilities}"]
+
+
+def rights(near):
+    """The pins that the group may read, and those that it may write."""
+    gid, found = grp.getgrnam(GROUP).gr_gid, {0o640: set(), 0o660: set()}
+    for pin in (near.bpf_dir / "bond0").iterdir():
+        about = pin.stat()
+        assert about.st_uid == 0 and about.st_mode & 0o777 in (0o600, *found), pin
+        if about.st_gid == gid:
+            found[about.st_mode & 0o777].add(pin.name)
+        else:
+            assert not about.st_gid and about.st_mode & 0o777 == 0o600, pin
+    for each in (near.bpf_dir, near.bpf_dir / "bond0"):
+        if each.stat().st_gid != gid or each.stat().st_mode & 0o777 != 0o710:
+            return None
+    return found[0o640], found[0o660]
+
+
+def test_an_ordinary_user_sends(made):
+    """Links are cut, slaves come and go, and the bond is made anew: all as for root."""
+    near, sender = made.near, Sender(made, before=as_user(GROUP))
+    sender.flow_on(*made.links)
+    made.far.ip("link", "set", "l0", "down")
+    sender.flow_on("l1", "l2")
+    made.far.ip("link", "set", "l0", "up")
+    near.ctl("del-slave", "bond0", "l2")
+    sender.flow_on("l0", "l1")
+    near.ctl("add-slave", "bond0", "l2")
+    sender.flow_on(*made.links)
+    sender.finish()
+
+
+def test_a_bond_that_is_made_anew(made):
+    near, sender = made.near, Sender(made, before=as_user(GROUP))
+    sender.flow_on(*made.links)
+    near.ctl("delete", "bond0")
+    near.ctl("create", "bond0", "mode", "active-backup")
+    assert rights(near) == (READ, WRITTEN)
+    near.ctl("add-slave", "bond0", "l2")
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves("l2")
+    sender.flow_on("l2")
+
+
+@pytest.mark.parametrize("words, why", [
+    (as_user(), "that takes the group xbond-xsk, and 'chmod o+x /sys/fs/bpf'"),
+    (as_user("nogroup"), "that takes the group xbond-xsk"),
+    (as_user(GROUP, capabilities="+ipc_lock"), "cannot use l0, queue 0: CAP_NET_RAW is missing"),
+], ids=["no group", "another group", "no capability"])
+def test_what_is_missing_is_said(made, words, why):
+    done = made.near.run(*words, BUILD / "tools/xskseq", made.near.bpf_dir / "bond0",
+                         "02:00:00:00:00:01", "02:00:00:00:00:02", 1, 1, 1, check=False)
+    assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+OPEN = """
+import ctypes, os, platform, struct, sys
+
+call = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+for name in os.environ["PINS"].split():
+    path = ctypes.create_string_buffer(f"{sys.argv[1]}/{name}".encode())
+    may = ""
+    for flag in (8, 16):  # BPF_F_RDONLY, BPF_F_WRONLY
+        attr = ctypes.create_string_buffer(struct.pack("QII", ctypes.addressof(path), 0, flag), 16)
+        if ctypes.CDLL(None).syscall(call, 7, attr, 16) >= 0:  # BPF_OBJ_GET
+            may += " rw"[flag // 8]
+    print(name, may)
+for name in ("bond0", "bond0/table", "bond0/afxdp"):
+    for change in (os.unlink, os.rmdir, lambda path: os.chmod(path, 0o777)):
+        try:
+            change(f"{sys.argv[1]}/../{name}")
+            print("changed", name)
+        except OSError:
+            pass
+"""
+
+
+def test_members_get_nothing_else(made):
+    pins = sorted(pin.name for pin in (made.near.bpf_dir / "bond0").iterdir())
+    done = made.near.run(*as_user(GROUP), "env", f"PINS={' '.join(pins)}", "/usr/bin/python3", "-c",
+                         OPEN, made.near.bpf_dir / "bond0")
+    may = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert set(may) == set(pins) and {name: what for name, what in may.items() if what} == \
+        {**dict.fromkeys(READ, "r"), **dict.fromkeys(WRITTEN, "rw")}
+
+
+def as_before_the_group(near):
+    """As an earlier bondd, or one that has found no group, has made them."""
+    near.kill_bondd()
+    for pin in (near.bpf_dir / "bond0").iterdir():
+        shutil.chown(pin, "root", "root")
+        pin.chmod(0o600)
+    for each in (near.bpf_dir, near.bpf_dir / "bond0"):
+        shutil.chown(each, "root", "root")
+        each.chmod(0o700)
+    near.start_bondd()
+
+
+def without_a_map(near):
+    """As an earlier bondd that did not have it."""
+    near.kill_bondd()
+    (near.bpf_dir / "bond0/afxdp").unlink()
+    near.start_bondd()
+
+
+@pytest.mark.parametrize("change", [
+    as_before_the_group, without_a_map,
+    lambda near: (near.bpf_dir / "bond0/vlans").unlink(),
+    lambda near: shutil.rmtree(near.bpf_dir / "bond0"),
+    lambda near: shutil.rmtree(near.bpf_dir),
+], ids=["adopted", "upgraded", "a pin", "the bond's", "all"])
+def test_the_rights_come_back(made, change):
+    assert rights(made.near) == (READ, WRITTEN)
+    change(made.near)
+    wait_for(lambda: os.path.exists(made.near.bpf_dir / "bond0") and
+             rights(made.near) == (READ, WRITTEN), "the rights to be there again")
+    sender = Sender(made, before=as_user(GROUP))
+    sender.flow_on(*made.links)
