@@ -153,7 +153,7 @@ static int xsk_check_function(const struct xbond_xsk_options *options, char *why
 	struct xbond_xsk_options others = *options;
 
 	others.function = "";
-	if (xsk_receives(&others))
+	if (xsk_asks(&others))
 		return xbond_say(why, EINVAL,
 				 "options.function, and something else that is to be received");
 	if (strlen(options->function) >= XBOND_PATH_SIZE)
@@ -162,17 +162,31 @@ static int xsk_check_function(const struct xbond_xsk_options *options, char *why
 }
 
 /* Must have room for a slave's name. */
+static int xsk_check_directory(const char *directory, const char *name, char *why)
+{
+	if (strlen(directory) >= XBOND_PATH_SIZE - IF_NAMESIZE - 1)
+		return xbond_say(why, EINVAL, "options.%s is too long", name);
+	return 0;
+}
+
 static int xsk_check_pins(const struct xbond_xsk_options *options, char *why)
 {
 	if (options->queues)
 		return xbond_say(why, EINVAL,
 				 "options.queues is for sockets, and options.pins "
 				 "for those of others");
-	if (!xsk_receives(options))
+	if (!xsk_asks(options))
 		return xbond_say(why, EINVAL, "options.pins, and nothing that is to be received");
-	if (strlen(options->pins) >= XBOND_PATH_SIZE - IF_NAMESIZE - 1)
-		return xbond_say(why, EINVAL, "options.pins is too long");
-	return 0;
+	return xsk_check_directory(options->pins, "pins", why);
+}
+
+static int xsk_check_sockets(const struct xbond_xsk_options *options, char *why)
+{
+	if (options->pins || xsk_asks(options))
+		return xbond_say(why, EINVAL,
+				 "options.sockets, and the process that has the pins says what is "
+				 "to be received");
+	return xsk_check_directory(options->sockets, "sockets", why);
 }
 
 static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
@@ -193,6 +207,8 @@ static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 				 options->ether_type);
 	if (options->family && options->family != AF_INET && options->family != AF_INET6)
 		return xbond_say(why, EINVAL, "options.family is neither AF_INET nor AF_INET6");
+	if (options->sockets)
+		return xsk_check_sockets(options, why);
 	return options->pins ? xsk_check_pins(options, why) : 0;
 }
 
@@ -236,8 +252,12 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "options.pins is no directory below a bpffs, or has something else there";
 	if (code == ENOMEM)
 		return "no memory, or RLIMIT_MEMLOCK is less than the area for each socket";
+	if (code == ENXIO)
+		return "options.sockets has no map for it: does the process that pins it run?";
+	if (code == EACCES && xsk->options.sockets)
+		return "its map in options.sockets is not for this user";
 	if (code == EPERM || code == EACCES)
-		return xsk_needs_filter(xsk)
+		return xsk_needs_filter(xsk) && !xsk->options.sockets
 			       ? "CAP_NET_RAW is missing, or for the XDP program CAP_BPF, "
 				 "CAP_NET_ADMIN or CAP_PERFMON"
 			       : "CAP_NET_RAW is missing";
@@ -312,7 +332,9 @@ XSK_PUBLIC int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		xsk->options.bind = XDP_COPY;
 	if (known.pins)
 		xsk->options.pins = strcpy(xsk->pins, known.pins);
-	else if (!known.queues)
+	else if (known.sockets)
+		xsk->options.sockets = strcpy(xsk->pins, known.sockets);
+	if (!known.pins && !known.queues)
 		xsk->options.queues = 1;
 	xsk->area.frames = known.frames ? known.frames : 4096;
 	xsk->area.ring = known.ring ? known.ring : 1024;

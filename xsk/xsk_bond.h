@@ -13,6 +13,7 @@
 
 #define XSK_PUBLIC __attribute__((visibility("default")))
 #define XSK_LOOK_NS 10000000 /* how often something is tried again that needs system calls */
+#define XSK_PINS_NS 1000000000
 #define XSK_STILL_NS \
 	1000000 /* a zero-copy queue that has finished no frame for so long is looked at */
 
@@ -41,7 +42,8 @@ int filter_link_function(const char *function);
 
 /*
  * Returns 0 or -errno: -EADDRINUSE: another handle has another filter there; -EBUSY: there is
- * another program, or the slave has just left this slot; -ENOTDIR: there is no place for the pin.
+ * another program, or the slave has just left this slot; -ENOTDIR: there is no place for the pin;
+ * -ENXIO: nobody has made one (options.sockets).
  */
 int filter_attach(struct filter **ret, const struct filter_rule *rule);
 /*
@@ -49,14 +51,17 @@ int filter_attach(struct filter **ret, const struct filter_rule *rule);
  * handle found that the slave has left the slot.
  */
 int filter_add(const struct filter *filter, __u32 queue, int socket_fd);
+/* options.sockets: is another map pinned there by now? */
+int filter_is_old(const struct filter *filter);
 /* For one handle. After the last one, frames go to the bond again. */
 void filter_detach(struct filter *filter);
 
 struct xbond_xsk {
 	char bond[XBOND_PATH_SIZE];
-	struct xbond_xsk_options options;		       /* without a function it is "" */
-	char pins[XBOND_PATH_SIZE], function[XBOND_PATH_SIZE]; /* the options point here */
-	int linked_fd;					       /* as in struct filter_rule */
+	struct xbond_xsk_options options; /* without a function it is "" */
+	/* The options point here; pins or sockets: */
+	char pins[XBOND_PATH_SIZE], function[XBOND_PATH_SIZE];
+	int linked_fd; /* as in struct filter_rule */
 	struct choice choice;
 	struct area area;
 	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
@@ -67,6 +72,7 @@ struct xbond_xsk {
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last seen */
 	__u64 waiting;			 /* slots whose socket could not be opened yet */
 	__u64 look_ns;			 /* when to look again */
+	__u64 pins_ns;			 /* options.sockets: when to look at the pins */
 	__u64 still_ns;			 /* zero copy: when to look whether queues have stopped */
 	__u32 reaped[XBOND_MAX_SLAVES];	 /* as it was then */
 	int control_fd;			 /* for ioctl() */
@@ -105,12 +111,18 @@ static inline int xsk_is_zero_copy(const struct xbond_xsk *xsk)
 	return !!(xsk->options.bind & XDP_ZEROCOPY);
 }
 
-static inline int xsk_receives(const struct xbond_xsk_options *options)
+/* Does the handle itself say what is to be received? */
+static inline int xsk_asks(const struct xbond_xsk_options *options)
 {
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
 		if (options->ports[i])
 			return 1;
 	return options->ether_type || options->family || *options->function;
+}
+
+static inline int xsk_receives(const struct xbond_xsk_options *options)
+{
+	return options->sockets || xsk_asks(options);
 }
 
 /*

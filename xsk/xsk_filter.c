@@ -30,7 +30,8 @@ struct filter {
 	int link_fd;			/* -1: it is in the dispatcher */
 	struct xdp_program *program;
 	int in_dispatcher;
-	char pin[XBOND_PATH_SIZE];	/* "": none */
+	int given_fd;		   /* another process has the filter, and this is its map; or -1 */
+	char pin[XBOND_PATH_SIZE]; /* "": none */
 	char function[XBOND_PATH_SIZE]; /* likewise */
 	__u64 namespace;
 	__u32 ifindex, table_id;
@@ -242,14 +243,20 @@ static __u32 filter_pinned_id(const char *path)
 	return id;
 }
 
-/* One that is there was left by a process that was killed. */
-static int filter_pin(struct filter *filter)
+/*
+ * One that is there was left by a process that was killed. In a directory with the setgid bit its
+ * group gets the pin, and may write the map.
+ */
+static int filter_pin(struct filter *filter, const char *dir)
 {
 	struct bpf_map *sockets = filter->object->maps.sockets;
 	int r = bpf_map__pin(sockets, filter->pin);
+	struct stat about;
 
 	if (r == -EEXIST && filter_pinned_id(filter->pin) && !unlink(filter->pin))
 		r = bpf_map__pin(sockets, filter->pin);
+	if (!r && !stat(dir, &about) && about.st_mode & S_ISGID)
+		r = chmod(filter->pin, 0660);
 	return r ? -ENOTDIR : 0;
 }
 
@@ -271,10 +278,12 @@ static void filter_take_off(struct filter *filter)
 		xdp_program__close(filter->program);
 	if (filter->link_fd >= 0)
 		close(filter->link_fd);
+	if (filter->given_fd >= 0)
+		close(filter->given_fd);
 	port_filter_bpf__destroy(filter->object);
 	filter->in_dispatcher = 0;
 	filter->program = NULL;
-	filter->link_fd = -1;
+	filter->link_fd = filter->given_fd = -1;
 	filter->object = NULL;
 }
 
@@ -292,7 +301,7 @@ static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 			r = filter_dispatch(filter, rule->ifindex);
 	}
 	if (!r && *filter->pin)
-		r = filter_pin(filter);
+		r = filter_pin(filter, rule->options->pins);
 	if (r)
 		filter_take_off(filter);
 	else
@@ -300,17 +309,30 @@ static int filter_put_on(struct filter *filter, const struct filter_rule *rule)
 	return r;
 }
 
+static int filter_take_given(struct filter *filter)
+{
+	filter->given_fd = bpf_obj_get(filter->pin);
+	if (filter->given_fd < 0)
+		return errno == ENOENT ? -ENXIO : -errno;
+	if (filter_map_id(filter->given_fd))
+		return 0;
+	filter_take_off(filter);
+	return -ENXIO;
+}
+
 /* Returns 0, or -errno if the slave has no name any more. */
 static int filter_pin_path(char ret[XBOND_PATH_SIZE], const struct filter_rule *rule)
 {
+	const struct xbond_xsk_options *options = rule->options;
+	const char *dir = options->sockets ? options->sockets : options->pins;
 	char name[IF_NAMESIZE];
 
 	*ret = 0;
-	if (!rule->options->pins)
+	if (!dir)
 		return 0;
 	if (!if_indextoname(rule->ifindex, name))
 		return -errno;
-	snprintf(ret, XBOND_PATH_SIZE, "%s/%s", rule->options->pins, name);
+	snprintf(ret, XBOND_PATH_SIZE, "%s/%s", dir, name);
 	return 0;
 }
 
@@ -322,14 +344,14 @@ static int filter_make(struct filter **ret, const struct filter_rule *rule)
 	if (!made)
 		return -ENOMEM;
 	made->handles = 1;
-	made->link_fd = -1;
+	made->link_fd = made->given_fd = -1;
 	made->namespace = rule->namespace;
 	made->ifindex = rule->ifindex;
 	made->table_id = rule->choice->table_id;
 	strcpy(made->function, rule->options->function);
 	r = filter_pin_path(made->pin, rule);
 	if (!r)
-		r = filter_put_on(made, rule);
+		r = rule->options->sockets ? filter_take_given(made) : filter_put_on(made, rule);
 	if (r) {
 		free(made);
 		return r;
@@ -380,7 +402,7 @@ int filter_attach(struct filter **ret, const struct filter_rule *rule)
 	pthread_mutex_lock(&filter_lock);
 	if (choice_is_current(rule->choice) &&
 	    choice_ifindex(rule->choice, rule->slot) == rule->ifindex)
-		r = filter_share(ret, rule);
+		r = rule->options->sockets ? filter_make(ret, rule) : filter_share(ret, rule);
 	pthread_mutex_unlock(&filter_lock);
 	return r;
 }
@@ -390,11 +412,19 @@ int filter_add(const struct filter *filter, __u32 queue, int socket_fd)
 	int r = -EBUSY;
 
 	pthread_mutex_lock(&filter_lock);
-	if (filter->object)
-		r = bpf_map__update_elem(filter->object->maps.sockets, &queue, sizeof(queue),
-					 &socket_fd, sizeof(socket_fd), 0);
+	if (filter->object || filter->given_fd >= 0)
+		r = bpf_map_update_elem(filter->object ? bpf_map__fd(filter->object->maps.sockets)
+						       : filter->given_fd,
+					&queue, &socket_fd, 0);
 	pthread_mutex_unlock(&filter_lock);
 	return r;
+}
+
+int filter_is_old(const struct filter *filter)
+{
+	__u32 id = filter_pinned_id(filter->pin);
+
+	return id && id != filter_map_id(filter->given_fd);
 }
 
 void filter_detach(struct filter *filter)

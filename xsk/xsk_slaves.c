@@ -203,6 +203,23 @@ static int xsk_can_send(const struct xbond_xsk *xsk, __u32 slot)
 	return xsk_slave_runs(xsk, slot) && (!xsk_is_zero_copy(xsk) || xsk_has_carrier(xsk, slot));
 }
 
+/* options.sockets: the process that has the pins was started anew, or noticed a slave later. */
+static void xsk_follow_pins(struct xbond_xsk *xsk)
+{
+	__u64 now_ns = choice_time_ns();
+
+	if (now_ns < xsk->pins_ns)
+		return;
+	xsk->pins_ns = now_ns + XSK_PINS_NS;
+	slots_for_each (xsk->slots, slot) {
+		if (!filter_is_old(xsk->filter[slot]))
+			continue;
+		xsk_remove_filter(xsk, slot);
+		if (xsk_add_filter(xsk, slot) || xsk_fill_slot(xsk, slot))
+			xsk_is_cut(xsk, slot, 1);
+	}
+}
+
 /* What needs system calls: slaves that were cut, and sockets that could not be opened. */
 static void xsk_look(struct xbond_xsk *xsk)
 {
@@ -234,6 +251,8 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 	choice_refresh(&xsk->choice);
 	if (xsk_is_zero_copy(xsk))
 		xsk_rescue(xsk);
+	if (xsk->options.sockets)
+		xsk_follow_pins(xsk);
 	if (choice_is_current(&xsk->choice)) {
 		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
 			   sizeof(xsk->ifindex)))

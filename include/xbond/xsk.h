@@ -55,7 +55,8 @@ struct xbond_xsk_options {
 	 * For programs that open sockets of their own, as DPDK's: a directory below a bpffs, which
 	 * no other process uses for this. The handle opens no sockets. It pins a map for each slave
 	 * there, by the slave's name, until the handle is closed. What is to be received goes to
-	 * the socket that somebody puts there, by the number of its queue. NULL: no pins
+	 * the socket that somebody puts there, by the number of its queue. If the directory has the
+	 * setgid bit, its group may do so. NULL: no pins
 	 */
 	const char *pins;
 	/*
@@ -68,6 +69,13 @@ struct xbond_xsk_options {
 	 * maps of its own, but for those with LIBBPF_PIN_BY_NAME. NULL: no function
 	 */
 	const char *function;
+	/*
+	 * Another process receives for this one: the directory that it has as options.pins. What it
+	 * asks for comes to the sockets of this handle, which needs the right to write these maps
+	 * and no XDP program of its own. Until there is a map for a slave, the slave is not used.
+	 * If another map takes its place, that is noticed within a second. NULL: no
+	 */
+	const char *sockets;
 };
 
 struct xbond_xsk_frame {
@@ -106,9 +114,9 @@ struct xbond_xsk_counts {
  * policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have
  * the queue; -ENOMEM: no memory, or RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS:
  * too few frames for zero copy; -EACCES also: the kernel refuses the function; -EBUSY, after a
- * second: somebody has the queue of a slave, or an XDP program there; -EADDRINUSE: another handle
- * of this process receives something else by a slave; -ENOTDIR: there is no place for the pin;
- * others, as -EPERM: of a slave's socket or filter.
+ * second: somebody has the queue of a slave, or an XDP program there; -ENXIO: no map in
+ * options.sockets; -EADDRINUSE: another handle of this process receives something else by a slave;
+ * -ENOTDIR: there is no place for the pin; others, as -EPERM: of a slave's socket or filter.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);

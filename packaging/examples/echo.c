@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 /*
  * UDP echo by AF_XDP on a bond: echo BOND PORT. All else that arrives goes to the bond as always.
+ * echo BOND DIRECTORY: pin.c has that directory, and asks for the port.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -54,8 +55,11 @@ int main(int argc, char **argv)
 	struct xbond_xsk *xsk;
 
 	if (argc != 3)
-		errx(2, "usage: echo BOND PORT");
-	options.ports[0] = (unsigned short)atoi(argv[2]);
+		errx(2, "usage: echo BOND PORT|DIRECTORY");
+	if (strchr(argv[2], '/'))
+		options.sockets = argv[2];
+	else
+		options.ports[0] = (unsigned short)atoi(argv[2]);
 	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
 		fprintf(stderr, "%s\n", why);
 		return 1;

@@ -3,15 +3,20 @@
 what the library maps and nothing else, whoever has made the pins.
 """
 import grp
+import ctypes
 import os
 import shutil
+import signal
+import struct
 
 import pytest
 
 from lab import BUILD
-from test_xsk import Sender
+from namespace import end
+from test_xsk import Pinned, Sender
 from user_group import user_group
 from waiting import wait_for
+from xsk_echo import Echo
 
 pytestmark = pytest.mark.usefixtures("on_veths")
 GROUP = "xbond-xsk"
@@ -153,3 +158,82 @@ def test_the_rights_come_back(made, change):
              rights(made.near) == (READ, WRITTEN), "the rights to be there again")
     sender = Sender(made, before=as_user(GROUP))
     sender.flow_on(*made.links)
+
+
+@pytest.fixture(name="pins")
+def _pins(made):
+    """A directory whose group may put sockets in."""
+    where = made.near.bpf_dir.with_name(made.near.bpf_dir.name + "-pins")
+    where.mkdir()
+    shutil.chown(where, group=GROUP)
+    where.chmod(0o2710)
+    yield where
+    shutil.rmtree(where)
+
+
+def echo_on(made, pins):
+    echo = Echo(made.near, made.far, before=as_user(GROUP), wanted=pins)
+    echo.wait_answers()
+    return echo
+
+
+def test_an_ordinary_user_receives(made, pins):
+    """What another process asks for, by the slaves that there are. All else is the bond's."""
+    near, held = made.near, Pinned(made, pins)
+    echo = echo_on(made, pins)
+    echo.talk()
+    near.wait_ping("10.0.0.2")
+    near.ctl("del-slave", "bond0", "l2")
+    wait_for(lambda: held.pins() == ["l0", "l1"], "the pin to go")
+    echo.talk()
+    near.ctl("add-slave", "bond0", "l2")
+    wait_for(lambda: held.pins() == made.links, "the pin")
+    made.far.wait_slaves(*made.links)
+    echo.wait_answers()
+    echo.talk()
+    assert end(held.child, signal.SIGTERM) == 0
+    assert not echo.filters()
+    echo.close()
+
+
+def test_a_receiver_follows_who_has_the_filter(made, pins):
+    """That process is killed, so all is the bond's. Then another one begins, whose maps take the
+    place of those that were left.
+    """
+    held = Pinned(made, pins)
+    echo = echo_on(made, pins)
+    held.child.kill()
+    held.child.wait()
+    wait_for(lambda: not echo.filters(), "the filters to go")
+    held.child = held.hold()
+    echo.wait_answers()
+    echo.talk()
+    assert end(held.child, signal.SIGTERM) == 0
+    echo.close()
+
+
+def test_what_a_receiver_lacks_is_said(made, pins):
+    def refused(why):
+        done = made.near.run(*as_user(GROUP), BUILD / "tools/echo", made.near.bpf_dir / "bond0",
+                             pins, check=False)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1 and why in done.stderr, done
+    refused("cannot use l0, queue 0: options.sockets has no map for it")
+    pins.chmod(0o710)
+    held = Pinned(made, pins)
+    refused("cannot use l0, queue 0: its map in options.sockets is not for this user")
+    assert end(held.child, signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("port, pins, sockets, why", [
+    (7, None, b"/nowhere", "the process that has the pins says"),
+    (0, b"/nowhere", b"/nowhere", "the process that has the pins says"),
+    (0, None, b"/" * 600, "options.sockets is too long"), (0, None, b"/nowhere", "no such bond")])
+def test_options(port, pins, sockets, why):
+    library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
+    paths = [ctypes.create_string_buffer(each) if each else None for each in (pins, sockets)]
+    options = struct.pack("@6IH50xPP", 96, 0, 0, 0, 0, 0, port,
+                          *(ctypes.addressof(each) if each else 0 for each in paths))
+    assert len(options) == 96
+    assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
+                                  text) < 0
+    assert why in text.value.decode()

@@ -13,9 +13,9 @@ class Echo:
     """packaging/examples/echo.c on near's bond0, and sockets of far that talk to it."""
     PORT = 4007
 
-    def __init__(self, near, far, to="10.0.0.1", count=32, before=()):
+    def __init__(self, near, far, to="10.0.0.1", count=32, before=(), wanted=PORT):
         self.near = near
-        self.child = near.spawn(*before, BUILD / "tools/echo", near.bpf_dir / "bond0", self.PORT,
+        self.child = near.spawn(*before, BUILD / "tools/echo", near.bpf_dir / "bond0", wanted,
                                 stderr=subprocess.PIPE, text=True)
         with far.inside():
             self.sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
