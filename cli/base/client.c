@@ -220,9 +220,6 @@ bool client_is_silent(const char *run_dir)
 
 int steer_check(const struct pins *pins, const char *bond, struct err *err)
 {
-	if (!pins->writable)
-		return err_set(err, EPERM, "no permission to write the settings of %s; run as root",
-			       bond);
 	if (pins_bondd_alive(pins) &&
 	    __atomic_load_n(&pins->table->flags, __ATOMIC_RELAXED) & XBOND_F_HANDED_OVER)
 		return err_set(err, EBUSY, PINS_HANDED_OVER, bond);

@@ -179,18 +179,11 @@ static int pins_describe(const struct pins *pins, const char *pin, int fd,
 		 : 0;
 }
 
-static int pins_open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
+static int pins_open_pin(const struct pins *pins, const char *pin, struct err *err)
 {
-	LIBBPF_OPTS(bpf_obj_get_opts, read_only, .file_flags = BPF_F_RDONLY);
-	char path[PIN_PATH_SIZE];
 	int fd = pin_open(pins->dir, pin);
 
-	*ret_writable = fd >= 0;
-	if (fd == -EPERM || fd == -EACCES)
-		fd = bpf_obj_get_opts(pin_path(path, pins->dir, pin), &read_only);
-	if (fd < 0)
-		return pins_open_failed(pins, pin, -fd, err);
-	return fd;
+	return fd < 0 ? pins_open_failed(pins, pin, -fd, err) : fd;
 }
 
 static int pins_check_shape(const struct pins *pins, const struct map_shape *shape, int fd,
@@ -252,11 +245,10 @@ static int pins_check_abi(const struct pins *pins, int fd, struct err *err)
 		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
-static int pins_map(struct pins *pins, const struct map_shape *shape, int fd, bool writable,
-		    struct err *err)
+static int pins_map(struct pins *pins, const struct map_shape *shape, int fd, struct err *err)
 {
-	void *memory = mmap(NULL, pins_mapped_size(shape), PROT_READ | (writable ? PROT_WRITE : 0),
-			    MAP_SHARED, fd, 0);
+	void *memory =
+		mmap(NULL, pins_mapped_size(shape), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (memory == MAP_FAILED)
 		return err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir,
@@ -267,8 +259,7 @@ static int pins_map(struct pins *pins, const struct map_shape *shape, int fd, bo
 
 static int pins_open_map(struct pins *pins, const struct map_shape *shape, struct err *err)
 {
-	bool writable;
-	int fd = pins_open_pin(pins, shape->pin, &writable, err), r;
+	int fd = pins_open_pin(pins, shape->pin, err), r;
 
 	if (fd < 0)
 		return fd;
@@ -280,9 +271,7 @@ static int pins_open_map(struct pins *pins, const struct map_shape *shape, struc
 		return 0;
 	}
 	if (!r)
-		r = pins_map(pins, shape, fd, writable, err);
-	if (shape->at == offsetof(struct pins, settings))
-		pins->writable = writable;
+		r = pins_map(pins, shape, fd, err);
 	close(fd);
 	return r;
 }
@@ -385,14 +374,13 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
 {
 	struct pins pins;
-	bool writable;
 	uint32_t abi;
 	int fd, r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
 	if (pins_check_dir(&pins, bpf_dir, name, err))
 		return 0;
-	fd = pins_open_pin(&pins, XBOND_PIN_BOND, &writable, err);
+	fd = pins_open_pin(&pins, XBOND_PIN_BOND, err);
 	if (fd < 0)
 		return 0;
 	r = pins_read_abi(&pins, fd, &abi, err);

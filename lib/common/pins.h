@@ -89,13 +89,12 @@ struct pins {
 	int loads_fd;			   /* per-CPU array by bucket (readings.h); -1 as above */
 	int drops_fd;			   /* per-CPU array by slot (readings.h); -1 as above */
 	int clients_fd;			   /* hash (readings.h); -1 as above, or not permitted */
-	bool writable;			   /* settings may be written */
 };
 
 /*
- * Opens and checks BPF_DIR/name. The memory is writable if the caller may write the maps. Fails
- * with a line in err: no such bond (-ENOENT), no permission (-EPERM, -EACCES), damaged or foreign
- * pins (-EBADMSG), another ABI (-EPROTO).
+ * Opens and checks BPF_DIR/name. The caller must be allowed to write the maps, because the kernel
+ * maps nothing for those who may only read it. Fails with a line in err: no such bond (-ENOENT), no
+ * permission (-EPERM, -EACCES), damaged or foreign pins (-EBADMSG), another ABI (-EPROTO).
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
 /*
