@@ -126,18 +126,13 @@ static json_t *simulate_others_json(const struct simulate *simulate)
 	return others;
 }
 
-static json_t *simulate_text_json(const char *text)
-{
-	return text ? json_value_text(text) : json_null();
-}
-
 static void simulate_print_json(const struct simulate *simulate)
 {
 	char policy[32];
 
 	cli_print_json(json_pack(
 		"{s:o, s:o, s:s, s:I, s:b, s:b, s:I, s:I, s:I, s:b, s:o, s:o}", "bond",
-		simulate_text_json(simulate->bond), "file", simulate_text_json(simulate->file),
+		json_value_text(simulate->bond), "file", json_value_text(simulate->file),
 		"xmit_hash_policy", simulate_policy(simulate, policy, sizeof(policy)), "hash_seed",
 		(json_int_t)simulate->rule.seed, "symmetric", simulate->rule.symmetric,
 		"ip6_flow_label", simulate->rule.flow_label, "flows",

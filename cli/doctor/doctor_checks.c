@@ -29,11 +29,6 @@ void doctor_report_done(struct doctor_report *report)
 		json_decref(report->findings[i]);
 }
 
-static json_t *report_name(const char *name)
-{
-	return name ? json_value_text(name) : json_null();
-}
-
 static void report_set_line(json_t *finding, const char *key, const char *format, va_list words)
 {
 	char line[LINE_SIZE];
@@ -53,8 +48,8 @@ void doctor_found(struct doctor_report *report, enum doctor_severity severity, c
 	va_list words;
 
 	report->last = json_object();
-	json_object_set_new(report->last, "bond", report_name(report->bond));
-	json_object_set_new(report->last, "slave", report_name(slave));
+	json_object_set_new(report->last, "bond", json_value_text(report->bond));
+	json_object_set_new(report->last, "slave", json_value_text(slave));
 	json_object_set_new(report->last, "check", json_string(report->check));
 	json_object_set_new(report->last, "severity", json_string(names[severity]));
 	va_start(words, format);

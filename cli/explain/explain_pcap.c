@@ -88,11 +88,6 @@ static const char *explain_pcap_slave(const struct explain_pcap *explain,
 						   : NULL;
 }
 
-static json_t *explain_pcap_text_or_null(const char *text)
-{
-	return text ? json_value_text(text) : json_null();
-}
-
 /* One line of JSON without its first or last character, which the caller prints with others. */
 static void explain_pcap_put_json(json_t *json, size_t from, size_t without)
 {
@@ -130,16 +125,16 @@ static void explain_pcap_print_json(const struct explain_pcap *explain,
 
 	printf("%s\n", explain->packets > 1 ? "," : "");
 	explain_pcap_put_json(
-		json_pack(
-			"{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
-			(json_int_t)explain->packets, "time", clock_text_unix(&packet->time, time),
-			"length", (json_int_t)packet->captured.length, "flow",
-			packet->understood ? view_struct(&tuple_table, &packet->tuple)
-					   : json_null(),
-			"bucket",
-			prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
-			"slave", explain_pcap_text_or_null(explain_pcap_slave(explain, prediction)),
-			"why", explain_pcap_text_or_null(prediction_why[prediction->kind])),
+		json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
+			  (json_int_t)explain->packets, "time",
+			  clock_text_unix(&packet->time, time), "length",
+			  (json_int_t)packet->captured.length, "flow",
+			  packet->understood ? view_struct(&tuple_table, &packet->tuple)
+					     : json_null(),
+			  "bucket",
+			  prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
+			  "slave", json_value_text(explain_pcap_slave(explain, prediction)), "why",
+			  json_value_text(prediction_why[prediction->kind])),
 		0, 0);
 }
 

@@ -82,9 +82,8 @@ static void bond_moves_add(struct bond_moves_report *report, const char *from, c
 	if (json_array_size(report->json) == MOVES_LISTED)
 		return;
 	json_array_append_new(report->json,
-			      json_pack("{s:o, s:o, s:i}", "from",
-					from ? json_value_text(from) : json_null(), "to",
-					to ? json_value_text(to) : json_null(), "buckets", count));
+			      json_pack("{s:o, s:o, s:i}", "from", json_value_text(from), "to",
+					json_value_text(to), "buckets", count));
 	snprintf(part, sizeof(part), "%s to %s %u", from ? from : "nobody", to ? to : "nobody",
 		 count);
 	bond_moves_add_text(report, part);

@@ -50,7 +50,7 @@ static json_t *json_value_printable(const char *text)
 
 json_t *json_value_text(const char *text)
 {
-	return text[0] ? json_value_printable(text) : json_null();
+	return text && text[0] ? json_value_printable(text) : json_null();
 }
 
 json_t *json_value_number(uint64_t number)
@@ -87,15 +87,10 @@ static json_t *view_event_time(uint64_t time_us)
 	return json_string(text);
 }
 
-static json_t *view_event_text(const char *text)
-{
-	return text ? json_value_text(text) : json_null();
-}
-
 static json_t *view_event_field(const struct event_field *field)
 {
 	switch (field->type) {
-	case EVENT_FIELD_TEXT: return view_event_text(field->text);
+	case EVENT_FIELD_TEXT: return json_value_text(field->text);
 	case EVENT_FIELD_NUMBER: return json_integer((json_int_t)field->number);
 	case EVENT_FIELD_JSON: return field->json;
 	}
@@ -108,13 +103,13 @@ json_t *view_event(const struct event *event, const struct event_stamp *stamp, c
 
 	json_object_set_new(json, "time", view_event_time(stamp->time_us));
 	json_object_set_new(json, "time_us", json_integer((json_int_t)stamp->time_us));
-	json_object_set_new(json, "bondd", view_event_text(stamp->bondd));
+	json_object_set_new(json, "bondd", json_value_text(stamp->bondd));
 	json_object_set_new(json, "seq",
 			    stamp->bondd ? json_integer((json_int_t)stamp->seq) : json_null());
 	json_object_set_new(json, "kind", json_string(event_kind_info(event->kind)->name));
-	json_object_set_new(json, "bond", view_event_text(event->bond));
-	json_object_set_new(json, "slave", view_event_text(event->slave));
-	json_object_set_new(json, "text", view_event_text(sentence));
+	json_object_set_new(json, "bond", json_value_text(event->bond));
+	json_object_set_new(json, "slave", json_value_text(event->slave));
+	json_object_set_new(json, "text", json_value_text(sentence));
 	for (unsigned int i = 0; i < EVENT_FIELDS_MAX && event->field[i].name; i++)
 		json_object_set_new(json, event->field[i].name, view_event_field(&event->field[i]));
 	return json;
@@ -139,11 +134,6 @@ static json_t *view_word(const struct view_field *field, uint64_t number)
 	return word ? json_string(word) : json_null();
 }
 
-static json_t *view_string(const char *text)
-{
-	return text ? json_value_text(text) : json_null();
-}
-
 static json_t *view_real(const struct view_field *field, double number)
 {
 	return field->null && number < 0 ? json_null() : json_real(number);
@@ -156,7 +146,7 @@ json_t *view_member(const struct view_field *field, const void *at)
 	if (field->type == VIEW_MAC)
 		return json_value_mac((const uint8_t *)member);
 	if (field->type == VIEW_STRING)
-		return view_string(*(const char *const *)(const void *)member);
+		return json_value_text(*(const char *const *)(const void *)member);
 	if (field->word)
 		return view_word(field, view_integer(member, field->size));
 	if (field->type == VIEW_TEXT)

@@ -14,8 +14,8 @@ struct view_field;
 #define JSON_VALUE_REALS JSON_REAL_PRECISION(10)
 
 /*
- * "" is unknown. Control characters become '?'. So do all non-ASCII characters if the text is not
- * UTF-8.
+ * NULL and "" are unknown. Control characters become '?'. So do all non-ASCII characters if the
+ * text is not UTF-8.
  */
 json_t *json_value_text(const char *text);
 /* 0 is unknown. */
