@@ -24,17 +24,6 @@ struct cloud_init {
 	struct import_index types; /* of the devices, by their names */
 };
 
-static const char *cloud_init_text(const struct cloud_init *from, const yaml_node_t *map,
-				   const char *key)
-{
-	struct import_node node;
-	const char *text = NULL;
-
-	if (import_tree_find(from->import, from->tree, map, key, &node))
-		text = import_tree_text(node.value);
-	return text ? text : "";
-}
-
 static void cloud_init_param(const struct cloud_init *from, struct import_bond *bond,
 			     const struct import_node *param)
 {
@@ -126,7 +115,7 @@ static void cloud_init_rest(const struct cloud_init *from, struct import_bond *b
 
 static void cloud_init_bond(const struct cloud_init *from, const struct import_node *device)
 {
-	const char *name = cloud_init_text(from, device->value, "name");
+	const char *name = import_tree_value(from->tree, device->value, "name");
 	struct import_bond *bond = import_new_bond(from->import, name, &device->line);
 	struct import_node node;
 
@@ -144,11 +133,12 @@ static void cloud_init_bond(const struct cloud_init *from, const struct import_n
 /* A slave, or a VLAN or bridge above a bond. */
 static void cloud_init_other(const struct cloud_init *from, const struct import_node *device)
 {
-	struct import_bond *bond =
-		import_find_bond(from->import, cloud_init_text(from, device->value, "vlan_link"));
+	struct import_bond *bond = import_find_bond(
+		from->import, import_tree_value(from->tree, device->value, "vlan_link"));
 	struct import_node list, item;
 
-	if (import_find_slave(from->import, cloud_init_text(from, device->value, "name"), &bond)) {
+	if (import_find_slave(from->import, import_tree_value(from->tree, device->value, "name"),
+			      &bond)) {
 		cloud_init_rest(from, bond, device->value, true);
 		return;
 	}
@@ -172,12 +162,12 @@ void cloud_init_take(struct import *import, struct import_tree *tree, const yaml
 	from.devices = config.value;
 	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
 		import_index_put(import, &from.types, NULL,
-				 cloud_init_text(&from, device.value, "name"),
-				 cloud_init_text(&from, device.value, "type"));
+				 import_tree_value(tree, device.value, "name"),
+				 import_tree_value(tree, device.value, "type"));
 	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
-		if (!strcmp(cloud_init_text(&from, device.value, "type"), "bond"))
+		if (!strcmp(import_tree_value(tree, device.value, "type"), "bond"))
 			cloud_init_bond(&from, &device);
 	for (size_t i = 0; import_tree_at(import, tree, from.devices, i, &device); i++)
-		if (strcmp(cloud_init_text(&from, device.value, "type"), "bond") != 0)
+		if (strcmp(import_tree_value(tree, device.value, "type"), "bond") != 0)
 			cloud_init_other(&from, &device);
 }

@@ -166,6 +166,9 @@ bool import_tree_is_map(struct import *import, struct import_bond *bond,
 			const struct import_node *node);
 /* NULL if it is no scalar. */
 const char *import_tree_text(const yaml_node_t *node);
+/* That of a key; "" if there is no such key, or it is no scalar. */
+const char *import_tree_value(const struct import_tree *tree, const yaml_node_t *map,
+			      const char *key);
 /* The items of a sequence with commas between them; a scalar as it is. */
 const char *import_tree_list(struct import *import, const struct import_tree *tree,
 			     const yaml_node_t *node);

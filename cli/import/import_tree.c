@@ -246,6 +246,15 @@ bool import_tree_find(struct import *import, const struct import_tree *tree, con
 				      (size_t)(pair - map->data.mapping.pairs.start), ret_node);
 }
 
+const char *import_tree_value(const struct import_tree *tree, const yaml_node_t *map,
+			      const char *key)
+{
+	const yaml_node_pair_t *pair = import_index_get(&tree->index, map, key);
+	const char *text = pair ? import_tree_text(import_tree_node(tree, pair->value)) : NULL;
+
+	return text ? text : "";
+}
+
 static bool import_tree_is(struct import *import, struct import_bond *bond,
 			   const struct import_node *node, yaml_node_type_t type, const char *what)
 {

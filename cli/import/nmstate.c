@@ -59,21 +59,10 @@ struct nmstate {
 	struct import_index by_name; /* their nodes */
 };
 
-static const char *nmstate_text(const struct nmstate *state, const yaml_node_t *map,
-				const char *key)
-{
-	struct import_node node;
-	const char *text = NULL;
-
-	if (import_tree_find(state->import, state->tree, map, key, &node))
-		text = import_tree_text(node.value);
-	return text ? text : "";
-}
-
 static bool nmstate_is(const struct nmstate *state, const yaml_node_t *map, const char *key,
 		       const char *word)
 {
-	return !strcmp(nmstate_text(state, map, key), word);
+	return !strcmp(import_tree_value(state->tree, map, key), word);
 }
 
 /* The state makes no such interface. */
@@ -97,9 +86,9 @@ static struct import_slave *nmstate_slave(const struct nmstate *state, struct im
 	if (interface && nmstate_is_left(state, interface))
 		import_changed(state->import, bond, line,
 			       "the state of %s is %s; it becomes a slave anyway", name,
-			       nmstate_text(state, interface, "state"));
+			       import_tree_value(state->tree, interface, "state"));
 	if (interface && nmstate_is(state, interface, "identifier", "mac-address"))
-		name = nmstate_text(state, interface, "mac-address");
+		name = import_tree_value(state->tree, interface, "mac-address");
 	return import_slave(state->import, bond, name, line);
 }
 
@@ -114,7 +103,8 @@ static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
 	for (size_t i = 0; import_tree_at(state->import, state->tree, list->value, i, &item); i++) {
 		const char *name = import_tree_text(item.value);
 		struct import_slave *slave = nmstate_slave(
-			state, bond, name ? name : nmstate_text(state, item.value, "name"),
+			state, bond,
+			name ? name : import_tree_value(state->tree, item.value, "name"),
 			&item.line);
 
 		for (size_t j = 0;
@@ -223,10 +213,11 @@ static void nmstate_bond(const struct nmstate *state, const struct import_node *
 	if (nmstate_is_left(state, interface->value)) {
 		import_lost(import, NULL, &line.line,
 			    "its state is %s, so nmstate does not make this bond",
-			    nmstate_text(state, interface->value, "state"));
+			    import_tree_value(state->tree, interface->value, "state"));
 		return;
 	}
-	bond = import_new_bond(import, nmstate_text(state, interface->value, "name"), &line.line);
+	bond = import_new_bond(import, import_tree_value(state->tree, interface->value, "name"),
+			       &line.line);
 	if (!bond)
 		return;
 	if (!nmstate_is(state, interface->value, "type", "bond")) {
@@ -254,9 +245,9 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 			     const struct import_node *aggregation)
 {
 	struct import *import = state->import;
-	const char *mode = nmstate_text(state, aggregation->value, "mode"), *words;
-	struct import_bond *bond =
-		import_new_bond(import, nmstate_text(state, port->value, "name"), &port->line);
+	const char *mode = import_tree_value(state->tree, aggregation->value, "mode"), *words;
+	struct import_bond *bond = import_new_bond(
+		import, import_tree_value(state->tree, port->value, "name"), &port->line);
 	struct import_node node;
 
 	if (!bond)
@@ -266,8 +257,9 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 				      : "";
 	for (size_t i = 0; import_tree_at(import, state->tree, aggregation->value, i, &node); i++)
 		if (!strcmp(node.key, "bond-updelay") || !strcmp(node.key, "bond-downdelay"))
-			words = import_text(import, "%s bond_%s=%s", words, node.key + 5,
-					    nmstate_text(state, aggregation->value, node.key));
+			words = import_text(
+				import, "%s bond_%s=%s", words, node.key + 5,
+				import_tree_value(state->tree, aggregation->value, node.key));
 		else if (!strcmp(node.key, "port") || !strcmp(node.key, "ports") ||
 			 !strcmp(node.key, "slaves"))
 			nmstate_ports(state, bond, &node);
@@ -291,7 +283,8 @@ static void nmstate_bridge(const struct nmstate *state, const struct import_node
 		if (import_tree_find(import, state->tree, port.value, "link-aggregation",
 				     &aggregation))
 			nmstate_ovs_bond(state, &port, &aggregation);
-		else if ((bond = import_find_bond(import, nmstate_text(state, port.value, "name"))))
+		else if ((bond = import_find_bond(
+				  import, import_tree_value(state->tree, port.value, "name"))))
 			import_stays(import, bond, &port.line);
 	}
 }
@@ -300,21 +293,22 @@ static void nmstate_bridge(const struct nmstate *state, const struct import_node
 static void nmstate_other(const struct nmstate *state, const struct import_node *interface)
 {
 	struct import *import = state->import;
-	const char *name = nmstate_text(state, interface->value, "name");
-	struct import_bond *bond =
-		import_find_bond(import, nmstate_text(state, interface->value, "controller"));
+	const char *name = import_tree_value(state->tree, interface->value, "name");
+	struct import_bond *bond = import_find_bond(
+		import, import_tree_value(state->tree, interface->value, "controller"));
 	struct import_node vlan;
 
 	if (bond)
 		nmstate_slave(state, bond, name, &interface->line);
 	if (nmstate_is(state, interface->value, "identifier", "mac-address"))
-		name = nmstate_text(state, interface->value, "mac-address");
+		name = import_tree_value(state->tree, interface->value, "mac-address");
 	bond = NULL;
 	if (import_find_slave(import, name, &bond))
 		nmstate_rest(state, bond, interface->value);
 	nmstate_bridge(state, interface);
 	if (import_tree_find(import, state->tree, interface->value, "vlan", &vlan))
-		bond = import_find_bond(import, nmstate_text(state, vlan.value, "base-iface"));
+		bond = import_find_bond(import,
+					import_tree_value(state->tree, vlan.value, "base-iface"));
 	if (bond && !import_find_slave(import, name, NULL))
 		import_stays(import, bond, &interface->line);
 }
@@ -335,7 +329,8 @@ static void nmstate_take_interfaces(struct nmstate *state)
 	for (size_t i = 0;
 	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
 		import_index_put(state->import, &state->by_name, NULL,
-				 nmstate_text(state, interface.value, "name"), interface.value);
+				 import_tree_value(state->tree, interface.value, "name"),
+				 interface.value);
 	for (size_t i = 0;
 	     import_tree_at(state->import, state->tree, state->interfaces, i, &interface); i++)
 		if (nmstate_is_bond(state, interface.value))

@@ -44,13 +44,9 @@ struct teamd_watching {
 
 static bool teamd_is_on(const struct teamd_watching *watching, const char *key)
 {
-	struct import_node node;
-	const char *text, *on;
+	const char *text = import_tree_value(watching->tree, watching->watch, key);
+	const char *on = import_switch(watching->import, text);
 
-	if (!import_tree_find(watching->import, watching->tree, watching->watch, key, &node))
-		return false;
-	text = import_tree_text(node.value);
-	on = text ? import_switch(watching->import, text) : NULL;
 	return on && !strcmp(on, "on");
 }
 
@@ -127,12 +123,10 @@ static void teamd_ping_defaults(const struct teamd_watching *watching,
 static void teamd_watch_one(struct import *import, const struct import_tree *tree,
 			    struct import_bond *bond, const struct import_node *watch)
 {
-	struct teamd_watching watching = { import, tree, bond, watch->value, "" };
+	struct teamd_watching watching = { import, tree, bond, watch->value,
+					   import_tree_value(tree, watch->value, "name") };
 	struct import_node node;
 
-	if (import_tree_find(import, tree, watch->value, "name", &node) &&
-	    import_tree_text(node.value))
-		watching.name = import_tree_text(node.value);
 	if (strcmp(watching.name, "ethtool") && strcmp(watching.name, "arp_ping") &&
 	    strcmp(watching.name, "nsna_ping")) {
 		import_lost(import, bond, &watch->line, "xbond has no such link monitor");
@@ -163,16 +157,14 @@ void teamd_watch(struct import *import, const struct import_tree *tree, struct i
 static bool teamd_is_mixed(struct import *import, const struct import_tree *tree,
 			   const yaml_node_t *watchers)
 {
-	struct import_node watch, name;
+	struct import_node watch;
 	bool carrier = false, probes = false;
 
 	for (size_t i = 0; import_tree_at(import, tree, watchers, i, &watch); i++) {
-		const char *text = NULL;
+		const char *text = import_tree_value(tree, watch.value, "name");
 
-		if (import_tree_find(import, tree, watch.value, "name", &name))
-			text = import_tree_text(name.value);
-		carrier |= text && !strcmp(text, "ethtool");
-		probes |= text && strcmp(text, "ethtool") != 0;
+		carrier |= !strcmp(text, "ethtool");
+		probes |= *text && strcmp(text, "ethtool") != 0;
 	}
 	return carrier && probes;
 }
