@@ -13,6 +13,7 @@
 #include "bpf/slots.h"
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
+#include "cli/base/print.h"
 #include "cli/verb_parts.h"
 #include "common/pins.h"
 #include "view/view_bond.h"
@@ -75,16 +76,6 @@ static json_t *policy_show_json(const struct pins *pins, const char *bond)
 			 policy_show_slots(pins));
 }
 
-static const char *policy_show_text(const json_t *json, const char *key)
-{
-	return json_string_value(json_object_get(json, key));
-}
-
-static long long policy_show_number(const json_t *json, const char *key)
-{
-	return (long long)json_integer_value(json_object_get(json, key));
-}
-
 static void policy_show_print_policy(const json_t *policy)
 {
 	static const char *const kinds[] = { "tc", "xdp" };
@@ -96,28 +87,27 @@ static void policy_show_print_policy(const json_t *policy)
 
 		if (!json_is_null(program))
 			printf("program  %-3s  id %lld, tag %s\n", kinds[i],
-			       policy_show_number(program, "id"), policy_show_text(program, "tag"));
+			       field_number(program, "id"), field_text(program, "tag"));
 	}
 	json_array_foreach (json_object_get(policy, "maps"), at, map)
-		printf("map      %s, %s\n", policy_show_text(map, "name"),
-		       policy_show_text(map, "pin"));
+		printf("map      %s, %s\n", field_text(map, "name"), field_text(map, "pin"));
 }
 
 static void policy_show_print(const json_t *json)
 {
 	const json_t *policy = json_object_get(json, "policy"), *slot;
-	const char *problem = policy_show_text(json, "problem");
+	const char *problem = field_text_or(json, "problem", NULL);
 	size_t at;
 
-	printf("policy   %s\n", json_is_null(policy) ? "none" : policy_show_text(policy, "name"));
+	printf("policy   %s\n", json_is_null(policy) ? "none" : field_text(policy, "name"));
 	if (problem)
 		printf("problem  %s\n", problem);
 	if (!json_is_null(policy))
 		policy_show_print_policy(policy);
 	json_array_foreach (json_object_get(json, "slots"), at, slot)
-		printf("slot     %-3lld %s%s\n", policy_show_number(slot, "slot"),
-		       policy_show_text(slot, "slave"),
-		       json_is_true(json_object_get(slot, "usable")) ? "" : " (may not transmit)");
+		printf("slot     %-3lld %s%s\n", field_number(slot, "slot"),
+		       field_text(slot, "slave"),
+		       field_is_true(slot, "usable") ? "" : " (may not transmit)");
 }
 
 struct policy_call {

@@ -197,8 +197,6 @@ int doctor_gather(const struct paths *paths, const char *only, struct doctor_fac
 		  struct err *err);
 void doctor_facts_free(struct doctor_facts *facts);
 
-/* The device with this number; NULL if there is none. */
-const struct link_info *doctor_find_link(const struct doctor_facts *facts, int ifindex);
 /* Is the device the other one, or above it: a VLAN on it, a bridge with it as a port? */
 bool doctor_is_above(const struct doctor_facts *facts, const struct link_info *link, int lower);
 

@@ -131,11 +131,6 @@ bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor
 	return facts->host.bondd_answers && pins_bondd_alive(&bond->pins);
 }
 
-const struct link_info *doctor_find_link(const struct doctor_facts *facts, int ifindex)
-{
-	return link_list_find(&facts->links, ifindex);
-}
-
 static bool doctor_find_above(const struct doctor_facts *facts, const struct link_info *link,
 			      int lower, int depth)
 {
@@ -144,7 +139,7 @@ static bool doctor_find_above(const struct doctor_facts *facts, const struct lin
 	if (link->ifindex == lower)
 		return true;
 	if (link_has_lower(link) && link->lower_nsid < 0 &&
-	    doctor_find_above(facts, doctor_find_link(facts, link->lower), lower, depth - 1))
+	    doctor_find_above(facts, link_list_find(&facts->links, link->lower), lower, depth - 1))
 		return true;
 	for (size_t i = 0; i < facts->links.count; i++)
 		if (facts->links.link[i].master == link->ifindex &&

@@ -276,7 +276,8 @@ static bool others_is_around_slave(const struct doctor_facts *facts,
 static bool others_is_its_switch(const struct doctor_facts *facts, const struct link_info *own,
 				 const struct link_info *link)
 {
-	const struct link_info *master = own->master ? doctor_find_link(facts, own->master) : NULL;
+	const struct link_info *master =
+		own->master ? link_list_find(&facts->links, own->master) : NULL;
 
 	return master && !strcmp(master->kind, "openvswitch") && !strcmp(link->kind, "openvswitch");
 }
@@ -353,7 +354,7 @@ static const struct link_info *others_find_in_subnet(const struct doctor_facts *
 			if (ours->ifindex != ifindex || theirs->ifindex == ifindex ||
 			    !others_share_subnet(ours, theirs))
 				continue;
-			link = doctor_find_link(facts, theirs->ifindex);
+			link = link_list_find(&facts->links, theirs->ifindex);
 			if (link && link->carrier && !(link->flags & IFF_LOOPBACK))
 				return link;
 		}
@@ -383,8 +384,9 @@ static const struct link_info *others_port_side(const struct doctor_facts *facts
 {
 	const struct xbond_bond *pin = bond->pins.bond;
 
-	return pin->port_ifindex == pin->ifindex ? NULL
-						 : doctor_find_link(facts, (int)pin->port_ifindex);
+	return pin->port_ifindex == pin->ifindex
+		       ? NULL
+		       : link_list_find(&facts->links, (int)pin->port_ifindex);
 }
 
 static const char *others_use_of_port(const struct doctor_facts *facts,

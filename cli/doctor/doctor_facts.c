@@ -143,7 +143,7 @@ static void gather_why(struct doctor_bond *bond, struct doctor_slave *slave)
 static const struct link_info *gather_slave_link(const struct doctor_facts *facts,
 						 const struct xbond_slave *pin)
 {
-	const struct link_info *link = doctor_find_link(facts, (int)pin->ifindex);
+	const struct link_info *link = link_list_find(&facts->links, (int)pin->ifindex);
 
 	return link && !strcmp(link->name, pin->name) ? link : NULL;
 }
@@ -250,7 +250,7 @@ static bool gather_is_listed(const char *path, int place, const char *word)
 static void gather_port_side(const struct doctor_facts *facts, struct doctor_bond *bond)
 {
 	uint32_t ifindex = bond->pins.bond->port_ifindex;
-	const struct link_info *port = doctor_find_link(facts, (int)ifindex);
+	const struct link_info *port = link_list_find(&facts->links, (int)ifindex);
 	char number[16];
 
 	if (!port || ifindex == bond->pins.bond->ifindex)
@@ -293,7 +293,7 @@ void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
 	if (doctor_is_lacp(bond))
 		view_lacp_read(&bond->pins, &bond->lacp);
 	if (pin->netnsid < 0)
-		bond->device.link = doctor_find_link(facts, (int)pin->ifindex);
+		bond->device.link = link_list_find(&facts->links, (int)pin->ifindex);
 	if (bond->device.link && strcmp(bond->device.link->name, bond->name) != 0)
 		bond->device.link = NULL;
 	if (doctor_is_asked(facts, bond)) {

@@ -269,7 +269,7 @@ void doctor_check_choice(const struct doctor_facts *facts, const struct doctor_b
 static void options_check_target(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				 const struct doctor_target *target, struct doctor_report *report)
 {
-	const struct link_info *by = doctor_find_link(facts, target->ifindex);
+	const struct link_info *by = link_list_find(&facts->links, target->ifindex);
 
 	if (target->error) {
 		doctor_found(report, DOCTOR_WARNING, NULL, "there is no route to ARP target %s: %s",

@@ -391,8 +391,7 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 	return slave;
 }
 
-static struct import_option *import_option_of(const struct import_options *options,
-					      enum option_id id)
+struct import_option *import_find_option(const struct import_options *options, enum option_id id)
 {
 	for (size_t i = 0; i < options->count; i++)
 		if (options->list[i].id == id)
@@ -400,15 +399,9 @@ static struct import_option *import_option_of(const struct import_options *optio
 	return NULL;
 }
 
-const struct import_option *import_find_option(const struct import_options *options,
-					       enum option_id id)
-{
-	return import_option_of(options, id);
-}
-
 void import_remove_option(struct import_options *options, enum option_id id)
 {
-	struct import_option *option = import_option_of(options, id);
+	struct import_option *option = import_find_option(options, id);
 
 	if (option)
 		*option = options->list[--options->count];
@@ -417,7 +410,7 @@ void import_remove_option(struct import_options *options, enum option_id id)
 static struct import_option *import_option_add(struct import *import,
 					       struct import_options *options, enum option_id id)
 {
-	struct import_option *option = import_option_of(options, id);
+	struct import_option *option = import_find_option(options, id);
 
 	if (option)
 		return option;

@@ -150,8 +150,7 @@ struct import_slave *import_find_slave(const struct import *import, const char *
  */
 void import_option(struct import *import, struct import_bond *bond, struct import_slave *slave,
 		   enum option_id id, const char *text, bool more, const struct import_line *line);
-const struct import_option *import_find_option(const struct import_options *options,
-					       enum option_id id);
+struct import_option *import_find_option(const struct import_options *options, enum option_id id);
 void import_remove_option(struct import_options *options, enum option_id id);
 
 /* Remarks that several tools need. */

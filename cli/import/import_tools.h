@@ -128,7 +128,7 @@ struct nm_profiles {
 };
 
 /* What becomes a bond of xbond: also teams, and bonds of Open vSwitch. */
-bool nm_is_bond_type(const char *type);
+bool nm_is_bond(const char *type);
 
 /*
  * Adds what an ifcfg file has. A line whose meaning only the shell knows is in the section of this

@@ -60,11 +60,6 @@ const struct import_keys networkmanager_tables[] = {
 	{ .title = NULL },
 };
 
-static bool nm_is_bond(const struct nm_profile *profile)
-{
-	return nm_is_bond_type(profile->type);
-}
-
 /* Sections and keys that say whose profile it is. */
 static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
@@ -249,7 +244,7 @@ static void nm_again(struct import *import, struct import_bond *bond,
 {
 	const struct nm_profile *first = profiles->list;
 
-	while (!nm_is_bond(first) || strcmp(first->interface, profile->interface))
+	while (!nm_is_bond(first->type) || strcmp(first->interface, profile->interface))
 		first++;
 	if (!strcmp(first->type, profile->type) &&
 	    nm_is_part_of(import, &profile->ini, &first->ini) &&
@@ -299,7 +294,7 @@ static void nm_number_bonds(struct import *import, struct nm_profiles *profiles)
 	for (size_t i = profiles->count; i--;) {
 		const struct nm_profile *profile = &profiles->list[i];
 
-		if (!nm_is_bond(profile))
+		if (!nm_is_bond(profile->type))
 			continue;
 		import_index_put(import, &profiles->bonds, NULL, profile->id, profile);
 		import_index_put(import, &profiles->bonds, NULL, profile->uuid, profile);
@@ -446,10 +441,10 @@ int networkmanager_read(struct import *import, const struct import_request *requ
 			profiles.list[i].type = "";
 	nm_number_bonds(import, &profiles);
 	for (size_t i = 0; i < profiles.count; i++)
-		if (nm_is_bond(&profiles.list[i]))
+		if (nm_is_bond(profiles.list[i].type))
 			nm_bond(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
-		if (!nm_is_bond(&profiles.list[i]))
+		if (!nm_is_bond(profiles.list[i].type))
 			nm_other(import, &profiles, &profiles.list[i]);
 	for (size_t i = 0; i < profiles.count; i++)
 		nm_unclear(import, &profiles.list[i]);

@@ -93,7 +93,7 @@ static void nm_take_property(struct import *import, struct import_ini *ini, char
 		import_ini_add(import, ini, &entry);
 }
 
-bool nm_is_bond_type(const char *type)
+bool nm_is_bond(const char *type)
 {
 	return !strcmp(type, "bond") || !strcmp(type, "team") || !strcmp(type, "ovsbond") ||
 	       !strcmp(type, "ovs-port");
@@ -104,7 +104,7 @@ static const char *nm_type(const struct import_ini *ini)
 {
 	for (size_t i = 0; i < ini->count; i++)
 		if (!strcmp(ini->entries[i].section, "connection") &&
-		    !strcmp(ini->entries[i].key, "type") && nm_is_bond_type(ini->entries[i].value))
+		    !strcmp(ini->entries[i].key, "type") && nm_is_bond(ini->entries[i].value))
 			return ini->entries[i].value;
 	return import_ini_value(ini, "connection", "type");
 }

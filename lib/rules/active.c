@@ -171,11 +171,6 @@ static unsigned int receivers_idlest(const size_t *clients, uint64_t among)
 	return idlest;
 }
 
-static bool receivers_may_stay(uint8_t slot, uint64_t working)
-{
-	return slots_have(working, slot);
-}
-
 static void receivers_move(uint8_t *slot, size_t *clients, uint64_t among)
 {
 	*slot = (uint8_t)receivers_idlest(clients, among);
@@ -190,10 +185,10 @@ void receivers_share(uint8_t *slot, size_t count, uint64_t working, uint64_t amo
 	if (!among)
 		return;
 	for (size_t i = 0; i < count; i++)
-		if (receivers_may_stay(slot[i], stays))
+		if (slots_have(stays, slot[i]))
 			clients[slot[i]]++;
 	for (size_t i = 0; i < count; i++)
-		if (!receivers_may_stay(slot[i], stays))
+		if (!slots_have(stays, slot[i]))
 			receivers_move(&slot[i], clients, among);
 	for (size_t i = 0; level && i < count; i++)
 		if (clients[slot[i]] > clients[receivers_idlest(clients, among)] + 1) {
