@@ -421,6 +421,11 @@ def listening_sockets(pid):
         yield sockets
 
 
+def hooks(host):
+    """By which hook each slave receives."""
+    return [slave["rx_hook"] for slave in host.show()["slaves"]]
+
+
 def proc_state(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 

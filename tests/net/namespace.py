@@ -217,6 +217,12 @@ def groups(host, dev):
             for each in device["maddr"] if "link" in each}
 
 
+def features(namespace, dev="bond0"):
+    """{name: "on" | "off", and "[fixed]" or what was requested, behind it}."""
+    lines = namespace.run("ethtool", "-k", dev).stdout.splitlines()[1:]
+    return dict(line.strip().split(": ", 1) for line in lines)
+
+
 def kernel_makes(kind):
     """Whether the kernel makes devices of this kind, asked without bondd."""
     name = f"xbt{os.getpid()}mk"

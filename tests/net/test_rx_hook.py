@@ -10,17 +10,13 @@ import struct
 
 import pytest
 
-from lab import BUILD
+from lab import BUILD, hooks
 from namespace import mac_bytes
 from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_veths")
 RTMGRP_LINK = 1
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
-
-
-def hooks(host):
-    return [slave["rx_hook"] for slave in host.show()["slaves"]]
 
 
 @contextlib.contextmanager

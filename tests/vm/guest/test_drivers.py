@@ -9,10 +9,10 @@ import subprocess
 import pytest
 
 import lab as lab_module
-from lab import BUILD, ROOT, Refused
+from lab import BUILD, ROOT, Refused, hooks
 from conftest import Setting
 from machine import DRIVERS, MODELS, nic_mac
-from namespace import KERNEL, PATIENCE, run
+from namespace import KERNEL, PATIENCE, features, run
 from test_nic import add_vlan, state
 from traffic import PORT, Stream, send_packets
 from waiting import wait_for
@@ -61,18 +61,9 @@ def distributing(made):
                for slave in made.near.show()["slaves"])
 
 
-def hooks(host):
-    return [slave["rx_hook"] for slave in host.show()["slaves"]]
-
-
 def has_xdp(kind):
     """Native XDP, on this kernel."""
     return kind == "igb" or (kind == "vmxnet3" and KERNEL >= (6, 6))
-
-
-def features(namespace, dev):
-    lines = namespace.run("ethtool", "-k", dev).stdout.splitlines()[1:]
-    return dict(line.strip().split(": ", 1) for line in lines)
 
 
 def full_state(namespace, dev):

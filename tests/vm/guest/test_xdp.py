@@ -1,14 +1,10 @@
 """rx_hook and xdp_tx on NICs with native XDP, rings and offloads of their own (virtio)."""
 import pytest
 
-from lab import ROOT
+from lab import ROOT, hooks
 from traffic import Stream
 from test_nic import add_vlan, state
 from waiting import wait_for
-
-
-def hooks(host):
-    return [slave["rx_hook"] for slave in host.show()["slaves"]]
 
 
 def check_both_ways(made):

@@ -9,9 +9,9 @@ import shutil
 
 import pytest
 
-from lab import BUILD
+from lab import BUILD, hooks
 from traffic import Stream
-from test_xdp import check_both_ways, hooks
+from test_xdp import check_both_ways
 from waiting import wait_for
 
 OURS, THEIRS = "xbond_xdp_rx", "xdpfilt_alw_udp"
