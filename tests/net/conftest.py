@@ -10,13 +10,12 @@ import pytest
 import lab as lab_module
 import sample
 from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab
-from namespace import run
+from namespace import KERNEL, run
 from waiting import wait_for
 
 # that tests here run
 TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive", "hang")]
 DEADLINE = 300
-TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800
 
 
@@ -51,10 +50,6 @@ def shares_a_fixture(item):
     return any(fixture.scope != "function" and fixture.baseid == of_file
                for fixtures in item._fixtureinfo.name2fixturedefs.values()  # no public way
                for fixture in fixtures)
-
-
-def has_tcx():
-    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= TCX_SINCE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -101,7 +96,7 @@ def deadline():
 def hook(request):
     """What bondd attaches with: None is its own choice. Tests parametrize it, indirectly."""
     chosen = getattr(request, "param", None)
-    if chosen == "tcx" and not has_tcx():
+    if chosen == "tcx" and KERNEL < (6, 6):
         pytest.skip("this kernel has no TCX")
     return chosen
 

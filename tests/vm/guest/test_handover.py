@@ -9,14 +9,14 @@ import subprocess
 
 import pytest
 
-from kernel_bond import kernel_release
 from lab import Refused
+from namespace import KERNEL
 from partners import KernelBond
 from traffic import Stream
 from waiting import wait_for
 
 # Names and addresses of devices that are up change over since Linux 6.2.
-EARLY = ("set-aside", "put-forward", "both-configured") if kernel_release() >= (6, 2) else ()
+EARLY = ("set-aside", "put-forward", "both-configured") if KERNEL >= (6, 2) else ()
 STEPS = ("recorded", "created", "copied", "released", "moved", *EARLY, "away", "renamed",
          "configured", "all-moved")
 UNDO_STEPS = ("undo-removed", "undo-unaddressed", "undo-renamed", "undo-added", "undo-up",

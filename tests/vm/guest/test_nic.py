@@ -3,12 +3,12 @@ The far end is a switch, so that a slave hears what is not for it, too.
 """
 import contextlib
 import json
-import os
 
 import pytest
 
 from lab import BONDD
 from machine import promiscuous
+from namespace import KERNEL
 from traffic import Capture, Stream
 from waiting import moments, wait_for
 
@@ -16,9 +16,7 @@ from waiting import moments, wait_for
 def test_the_hook_is_the_best_this_kernel_has(setting):
     made = setting(1)
     made.near.ctl("create", "bond0", "device", "pair")
-    with_tcx = tuple(int(part)
-                     for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 6)
-    assert ("bond0/link_port" in made.near.pins()) == with_tcx, made.near.pins()
+    assert ("bond0/link_port" in made.near.pins()) == (KERNEL >= (6, 6)), made.near.pins()
     assert BONDD.exists()
 
 
