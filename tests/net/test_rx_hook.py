@@ -3,8 +3,6 @@ program, and what was refused is not tried again by every bondd. Taps have nativ
 none. Real drivers: tests/vm.
 """
 import contextlib
-import fcntl
-import os
 import socket
 import struct
 
@@ -12,11 +10,11 @@ import pytest
 
 from lab import BUILD, hooks
 from namespace import mac_bytes
+from tap import Tap
 from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_veths")
 RTMGRP_LINK = 1
-TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
 
 
 @contextlib.contextmanager
@@ -74,23 +72,10 @@ def test_a_refusal_is_remembered(without_xdp):
     assert told() == 2
 
 
-class Tap:
-    """A tap with carrier; write() is what its slave receives."""
-
-    def __init__(self, host, name):
-        with host.inside():
-            self.fd = os.open("/dev/net/tun", os.O_RDWR)
-            fcntl.ioctl(self.fd, TUNSETIFF,
-                        struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
-        host.ip("link", "set", name, "up")
-
-    def write(self, frame):
-        os.write(self.fd, frame)
-
-
 def host_with_taps(lab, *names):
     host = lab.host("t")
     host.taps = [Tap(host, name) for name in names]
+    host.ip_batch(*[f"link set {name} up" for name in names])
     host.ctl("create", "bond0", "device", "veth")
     host.ctl("add-slave", "bond0", *names)
     host.ip("link", "set", "bond0", "up")
@@ -104,7 +89,7 @@ def tapped(lab):
     host = host_with_taps(lab, "t0")
     host.tap = host.taps[0]
     yield host
-    os.close(host.tap.fd)
+    host.tap.close()
 
 
 def arrive(host, count=5):
@@ -163,7 +148,7 @@ def test_bondd_dies_in_the_turn_of_the_first(lab, step):
     wait_for(lambda: hooks(host) == ["tc", "tc"] and
              not any("xdp" in host.link(tap) for tap in ("t0", "t1")), "TC again")
     for tap in host.taps:
-        os.close(tap.fd)
+        tap.close()
 
 
 def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
