@@ -4,12 +4,12 @@ is doing.
 import contextlib
 import ctypes
 import os
-import pathlib
 import time
 
 import pytest
 
 import lab as lab_module
+from lab import proc_state
 from lacp import ACTIVITY, AGGREGATION, COLLECTING, distributing, ports, tx_slots
 from puppet import ATTACHED, CARRYING, Partner
 from waiting import wait_for
@@ -29,10 +29,6 @@ def ptrace(request, tid):
         raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
 
 
-def _state(tid):
-    return pathlib.Path(f"/proc/{tid}/task/{tid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-
-
 @contextlib.contextmanager
 def standstill(pid):
     """The main thread of a child is stopped for the time of the block, while its other threads run:
@@ -40,7 +36,7 @@ def standstill(pid):
     """
     ptrace(PTRACE_SEIZE, pid)
     ptrace(PTRACE_INTERRUPT, pid)
-    wait_for(lambda: _state(pid) == "t", "the main thread to stop")
+    wait_for(lambda: proc_state(pid) == "t", "the main thread to stop")
     os.waitid(os.P_PID, pid, os.WSTOPPED)
     try:
         yield
