@@ -174,6 +174,20 @@ def pair(lab):
 
 
 @pytest.fixture
+def pair_with(pair):
+    """pair_with(OPTION=VALUE...): a make() as pair's, for bonds that have these options, and spread
+    their flows.
+    """
+
+    def with_(**common):
+        def make(mode="balance-xor", **options):
+            policy = {"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}
+            return pair(mode, **{**policy, **common, **options})
+        return make
+    return with_
+
+
+@pytest.fixture
 def lone(lab):
     return lab.lone
 

@@ -22,11 +22,8 @@ netkit_only = pytest.mark.skipif(not HAS_NETKIT, reason="this kernel has no netk
 
 
 @pytest.fixture
-def netkit_pair(pair):
-    def make(mode="balance-xor", **options):
-        policy = {"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}
-        return pair(mode, **{**policy, "device": "netkit", **options})
-    return make
+def netkit_pair(pair_with):
+    return pair_with(device="netkit")
 
 
 def kind(host, dev="bond0"):

@@ -24,19 +24,13 @@ UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
 LLDP = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000099") + b"\x88\xcc" + bytes(46)
 BPDU = bytes.fromhex("0180c2000000020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
 FROM_OUTSIDE = LLDP[6:12]
-
-
-both_paths = pytest.mark.parametrize("path", ["counted", "direct"])
 HAS_TEAM = os.geteuid() == 0 and kernel_makes("team")
 team_only = pytest.mark.skipif(not HAS_TEAM, reason="this kernel has no team")
 
 
 @pytest.fixture
-def team_pair(pair):
-    def make(mode="balance-xor", **options):
-        policy = {"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}
-        return pair(mode, **{**policy, "device": "team", **options})
-    return make
+def team_pair(pair_with):
+    return pair_with(device="team")
 
 
 def state(host, dev):
@@ -191,7 +185,6 @@ def test_slaves_are_ports_and_are_given_back(lone):
 # both ways
 
 @team_only
-@both_paths
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_both_ways(team_pair, hook, path):
     """By every slave, and counted by xbond; bond0 counts and captures what it receives. Changes of
@@ -328,7 +321,6 @@ def test_packets_without_a_hash_stay_different_flows(team_pair):
 
 
 @team_only
-@both_paths
 @pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad"])
 def test_modes(team_pair, mode, path):
     made = team_pair(mode, links=2, path=path,
@@ -339,7 +331,6 @@ def test_modes(team_pair, mode, path):
 
 
 @team_only
-@both_paths
 def test_a_slave_that_does_not_receive(team_pair, path):
     """Of active-backup's inactive slave bond0 gets nothing but what belongs to the link; sockets on
     the slave hear that. A frame for another address is not bond0's, whatever its slave is called.
@@ -512,7 +503,6 @@ def test_a_team_of_others_with_its_number(lone):
 # bondd dies
 
 @team_only
-@both_paths
 def test_kill_and_restart_lose_nothing(team_pair, path):
     made = team_pair(links=2, path=path)
     near = made.near

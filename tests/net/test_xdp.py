@@ -46,12 +46,11 @@ def has_xdp(host, dev):
 
 
 @pytest.fixture
-def xdp_pair(pair):
+def xdp_pair(pair_with):
     """make(mode, **options): both ends receive by XDP."""
 
-    def make(mode="balance-xor", **options):
-        made = pair(mode, **{"rx_hook": "xdp", **({"xmit_hash_policy": "layer3+4"}
-                                                  if mode == "balance-xor" else {}), **options})
+    def make(*mode, **options):
+        made = pair_with(rx_hook="xdp")(*mode, **options)
         for host in (made.near, made.far):
             whole_checksums(host, made.links)
             assert set(hooks(host)) == {"xdp"}, host.log()
