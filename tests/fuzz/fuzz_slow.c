@@ -63,23 +63,11 @@ void bpf_ringbuf_submit(void *record, __u64 flags)
 	slow.for_daemon = true;
 }
 
-void bpf_ringbuf_discard(void *record, __u64 flags)
-{
-	(void)record;
-	(void)flags;
-}
-
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length)
 {
 	if (offset + length > skb->len)
 		return -EFAULT;
 	memcpy(to, slow.frame + offset, length);
-	return 0;
-}
-
-long bpf_skb_vlan_pop(struct sim_skb *skb)
-{
-	skb->vlan_present = 0;
 	return 0;
 }
 

@@ -52,21 +52,9 @@ void bpf_ringbuf_submit(void *record, __u64 flags)
 	for_daemon = record;
 }
 
-void bpf_ringbuf_discard(void *record, __u64 flags)
-{
-	(void)record;
-	(void)flags;
-}
-
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length)
 {
 	memcpy(to, (const uint8_t *)skb->data + offset, length);
-	return 0;
-}
-
-long bpf_skb_vlan_pop(struct sim_skb *skb)
-{
-	skb->vlan_present = 0;
 	return 0;
 }
 

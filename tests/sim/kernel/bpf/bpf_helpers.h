@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * In place of libbpf's header, so that bpf/slow.h compiles into the simulator and a fuzz target:
- * sections and map definitions mean nothing, the helpers are functions of tests/sim/hold.c or
- * tests/fuzz/fuzz_slow.c, and a packet's memory is found by whole pointers.
+ * sections and map definitions mean nothing, helpers that are not here are functions of
+ * tests/sim/hold.c or tests/fuzz/fuzz_slow.c, and a packet's memory is found by whole pointers.
  */
 #ifndef XBOND_TESTS_SIM_BPF_HELPERS_H
 #define XBOND_TESTS_SIM_BPF_HELPERS_H
@@ -31,9 +31,9 @@ void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags);
 void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags);
 void bpf_ringbuf_submit(void *record, __u64 flags);
-void bpf_ringbuf_discard(void *record, __u64 flags);
+#define bpf_ringbuf_discard(record, flags) ((void)(record), (void)(flags))
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length);
-long bpf_skb_vlan_pop(struct sim_skb *skb);
+#define bpf_skb_vlan_pop(skb) ((skb)->vlan_present = 0)
 long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags);
 long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length,
 			 __u64 flags);
