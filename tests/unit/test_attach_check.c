@@ -9,27 +9,20 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
-#include "daemon/bond/daemon.h"
 #include "daemon/dataplane/dataplane_pins.h"
+#include "tests/unit/one_bond.h"
 
 #define SLOT 2
 #define OURS 17 /* the kernel's number of the program that is to be there */
 
-static struct xbond_bond pin;
-static struct daemon host;
-static struct xbond_attached attached;
-static struct bond bond = { .daemon = &host,
-			    .dataplane.pins = { .bond = &pin, .attached = &attached } };
 static uint32_t pinned, seen; /* as the kernel tells; 0: it tells nothing */
 static int is_there;	      /* 1 or 0; -errno */
 static bool seen_is_of_xbond;
 static unsigned int replaced, put_back, told;
 static int path_refused; /* -errno, when other programs are loaded for the path */
 static unsigned int loaded;
-static uint64_t now_ns;
 
 uint32_t __wrap_attach_program(const struct attach_point *point);
 uint32_t __wrap_attach_program_id(int program_fd);
@@ -42,7 +35,6 @@ void __wrap_event_tell(const struct event *event, const char *format, ...);
 bool __wrap_upgrade_is_due(const struct dataplane *dataplane);
 int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err);
 int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
 
 uint32_t __wrap_attach_program(const struct attach_point *point)
 {
@@ -112,13 +104,6 @@ int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	return 0;
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
-{
-	(void)clock;
-	*ret_now = (struct timespec){ .tv_sec = (time_t)(now_ns / NS_PER_S) };
-	return 0;
-}
-
 static int note_put_back(const struct attach_place *place, struct err *err)
 {
 	(void)place, (void)err;
@@ -141,27 +126,15 @@ static void check(enum xbond_hook hook)
 
 static int setup(void **state)
 {
-	static struct part *const table[] = { &pair_part };
-
 	(void)state;
-	pin = (struct xbond_bond){ .name = "bond0", .state = XBOND_BOND_READY };
+	bond_begin(&pair_part);
+	pin.state = XBOND_BOND_READY;
 	bond.is_running = true;
-	attached = (struct xbond_attached){ 0 };
 	pinned = seen = OURS;
 	is_there = 1;
 	seen_is_of_xbond = false;
 	replaced = put_back = told = loaded = 0;
 	path_refused = 0;
-	now_ns = 0;
-	parts_init(table, 1);
-	parts_new(&bond);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	parts_free(&bond);
 	return 0;
 }
 
@@ -235,7 +208,7 @@ static void programs_that_the_kernel_refuses_are_not_loaded_all_the_time(void **
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, bond_end)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_taken_off_is_put_back),
 		TEST(a_query_that_fails_says_nothing),

@@ -5,20 +5,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
 #include "network/driver.h"
+#include "tests/unit/one_bond.h"
 
 #define SLOT 3
 
-static struct xbond_slave slaves[XBOND_MAX_SLAVES];
-static struct xbond_bond pin = { .name = "bond0" };
-static struct daemon host;
-static struct bond bond = { .daemon = &host, .dataplane.pins = { .bond = &pin, .slaves = slaves } };
 static struct feature lro; /* of the slave */
 static int refusal;	   /* of the driver, to set it */
 
@@ -53,23 +48,12 @@ static uint32_t reasons(void)
 
 static int setup(void **state)
 {
-	static struct part *const table[] = { &lro_part };
-
 	(void)state;
-	memset(slaves, 0, sizeof(slaves));
+	bond_begin(&lro_part);
 	strcpy(slaves[SLOT].name, "eth0");
 	slaves[SLOT].state = XBOND_SLOT_MEMBER;
 	lro = (struct feature){ .active = true, .wanted = true };
 	refusal = 0;
-	parts_init(table, 1);
-	parts_new(&bond);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	parts_free(&bond);
 	return 0;
 }
 
@@ -123,12 +107,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_last_reason_that_goes_brings_it_back, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_was_off_before_stays_off, setup, teardown),
+						bond_end),
+		cmocka_unit_test_setup_teardown(what_was_off_before_stays_off, setup, bond_end),
 		cmocka_unit_test_setup_teardown(a_device_whose_driver_fixes_it_has_none, setup,
-						teardown),
+						bond_end),
 		cmocka_unit_test_setup_teardown(what_the_driver_refuses_is_not_forgotten, setup,
-						teardown),
+						bond_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

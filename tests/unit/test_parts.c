@@ -4,17 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "bpf/slots.h"
-#include "daemon/bond/daemon.h"
-#include "daemon/bond/part.h"
+#include "tests/unit/one_bond.h"
 
-static struct xbond_slave slaves[XBOND_MAX_SLAVES];
-static struct daemon host;
-static struct bond bond = { .daemon = &host, .dataplane.pins.slaves = slaves };
 static uint32_t seen[PART_BOND + 1]; /* the news of the last settling of each slot */
 static unsigned int settled;
 static unsigned int freed;
@@ -42,23 +37,19 @@ static struct part noting = { .hears = NEWS_SLAVE | NEWS_FILTER | NEWS_ADDRESS |
 
 static int setup(void **state)
 {
-	static struct part *const table[] = { &noting };
-
 	(void)state;
-	parts_init(table, 1);
+	bond_begin(&noting);
 	memset(seen, 0, sizeof(seen));
 	settled = 0;
 	freed = 0;
 	for (unsigned int slot = 0; slot < 8; slot++)
 		slaves[slot].state = XBOND_SLOT_MEMBER;
-	parts_new(&bond);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
-	parts_free(&bond);
+	bond_end(state);
 	assert_int_equal(freed, 1); /* what a part keeps goes with the bond */
 	return 0;
 }

@@ -4,166 +4,144 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "common/mode.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"
+#include "tests/unit/one_bond.h"
 
 #define SLOT 3
 
-static struct bond *bond;
+static struct xbond_verdict monitors[XBOND_MAX_SLAVES];
+static struct xbond_table table;
 
 static int make_bond(void **state)
 {
-	static struct part *const table[] = { &lacp_part };
-	struct pins *pins;
-
 	(void)state;
-	bond = calloc(1, sizeof(*bond));
-	if (!bond)
-		return -1;
-	parts_init(table, 1);
-	parts_new(bond);
-	pins = &bond->dataplane.pins;
-	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
-	pins->monitors = calloc(XBOND_MAX_SLAVES, sizeof(*pins->monitors));
-	pins->bond = calloc(1, sizeof(*pins->bond));
-	pins->table = calloc(1, sizeof(*pins->table));
-	if (!pins->slaves || !pins->monitors || !pins->bond || !pins->table)
-		return -1;
-	pins->slaves[SLOT].state = pins->slaves[SLOT + 1].state = XBOND_SLOT_MEMBER;
-	return 0;
-}
-
-static int free_bond(void **state)
-{
-	(void)state;
-	parts_free(bond);
-	free(bond->dataplane.pins.slaves);
-	free(bond->dataplane.pins.bond);
-	free(bond->dataplane.pins.table);
-	free(bond->dataplane.pins.monitors);
-	free(bond);
+	bond_begin(&lacp_part);
+	memset(monitors, 0, sizeof(monitors));
+	bond.dataplane.pins.monitors = monitors;
+	bond.dataplane.pins.table = &table;
+	slaves[SLOT].state = slaves[SLOT + 1].state = XBOND_SLOT_MEMBER;
 	return 0;
 }
 
 static void nobody_has_spoken(void **state)
 {
 	(void)state;
-	assert_false(bond_link_works(bond, SLOT));
-	assert_null(bond_link_why(bond, SLOT));
-	assert_false(verdict_of(bond, SLOT, XBOND_MONITOR_CARRIER));
+	assert_false(bond_link_works(&bond, SLOT));
+	assert_null(bond_link_why(&bond, SLOT));
+	assert_false(verdict_of(&bond, SLOT, XBOND_MONITOR_CARRIER));
 }
 
 static void carrier_decides_alone(void **state)
 {
 	(void)state;
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
-	assert_true(bond_link_works(bond, SLOT));
-	assert_null(bond_link_why(bond, SLOT));
-	assert_false(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false));
-	assert_false(bond_link_works(bond, SLOT));
-	assert_string_equal(bond_link_why(bond, SLOT), "no carrier");
-	assert_false(bond_link_works(bond, SLOT + 1));
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
+	assert_true(bond_link_works(&bond, SLOT));
+	assert_null(bond_link_why(&bond, SLOT));
+	assert_false(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false));
+	assert_false(bond_link_works(&bond, SLOT));
+	assert_string_equal(bond_link_why(&bond, SLOT), "no carrier");
+	assert_false(bond_link_works(&bond, SLOT + 1));
 }
 
 static void one_that_says_no_is_enough(void **state)
 {
 	(void)state;
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false));
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
-	assert_false(bond_link_works(bond, SLOT));
-	assert_true(verdict_of(bond, SLOT, XBOND_MONITOR_CARRIER));
-	assert_string_equal(bond_link_why(bond, SLOT), monitor_finding(XBOND_MONITOR_ARP));
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, true));
-	assert_true(bond_link_works(bond, SLOT));
-	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false));
-	assert_string_equal(bond_link_why(bond, SLOT), "no carrier");
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false));
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
+	assert_false(bond_link_works(&bond, SLOT));
+	assert_true(verdict_of(&bond, SLOT, XBOND_MONITOR_CARRIER));
+	assert_string_equal(bond_link_why(&bond, SLOT), monitor_finding(XBOND_MONITOR_ARP));
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, true));
+	assert_true(bond_link_works(&bond, SLOT));
+	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false));
+	assert_string_equal(bond_link_why(&bond, SLOT), "no carrier");
 }
 
 static void a_forgotten_verdict_does_not_count(void **state)
 {
 	(void)state;
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
-	verdict_set(bond, SLOT, XBOND_MONITOR_BFD, false);
-	assert_true(verdict_forget(bond, SLOT, XBOND_MONITOR_BFD));
-	assert_true(bond_link_works(bond, SLOT));
-	assert_false(verdict_is_known(bond, SLOT, XBOND_MONITOR_BFD));
-	assert_false(verdict_forget(bond, SLOT, XBOND_MONITOR_BFD));
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_BFD, false);
+	assert_true(verdict_forget(&bond, SLOT, XBOND_MONITOR_BFD));
+	assert_true(bond_link_works(&bond, SLOT));
+	assert_false(verdict_is_known(&bond, SLOT, XBOND_MONITOR_BFD));
+	assert_false(verdict_forget(&bond, SLOT, XBOND_MONITOR_BFD));
 }
 
 /* Of two slaves with carrier, which flap. */
 static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
 {
 	(void)state;
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
-	verdict_set(bond, SLOT, XBOND_MONITOR_FLAPS, false);
-	assert_true(bond_link_works(bond, SLOT));
-	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
-	assert_false(bond_link_works(bond, SLOT));
-	verdict_set(bond, SLOT + 1, XBOND_MONITOR_FLAPS, false);
-	assert_true(bond_link_works(bond, SLOT));
-	assert_true(bond_link_works(bond, SLOT + 1));
-	verdict_set(bond, SLOT + 1, XBOND_MONITOR_FLAPS, true);
-	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, false);
-	assert_true(bond_link_works(bond, SLOT));
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
-	assert_false(bond_link_works(bond, SLOT));
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_FLAPS, false);
+	assert_true(bond_link_works(&bond, SLOT));
+	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
+	assert_false(bond_link_works(&bond, SLOT));
+	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_FLAPS, false);
+	assert_true(bond_link_works(&bond, SLOT));
+	assert_true(bond_link_works(&bond, SLOT + 1));
+	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_FLAPS, true);
+	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_CARRIER, false);
+	assert_true(bond_link_works(&bond, SLOT));
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	assert_false(bond_link_works(&bond, SLOT));
 }
 
 static void a_soft_no_does_not_cost_the_bond_its_carrier(void **state)
 {
 	(void)state;
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
-	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
-	verdict_set(bond, SLOT, XBOND_MONITOR_ERRORS, false);
-	assert_false(bond_link_works(bond, SLOT));
-	bond->dataplane.pins.bond->min_links = 2;
-	assert_true(bond_link_works(bond, SLOT));
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_ERRORS, false);
+	assert_false(bond_link_works(&bond, SLOT));
+	pin.min_links = 2;
+	assert_true(bond_link_works(&bond, SLOT));
 	/* No port distributes. Before LACP runs, what was in force counts. */
-	bond->dataplane.pins.bond->min_links = 0;
-	bond->dataplane.pins.bond->mode = XBOND_MODE_8023AD;
-	assert_true(bond_link_works(bond, SLOT));
-	bond->dataplane.pins.table->tx_mask = UINT64_C(1) << (SLOT + 1);
-	assert_false(bond_link_works(bond, SLOT));
+	pin.min_links = 0;
+	pin.mode = XBOND_MODE_8023AD;
+	assert_true(bond_link_works(&bond, SLOT));
+	bond.dataplane.pins.table->tx_mask = UINT64_C(1) << (SLOT + 1);
+	assert_false(bond_link_works(&bond, SLOT));
 }
 
 static void the_next_bondd_knows_what_was_said(void **state)
 {
-	const struct xbond_verdict *pinned = &bond->dataplane.pins.monitors[SLOT];
+	const struct xbond_verdict *pinned = &bond.dataplane.pins.monitors[SLOT];
 	uint64_t since_ns;
 
 	(void)state;
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
-	verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false);
 	since_ns = pinned->since_ns[XBOND_MONITOR_ARP];
 	assert_true(since_ns);
-	bond->members[SLOT].verdict = (struct link_verdict){ 0 };
-	verdict_adopt(bond, SLOT);
-	assert_false(bond_link_works(bond, SLOT));
-	assert_false(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false));
+	bond.members[SLOT].verdict = (struct link_verdict){ 0 };
+	verdict_adopt(&bond, SLOT);
+	assert_false(bond_link_works(&bond, SLOT));
+	assert_false(verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false));
 	assert_int_equal(pinned->since_ns[XBOND_MONITOR_ARP], since_ns);
-	verdict_begin(bond, SLOT);
+	verdict_begin(&bond, SLOT);
 	assert_int_equal(pinned->spoken, 0);
 }
 
 static void when_it_was_learnt(void **state)
 {
-	uint64_t before, *learnt_ns = bond->members[SLOT].verdict.learnt_ns;
+	uint64_t before, *learnt_ns = bond.members[SLOT].verdict.learnt_ns;
 
 	(void)state;
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false);
 	before = learnt_ns[XBOND_MONITOR_CARRIER];
 	assert_true(before);
-	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false);
 	assert_true(learnt_ns[XBOND_MONITOR_CARRIER] >= before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_bond, free_bond)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_bond, bond_end)
 
 int main(void)
 {

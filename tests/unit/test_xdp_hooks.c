@@ -8,28 +8,16 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
 #include "daemon/base/child.h"
-#include "daemon/bond/daemon.h"
-#include "daemon/bond/part.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
+#include "tests/unit/one_bond.h"
 
-static struct xbond_bond pin = { .name = "bond0", .rx_hook = XBOND_RX_XDP };
-static struct xbond_slave slaves[XBOND_MAX_SLAVES];
-static struct xbond_attached attached;
-static struct daemon host;
-static struct bond bond = {
-	.daemon = &host,
-	.dataplane.pins = { .bond = &pin, .slaves = slaves, .attached = &attached },
-};
 static int libxdp; /* its answer */
-static uint64_t now_ns = NS_PER_S;
 
 int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd);
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
 
 int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 {
@@ -49,13 +37,6 @@ bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind)
 {
 	(void)nl, (void)ifindex, (void)kind;
 	return false;
-}
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
-{
-	(void)clock;
-	*ret_now = (struct timespec){ .tv_sec = (time_t)(now_ns / NS_PER_S) };
-	return 0;
 }
 
 static void time_passes(unsigned int seconds)
@@ -84,18 +65,10 @@ static void a_program_that_nobody_has_seen_is_looked_for(void **state)
 
 static int setup(void **state)
 {
-	static struct part *const table[] = { &xdp_part };
-
 	(void)state;
-	parts_init(table, 1);
-	parts_new(&bond);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	parts_free(&bond);
+	bond_begin(&xdp_part);
+	pin.rx_hook = XBOND_RX_XDP;
+	now_ns = NS_PER_S;
 	return 0;
 }
 
@@ -105,5 +78,5 @@ int main(void)
 		cmocka_unit_test(a_program_that_nobody_has_seen_is_looked_for),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, bond_end);
 }
