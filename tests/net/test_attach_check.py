@@ -28,11 +28,6 @@ def told(host, dev):
     return host.log().count(f"the program on {dev};")
 
 
-def looked_again(host):
-    """bondd has gone over its bonds, as it does every two seconds."""
-    host.wait_looked(2.6)
-
-
 @tcx_only
 @pytest.mark.parametrize("pin", LINKS)
 def test_a_detached_program_is_put_back(pair, pin, hook):
@@ -45,7 +40,7 @@ def test_a_detached_program_is_put_back(pair, pin, hook):
     assert made.near.show()["attached"] and made.near.slave("l0")["attached"]
     for _ in range(4):
         assert made.near.ping("10.0.0.2")
-    looked_again(made.near)
+    made.near.wait_looked()
     assert (told(made.near, dev), times(made.near, counted)) == (1, 1)
 
 
@@ -75,7 +70,7 @@ def test_a_pin_that_is_no_link(pair, away, hook):
     """Something else in a link's place counts as a link that is lost."""
     made = pair("balance-rr", links=2)
     directory = made.near.bpf_dir / "bond0"
-    looked_again(made.near)  # of pins that are seconds old bondd may not know yet
+    made.near.wait_looked()  # of pins that are seconds old bondd may not know yet
     if away:
         made.near.kill_bondd()
     for pin, other in zip(LINKS, ("cursor", "prog_look", "table")):
@@ -99,23 +94,23 @@ def test_pins_that_somebody_removes(pair, hook):
     made = pair("balance-rr", links=2)
     directory, before = made.near.bpf_dir / "bond0", made.near.pins()
     stream = Stream(made.near, made.far, rate=2000)
-    looked_again(made.near)  # of pins that are seconds old bondd may not know yet
+    made.near.wait_looked()  # of pins that are seconds old bondd may not know yet
     for pin in [*LINKS, "table", "prog_rx"]:
         (directory / pin).unlink()
     wait_for(lambda: made.near.pins() == before, "the pins to be back")
-    looked_again(made.near)
+    made.near.wait_looked()
     shutil.rmtree(directory)
     wait_for(lambda: made.near.pins() == before, "the directory to be back")
     wait_for(lambda: made.near.log().count("of its pins; they are back") == 1 and
              made.near.log().count("its pins were gone, and are back") == 1, "bondd to say so")
-    looked_again(made.near)
+    made.near.wait_looked()
     result = stream.finish()
     assert result["lost"] == 0, result
     assert times(made.near) == times(made.near, "l0") == 0
     made.near.kill_bondd()
     made.near.start_bondd()
     made.near.ctl("del-slave", "bond0", "l0")
-    looked_again(made.near)
+    made.near.wait_looked()
     assert "bond0/link_rx_0" not in made.near.pins()
     made.near.ctl("delete", "bond0")
     assert made.near.pins() == []
@@ -125,11 +120,11 @@ def test_pins_that_somebody_removes(pair, hook):
 def test_a_slave_whose_pin_somebody_removes_is_released(pair, hook):
     """Its program goes on without the pin, and would drop what the device receives."""
     near = pair("balance-rr", links=2).near
-    looked_again(near)  # of pins that are seconds old bondd may not know yet
+    near.wait_looked()  # of pins that are seconds old bondd may not know yet
     (near.bpf_dir / "bond0/link_rx_0").unlink()
     near.ctl("del-slave", "bond0", "l0")
     assert order(near, "l0") == []
-    looked_again(near)
+    near.wait_looked()
     assert "bond0/link_rx_0" not in near.pins()
 
 
@@ -163,7 +158,7 @@ def test_what_cannot_be_put_back_is_said_once(pair, hook):
     made.near.thaw_bondd()
     wait_for(lambda: made.near.show()["attached"] is False, "show to say so")
     assert "not attached" in made.near.ctl("show", "-d", "bond0")
-    looked_again(made.near)
+    made.near.wait_looked()
     assert made.near.log().count("the program on bond0 is not attached") == 1 and \
         times(made.near) == 1
     made.near.tc_del("qdisc", "del", "dev", "bond0", "ingress")

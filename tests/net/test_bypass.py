@@ -37,11 +37,6 @@ class Filter:
         self.namespace.run("tc", "filter", "del", *self.place)
 
 
-def settled(host):
-    """bondd has looked at everything that the kernel does not tell."""
-    host.wait_looked(2.6)
-
-
 def is_met(host):
     wait_for(lambda: not host.ping("10.0.0.2", timeout=0.3), "the filter to be met")
     assert not any(host.ping("10.0.0.2", timeout=0.1) for _ in range(10))
@@ -106,7 +101,7 @@ def test_what_comes_before_is_met_on_direct(direct, hook):
     else:
         Filter(made.near, pref=BEFORE)
     is_met(made.near)
-    settled(made.near)
+    made.near.wait_looked()
     assert not forced_counted(made.near)
 
 
@@ -115,7 +110,7 @@ def test_an_ingress_qdisc_has_no_filters_on_the_way_out(direct):
     made = direct()
     Filter(made.near, qdisc="ingress")
     is_met(made.near)
-    settled(made.near)
+    made.near.wait_looked()
     assert not forced_counted(made.near)
 
 
@@ -128,7 +123,7 @@ def test_a_filter_on_the_way_in_is_met_on_direct(direct, hook, kind):
     put = Filter(made.near, "ingress") if kind == "filter" \
         else Tcx(made.near, "bond0", VERDICTS, "reject", TCX_INGRESS)
     is_met(made.near)
-    settled(made.near)
+    made.near.wait_looked()
     assert not forced_counted(made.near)
     put.detach()
     made.near.wait_ping("10.0.0.2")

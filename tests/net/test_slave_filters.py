@@ -7,7 +7,6 @@ import pytest
 
 from lab import BUILD, is_team
 from tcx import TCX_INGRESS, Tcx, order
-from test_bypass import settled
 from nft import DROP, Chain
 from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
@@ -174,7 +173,7 @@ def test_what_lets_frames_pass_for_good_is_passed_by(pair, kind, hook):
         assert all(made.near.ping("10.0.0.2", timeout=1) for _ in range(5))
         assert len([frame for frame in above.frames(0.1) if frame.type == 0x0800]) == 5
     if kind == "program":  # what is looked at now and then has not changed
-        settled(made.far)
+        made.far.wait_looked()
     assert ENDING in problem(made.far) and made.far.log().count(ENDING) == 1
     put.detach()
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone", 10)
