@@ -90,7 +90,7 @@ $(looping_tests): LEVEL := -O2
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o) $(looping_tests): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests build-tools build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-arm64 test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
+.PHONY: all help deps deps-test demo test test-long check build-tests build-tools built build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-arm64 test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -289,6 +289,10 @@ build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 # What tests in guests run.
 build-tools: all $(tools)
 
+# For what runs them.
+built: deps-test
+	$(Q)$(MAKE) $(PARALLEL) build-tools
+
 # What tests/run runs of a build with sanitizers within CI.
 build-sanitized: $(B)/bondd $(B)/bondctl $(unit_tests) $(fuzz_targets) $(B)/tests/sim/sim \
 	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdplive)
@@ -309,20 +313,17 @@ check:
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run check $(subst $(comma), ,$(FILE))
 
 ## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes, random operations (root; about 45 minutes)
-soak: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+soak: built
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
 
 ## hitless: what restarts, crashes, upgrades and five minutes without bondd lose, with Open vSwitch here and kernel bonding in guests (root; an hour)
-hitless: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+hitless: built
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q --tb=short -p no:cacheprovider tests/net/test_hitless.py
 	$(Q)tests/vm/hitless
 
 ## chaos: two hosts with a bond between them, and one trouble after the other for MINUTES=5, the same again by SEED=N (BOND=N STEPS=0,1,2: just these of that bond; root)
 MINUTES ?= 5
-chaos: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+chaos: built
 	$(Q)$(PYTHON) tests/chaos $(MINUTES) "$(SEED)" "$(BOND)" "$(STEPS)"
 
 ## explore: the LACP core through every history of so many bad moves (MOVES=2 SHARE=64: at one state of so many; SYSTEMS=3: in a triangle; 1: one and a plain partner; some minutes)
@@ -357,19 +358,16 @@ cover: deps-test
 	$(Q)XBOND_BUILD=build-cover tests/cover $(if $(NET),net)
 
 ## test-vm: what changes with the kernel or the driver, in emulated machines (TIMES=1: how long its parts took)
-test-vm: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+test-vm: built
 	$(Q)TIMES=$(TIMES) tests/vm/run
 
 ## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd, the next Debian
-test-vm-full: deps-test
+test-vm-full: built
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_SET=full TIMES=$(TIMES) tests/vm/run && tests/vm/systemd && tests/vm/debian
 
 ## test-team: all of tests/net with bonds that are teams of the kernel, in emulated machines (root; hours; ONLY=mac,modes some files)
-test-team: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+test-team: built
 	$(Q)tests/vm/net-device team $(if $(ONLY),$(patsubst %,tests/net/test_%.py,$(subst $(comma), ,$(ONLY))))
 
 ## test-arm64: cross-builds for arm64; tests/bpf and files of tests/net in an emulated arm64 (root; hours; ONLY=tests/net/test_alb.py,... these)
@@ -378,21 +376,18 @@ test-arm64:
 	$(Q)tests/vm/arm64 $(subst $(comma), ,$(ONLY))
 
 ## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
-test-beside: deps-test
+test-beside: built
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/tools-beside
 
 ## test-boots: boots from cold with three bonds in emulated machines with systemd, whose times are printed (root; half an hour)
-test-boots: deps-test
+test-boots: built
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/vm/systemd boots
 
 ## test-recipes: what docs/users/recipes.md says, tried in an emulated machine with systemd (root; two hours)
-test-recipes: deps-test
+test-recipes: built
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_KERNELS=$${VM_KERNELS:-6.12} tests/vm/systemd recipes
 
 ## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/operators/fleets.md)
@@ -401,9 +396,8 @@ image: all
 	$(Q)packaging/image/build $(B)
 
 ## test-fleets: pods by podman, the image, the DaemonSet, the Ansible role (root; some minutes)
-test-fleets: deps-test
+test-fleets: built
 	$(Q)packaging/deps image fleets
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)$(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider tests/fleets
 
 ## check-format: the sources against .clang-format, by clang-format 14 (Debian bookworm's)
@@ -411,26 +405,23 @@ check-format:
 	$(Q)tests/check-format
 
 ## bench: measures and prints a table, writes build/bench.json (root; ONLY=name,name a part, QUICK=1 short)
-bench: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+bench: built
 	$(Q)$(PYTHON) -m tests.bench
 
 ## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
-bench-vm: deps-test
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+bench-vm: built
 	$(Q)tests/vm/bench
 
 ## report: the field's tools through xbond beside what was published, writes report/index.html (root; ONLY=1,3 some rows, QUICK=1 short, COMMIT=1 keeps the figures in docs/report)
 report:
 	$(Q)packaging/deps build report
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
+	$(Q)$(MAKE) $(PARALLEL) build-tools
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
 
 ## pictures: measures as bench-vm does, and draws docs/pictures and docs/operators/metrics.png anew (root; a quarter of an hour)
-pictures: deps-test
+pictures: built
 	$(Q)packaging/deps browser
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_KERNELS=6.12 QUICK=1 ONLY=send,receive,active-backup,balance-xor tests/vm/bench
 	$(Q)$(PYTHON) -m tests.pictures
 	$(Q)XBOND_SCREENSHOT=$(CURDIR)/docs/operators/metrics.png \
@@ -444,9 +435,8 @@ html:
 
 ## report-nfs: one file by NFS over two links of MBIT=10 Mbit/s, in the emulated machine, whose clock follows executed instructions
 MBIT ?= 10
-report-nfs: deps-test
+report-nfs: built
 	$(Q)packaging/deps vm nfs
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)VM_STEADY=1 VM_SMP=1 VM_LIMIT=$${VM_LIMIT:-840} \
 		tests/vm/vm $${VM_KERNELS:-6.12} /usr/bin/python3 -m tests.report.nfs $(MBIT)
 
@@ -544,9 +534,8 @@ rpm:
 	$(Q)packaging/rpm build/rpm
 
 ## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there, and in a guest with systemd under traffic (root; minutes)
-test-packages: deps-test
+test-packages: built
 	$(Q)packaging/deps vm-full
-	$(Q)$(MAKE) $(PARALLEL) all $(tools)
 	$(Q)tests/packaging/trees && for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
 
 ## clean: removes build/ and build-*/
