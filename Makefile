@@ -158,19 +158,20 @@ $(B)/all.a: $(filter-out $(mains),$(objects))
 LINKER = $(CC)
 # With sanitizers the usual linker takes three times as long as this one, which not all systems have.
 FAST_LINKER := $(if $(SAN),$(if $(shell command -v ld.gold),-fuse-ld=gold))
-link = $(LINKER) $(FAST_LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
+define link
+$(call say,LD,$@)
+$(Q)$(LINKER) $(FAST_LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
 	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
+endef
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
 $(B)/bondd: LIBRARIES = $(PACKAGES)
 $(B)/bondd: $(B)/daemon/bondd.o $(B)/all.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 
 $(B)/bondctl: LIBRARIES = $(CLI_PACKAGES)
 $(B)/bondctl: $(B)/cli/bondctl.o $(B)/all.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 
 # Static, because it is copied to hosts that have none of its libraries (CNI_LDFLAGS= to link it as
 # the others are).
@@ -178,8 +179,7 @@ CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)
 $(B)/cni/xbond: LIBRARIES = $(if $(CNI_LDFLAGS),--static) libnl-3.0 jansson
 $(B)/cni/xbond: MORE_LIBRARIES = $(CNI_LDFLAGS)
 $(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 
 # libxbond-xsk exports what include/xbond/xsk.h declares; the archive is one object for that.
 $(xsk_objects): | $(skeletons)
@@ -202,8 +202,7 @@ $(B)/man/%: man/%.scd
 
 $(B)/tests/unit/%: MORE_LIBRARIES = -lcmocka
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/all.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 
 $(B)/tests/unit/test_attach_check: WRAPPED := attach_program attach_program_id attach_is_there attach_replace \
 	attach_is_of_xbond link_get pins_keep event_tell upgrade_is_due upgrade_for_path \
@@ -225,16 +224,14 @@ $(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o
 # (bpf/slow.h, compiled for this machine).
 $(B)/tests/sim/sim: LIBRARIES =
 $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(simulated)
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 $(B)/tests/sim/hold.o $(B)/tests/fuzz/fuzz_slow.o: INCLUDES := -Itests/sim/kernel $(INCLUDES)
 
 # Fuzz targets (tests/fuzz/README.md): with libFuzzer or, without it, with what feeds them files.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),$(FUZZ_ENGINE))
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
@@ -267,13 +264,11 @@ $(B)/tools/%.so: tests/tools/%.so.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -shared -fPIC $< -o $@ -ldl
 
 $(B)/tools/%: $(B)/tests/tools/%.o $(B)/all.a
-	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(link)
+	$(link)
 
 $(xsk_examples): $(B)/tools/%: $(B)/packaging/examples/%.o $(B)/libxbond-xsk.a
-	$(call say,LD,$@)
-	$(Q)$(link)
+	$(link)
 
 $(B)/tools/agree: WRAPPED := clock_gettime
 $(addprefix $(B)/tests/tools/,progcost.o picks.o): | $(skeletons)
