@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TC filters by their verdicts. IPv4 is what they are about. */
+/* TC filters by their verdicts: on IPv4 (of_ip()), or on all. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
@@ -33,4 +33,20 @@ int next(struct __sk_buff *skb)
 {
 	(void)skb;
 	return TC_ACT_UNSPEC;
+}
+
+/* Drops all. */
+SEC("tc")
+int silent(struct __sk_buff *skb)
+{
+	(void)skb;
+	return TC_ACT_SHOT;
+}
+
+/* Drops a sixth. */
+SEC("tc")
+int lossy(struct __sk_buff *skb)
+{
+	(void)skb;
+	return bpf_get_prandom_u32() % 6 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }

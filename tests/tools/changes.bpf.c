@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * For test_xdp.py: tags what leaves a device with VLAN 7, as a VLAN device does: beside the frame,
- * not in it.
- */
+/* TC programs that change what leaves a device. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
@@ -11,10 +8,19 @@
 
 char _license[] SEC("license") = "GPL";
 
+/* Tags it with VLAN 7, as a VLAN device does: beside the frame, not in it (test_xdp.py). */
 SEC("tc")
 int push_tag(struct __sk_buff *skb)
 {
 	if (skb->protocol == bpf_htons(ETH_P_IP))
 		bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), 7);
+	return TC_ACT_UNSPEC;
+}
+
+/* Gives it the queue_mapping that its socket's mark says, as skbedit would (test_queue_id.py). */
+SEC("tc")
+int queue_by_mark(struct __sk_buff *skb)
+{
+	skb->queue_mapping = skb->mark;
 	return TC_ACT_UNSPEC;
 }
