@@ -351,6 +351,13 @@ class Host(Namespace):
         copy = table["active"] & 1
         return buckets[copy][:table["bucket_count"][copy]]
 
+    def make_bond(self, slaves, *options):
+        """bond0, up, whose slaves work."""
+        self.ctl("create", "bond0", *options)
+        self.ctl("add-slave", "bond0", *slaves)
+        self.ip("link", "set", "bond0", "up")
+        self.wait_slaves(*slaves)
+
     def wait_slaves(self, *names, bond="bond0", deadline=10):
         """Until exactly these slaves of the bond are up, and bondd has published it. It may share
         out the buckets later than all else.

@@ -45,10 +45,7 @@ def test_addresses_are_announced_on_the_new_slave(pair):
 
 def test_without_addresses_the_switch_learns_by_rarp(lone):
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "active-backup")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "active-backup")
     fail_over(host, "l0")
     with Capture(host.far, "l1") as wire:
         fail_over(host, "l1")

@@ -95,10 +95,7 @@ def test_it_agrees_with_the_wire(lone, tmp_path):
     seed = int(os.environ.get("XBOND_TEST_SEED", "1"))
     chance, file = random.Random(seed), tmp_path / "frames.pcap"
     near = lone(4)
-    near.ctl("create", "bond0", "mode", "balance-tlb", "xmit_hash_policy", "layer3+4")
-    near.ctl("add-slave", "bond0", *near.links)
-    near.ip("link", "set", "bond0", "up")
-    near.wait_slaves(*near.links)
+    near.make_bond(near.links, "mode", "balance-tlb", "xmit_hash_policy", "layer3+4")
     for turn in range(TURNS):
         for _ in range(chance.randrange(1, 4) if turn else 0):
             change(chance, near)

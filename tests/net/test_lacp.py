@@ -242,11 +242,8 @@ def test_min_links(made):
 
 def test_fallback(lone):
     host = lone(links=3)
-    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_fallback", "none", "lacp_fallback_delay",
-             600)
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves(*host.links)
+    host.make_bond(host.links, "mode", "802.3ad", "lacp_fallback", "none", "lacp_fallback_delay",
+                   600)
     for _ in moments(1.2):  # twice what fallback would wait for
         assert not tx_slots(host) and not host.show()["carrier"]
     host.ctl("set", "bond0", "lacp_fallback", "one")

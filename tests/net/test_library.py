@@ -61,10 +61,7 @@ class Router:
 
     def make_bond(self, *links):
         near = self.near
-        near.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
-        near.ctl("add-slave", "bond0", *links)
-        near.ip("link", "set", "bond0", "up")
-        near.wait_slaves(*links)
+        near.make_bond(links, "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
         near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
         self.know_far("bond0")
 

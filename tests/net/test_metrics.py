@@ -79,10 +79,7 @@ def _served(lone):
         host = lone(links, bondd=False)
         server = serve(host)
         words = [word for option in options.items() for word in option]
-        host.ctl("create", "bond0", "mode", mode, *words)
-        host.ctl("add-slave", "bond0", *host.links)
-        host.ip("link", "set", "bond0", "up")
-        host.wait_slaves(*host.links)
+        host.make_bond(host.links, "mode", mode, *words)
         return host, server
     return make
 

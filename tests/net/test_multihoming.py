@@ -119,10 +119,7 @@ def test_protodown_of_a_slave_is_honoured(lone):
         host.ip("link", "set", name, "up")
         host.ip("link", "add", f"m{name}", "link", name, "type", "macvlan", "mode", "passthru")
     slaves = [f"m{name}" for name in host.links]
-    host.ctl("create", "bond0", "mode", "active-backup")
-    host.ctl("add-slave", "bond0", *slaves)
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves(*slaves)
+    host.make_bond(slaves, "mode", "active-backup")
     host.ip("link", "set", "ml0", "protodown", "on")
     host.wait_slaves("ml1")
     wait_for(lambda: host.show()["active_slave"] == "ml1", "the other slave")

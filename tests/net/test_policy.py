@@ -378,10 +378,7 @@ def explained(host, *words):
 def test_examples(lone, made_dir):
     """Those of packaging/examples do what they say; explain runs them."""
     host = lone(links=3)
-    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer2")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves(*host.links)
+    host.make_bond(host.links, "mode", "balance-xor", "xmit_hash_policy", "layer2")
     plain, none = explained(host, "vlan", 7)
     assert none is None
 

@@ -372,10 +372,7 @@ class Tunnel:
 def test_a_slave_with_too_many_errors_is_held_down(lone, mode):
     host = lone(links=1)
     tunnel = Tunnel(host, "x0")
-    host.ctl("create", "bond0", "mode", mode, "error_limit", 1000)
-    host.ctl("add-slave", "bond0", "x0", "l0")
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves("x0", "l0")
+    host.make_bond(["x0", "l0"], "mode", mode, "error_limit", 1000)
     wait_for(lambda: monitor(host, "x0", "errors"), "the monitor to begin")
     tunnel.send(good=2000, bad=4)  # four are not enough to judge by
     host.wait_looked(1)

@@ -124,10 +124,7 @@ def test_better_compares_speed_and_duplex(lone):
     """Also when they change without any loss of link."""
     host = lone(links=0)
     taps = [Tap(host, "t0", 1000), Tap(host, "t1", 1000)]
-    host.ctl("create", "bond0", "mode", "active-backup", "primary_reselect", "better")
-    host.ctl("add-slave", "bond0", "t0", "t1")
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves("t0", "t1")
+    host.make_bond(["t0", "t1"], "mode", "active-backup", "primary_reselect", "better")
     host.ctl("set-slave", "bond0", "t1", "prio", 1)
     try:
         for at, speed, duplex, expected in ((1, 100, "full", "t0"), (0, 10, "full", "t1"),

@@ -290,10 +290,7 @@ def test_a_slave_that_was_in_another_namespace_while_bondd_was_dead(lone):
     """There it has lost all that is not its own: IPv6 is on again, its groups are gone."""
     needs_ports_that_come_back()
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "active-backup")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "active-backup")
     assert has_what_a_slave_has(host)
     host.kill_bondd()
     host.ip("link", "set", "l0", "netns", host.far.name, "name", "away")

@@ -76,10 +76,7 @@ def host_with_taps(lab, *names):
     host = lab.host("t")
     host.taps = [Tap(host, name) for name in names]
     host.ip_batch(*[f"link set {name} up" for name in names])
-    host.ctl("create", "bond0", "device", "veth")
-    host.ctl("add-slave", "bond0", *names)
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves(*names)
+    host.make_bond(names, "device", "veth")
     return host
 
 

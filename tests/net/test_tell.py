@@ -44,10 +44,7 @@ class Network:
 
     def bond(self, options):
         near = self.near
-        near.ctl("create", "bond0", *options)
-        near.ctl("add-slave", "bond0", "l0", "l1")
-        near.ip("link", "set", "bond0", "up")
-        near.wait_slaves("l0", "l1")
+        near.make_bond(["l0", "l1"], *options)
         self.mac = near.link("bond0")["address"]
         near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
         for host, address in ((self.p, "10.0.0.2"), (self.q, "10.0.0.3")):

@@ -391,10 +391,7 @@ def test_what_is_sent_does_not_come_back(lone, lab, mode):
 def test_hosts_behind_a_bridge_are_learnt_after_an_outage(lone, lab, mode):
     """The only slave may have got its link at another switch."""
     near = lone(1)
-    near.ctl("create", "bond0", "mode", mode, "lp_interval", 3600)
-    near.ctl("add-slave", "bond0", "l0")
-    near.ip("link", "set", "bond0", "up")
-    near.wait_slaves("l0")
+    near.make_bond(["l0"], "mode", mode, "lp_interval", 3600)
     _, there = bridged(near, lab, "bond0")
     host = mac_of(there, "eth0")
     send_frames(there, "eth0", [mac_bytes(EVERYBODY) + mac_bytes(host) + b"\x88\xb5" + bytes(46)])

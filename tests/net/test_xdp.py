@@ -412,11 +412,8 @@ def rotating(lone):
     def make(links=2, mode="balance-rr", **options):
         near = lone(links=links)
         takes_frames(near.far, near.links)
-        near.ctl("create", "bond0", "mode", mode, "xdp_tx", "on",
-                 *[word for pair in options.items() for word in pair])
-        near.ctl("add-slave", "bond0", *near.links[:2])
-        near.ip("link", "set", "bond0", "up")
-        near.wait_slaves(*near.links[:2])
+        near.make_bond(near.links[:2], "mode", mode, "xdp_tx", "on",
+                       *[word for pair in options.items() for word in pair])
         wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
         return near
     return make
