@@ -66,8 +66,8 @@ objects := $(sources:%.c=$(B)/%.o)
 mains := $(addprefix $(B)/,daemon/bondd.o cli/bondctl.o cni/plugin.o)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 xsk_examples := $(addprefix $(B)/tools/,echo forward pin)
-tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c %.so.c,$(wildcard tests/tools/*.c))) \
-	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(B)/tools/faults.so $(xsk_examples)
+tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c,$(wildcard tests/tools/*.c))) \
+	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c)) $(xsk_examples)
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 # For each page of several verbs, by the line under NAME: the page, and its other names.
 manual_names := sed -sn '5{s/ - .*/.8/; /, /{s/, /.8 /g; p}}' man/*.scd

@@ -192,17 +192,15 @@ class Host(Namespace):
 
     def start_refusable(self):
         """Starts a bondd to which refusing() can refuse things."""
-        if IS_INSTRUMENTED or not shutil.which("cc"):
-            pytest.skip("there is no compiler, or a sanitizer before which nothing may be loaded")
-        made = self.dir / "refuse.so"
-        run("cc", "-shared", "-fPIC", "-o", made, ROOT / "tests/net/refuse.c", "-ldl")
-        self.environment = {"LD_PRELOAD": str(made),
+        if IS_INSTRUMENTED:
+            pytest.skip("before a sanitizer nothing may be loaded")
+        self.environment = {"LD_PRELOAD": str(BUILD / "tools/refuse.so"),
                             "XBOND_TEST_REFUSE": str(self.dir / "refuse")}
         self.start_bondd()
 
     @contextlib.contextmanager
     def refusing(self, *what):
-        """In the block the kernel has no memory for this; refuse.c says what it can be."""
+        """In the block the kernel has no memory for this; refuse.so.c says what it can be."""
         (self.dir / "refuse").write_text("".join(f"{each}\n" for each in what))
         yield
         (self.dir / "refuse").unlink()

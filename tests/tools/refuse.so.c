@@ -4,7 +4,6 @@
  * for what its lines name: a pin that is to be opened, "detach" of any link, or "delete" of any
  * device.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
