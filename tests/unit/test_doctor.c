@@ -321,13 +321,13 @@ static void test_half_duplex_with_lacp(void **state)
 	assert_true(last_has("finding", "LACP does not use it"));
 }
 
-/* By the monitor that speaks against it, though it is in use for want of others. */
-static void hold_slave(unsigned int slot, enum xbond_monitor monitor)
+/* Slave 1, by the monitor that speaks against it, though it is in use for want of others. */
+static void hold_slave(enum xbond_monitor monitor)
 {
 	static struct xbond_verdict verdicts[XBOND_MAX_SLAVES];
 
 	memset(verdicts, 0, sizeof(verdicts));
-	verdicts[slot] = (struct xbond_verdict){ .spoken = 1u << monitor | 1u, .works = 1u };
+	verdicts[1] = (struct xbond_verdict){ .spoken = 1u << monitor | 1u, .works = 1u };
 	bond.pins.monitors = verdicts;
 }
 
@@ -347,7 +347,7 @@ static void test_slaves_that_are_used_though_held(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		hold_slave(1, cases[i].monitor);
+		hold_slave(cases[i].monitor);
 		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
 		assert_true(last_has("finding", cases[i].finding));
 		assert_true(last_has("finding", "no other slave works"));
@@ -362,7 +362,7 @@ static void test_slaves_that_are_used_though_held(void **state)
 static void test_slaves_that_are_held(void **state)
 {
 	(void)state;
-	hold_slave(1, XBOND_MONITOR_ERRORS);
+	hold_slave(XBOND_MONITOR_ERRORS);
 	slaves[1].link = XBOND_LINK_DOWN;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
 	assert_true(last_has("finding", "it is not used: it receives too many broken frames"));

@@ -11,9 +11,9 @@
 
 #define NOW (1000 * NS_PER_MS)
 
-static struct carrier_state state_of(enum xbond_link link, uint64_t deadline_ns)
+static struct carrier_state state_of(enum xbond_link link)
 {
-	return (struct carrier_state){ .link = link, .deadline_ns = deadline_ns };
+	return (struct carrier_state){ .link = link };
 }
 
 static struct carrier_state step(struct carrier_state state, bool carrier, uint64_t now_ns,
@@ -33,19 +33,18 @@ static struct carrier_state step(struct carrier_state state, bool carrier, uint6
 static void without_delays_it_follows_carrier(void **state)
 {
 	(void)state;
-	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 0, false).link,
+	assert_int_equal(step(state_of(XBOND_LINK_UP), false, NOW, 0, 0, false).link,
 			 XBOND_LINK_DOWN);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 0, 0, false).link,
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), true, NOW, 0, 0, false).link,
 			 XBOND_LINK_UP);
-	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), true, NOW, 0, 0, false).link,
-			 XBOND_LINK_UP);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), false, NOW, 0, 0, false).link,
+	assert_int_equal(step(state_of(XBOND_LINK_UP), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), false, NOW, 0, 0, false).link,
 			 XBOND_LINK_DOWN);
 }
 
 static void downdelay_is_not_rounded(void **state)
 {
-	struct carrier_state going = step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 33, false);
+	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 33, false);
 
 	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_DOWN);
@@ -57,7 +56,7 @@ static void downdelay_is_not_rounded(void **state)
 
 static void carrier_that_returns_ends_downdelay(void **state)
 {
-	struct carrier_state going = step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 50, false);
+	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 50, false);
 	struct carrier_state back = step(going, true, NOW + 1, 0, 50, false);
 
 	(void)state;
@@ -67,7 +66,7 @@ static void carrier_that_returns_ends_downdelay(void **state)
 
 static void updelay_waits_unless_needed(void **state)
 {
-	struct carrier_state going = step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, false);
+	struct carrier_state going = step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, false);
 
 	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
@@ -77,7 +76,7 @@ static void updelay_waits_unless_needed(void **state)
 			 XBOND_LINK_UP);
 	assert_int_equal(step(going, true, NOW + 1, 200, 0, true).link, XBOND_LINK_UP);
 	assert_int_equal(step(going, false, NOW + 1, 200, 0, false).link, XBOND_LINK_DOWN);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, true).link,
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, true).link,
 			 XBOND_LINK_UP);
 }
 
