@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bond whose slaves are no devices, with one part, and a clock for tests that
- * wrap clock_gettime(). Included by unit tests of parts, behind cmocka.h.
+ * A bond whose slaves are no devices, with one part, and a clock for tests that wrap
+ * clock_gettime(). Included by unit tests of parts.
  */
 #ifndef XBOND_TESTS_UNIT_ONE_BOND_H
 #define XBOND_TESTS_UNIT_ONE_BOND_H
@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/part.h"
+#include "tests/unit/unit.h"
 
 static struct xbond_bond pin;
 static struct xbond_slave slaves[XBOND_MAX_SLAVES];

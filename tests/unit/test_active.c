@@ -3,14 +3,11 @@
  * The choice of the active slave, compared in every state of three slaves with a model that is
  * written otherwise: it sorts the slaves, and asks one question after the other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "rules/active.h"
+#include "tests/unit/unit.h"
 
 #define SLAVES 3
 #define NONE XBOND_NO_SLOT

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The probes of the ARP monitor, byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/monitor/arp.h"
+#include "tests/unit/unit.h"
 
 static const uint8_t mac[6] = { 0x02, 0, 0x5e, 0x10, 0, 0x01 };
 static const uint8_t source4[16] = { 192, 0, 2, 1 }, target4[16] = { 192, 0, 2, 254 };

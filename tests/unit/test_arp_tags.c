@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The VLAN tags of probes, from the devices that are on bond0. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/monitor/arp.h"
+#include "tests/unit/unit.h"
 
 enum { BOND = 5, PORT, ETH, VLAN, INNER, BRIDGE, ON_BRIDGE, ALONE, DEEP, AWAY, LOOP };
 

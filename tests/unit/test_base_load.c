@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What slaves send besides their buckets, and what it means for moving buckets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "rules/rebalance.h"
+#include "tests/unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -2,14 +2,11 @@
 /* BFD Control packets (RFC 5880, 4.1 and the first checks of 6.8.6), and the frames that carry
  * them (RFC 5881, RFC 7130).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bfd/bfd.h"
 #include "bfd/bfd_wire.h"
+#include "tests/unit/unit.h"
 
 static uint8_t bytes[64], frame[BFD_FRAME_SIZE];
 static struct bfd_packet decoded;

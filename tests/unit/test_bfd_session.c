@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The machine of a BFD session, by the clauses of RFC 5880 and RFC 7130. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "bfd/bfd.h"
+#include "tests/unit/unit.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)

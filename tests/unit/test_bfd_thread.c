@@ -3,15 +3,12 @@
  * What the sessions of one bond tell of each other: when it is known that the far end speaks BFD,
  * and when that is forgotten. No thread runs here, and no packet is sent or received.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "bfd/bfd.h"
 #include "common/clock.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
+#include "tests/unit/unit.h"
 
 struct ring_buffer;
 

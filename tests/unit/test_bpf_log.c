@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What remains of libbpf's lines for an error line. They are those of libbpf 1.5. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include <bpf/libbpf.h>
 
 #include "common/bpf_log.h"
+#include "tests/unit/unit.h"
 
 static libbpf_print_fn_t keep;
 

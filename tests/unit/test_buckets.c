@@ -3,15 +3,12 @@
  * Bucket tables: shares, resilience, round-robin order. What must hold for each bucket is counted
  * and asserted once: there are 16 million of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "rules/buckets.h"
 #include "tests/unit/sample.h"
+#include "tests/unit/unit.h"
 
 static uint8_t table[XBOND_BUCKETS], before[XBOND_BUCKETS];
 static uint32_t random_state;

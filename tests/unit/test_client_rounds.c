@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A map of clients that cannot be read is not an empty one. The map and the clock are by hand. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "common/readings.h"
 #include "daemon/alb/alb.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp.h"
+#include "tests/unit/unit.h"
 
 #define FD 1000000 /* of no file */
 #define BOTH 3

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* BOND.conf: what is read, and that every mistake is named by its line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +9,7 @@
 #include <unistd.h>
 
 #include "options/config_file.h"
+#include "tests/unit/unit.h"
 
 static char path[] = "/tmp/xbond-config-XXXXXX";
 

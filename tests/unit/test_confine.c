@@ -5,17 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "common/memory.h"
+#include "tests/unit/unit.h"
 
 /* With arguments that are wrong in another way, so that none of them does anything. */
 static const long refused[] = { SYS_bpf,     SYS_execve, SYS_openat,   SYS_socket,

@@ -3,13 +3,7 @@
  * Checks of doctor on facts by hand: what takes a NIC, another kernel or much traffic.
  * tests/cli/test_doctor.py and tests/net/test_doctor.py have the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <linux/if.h>
 #include <linux/if_ether.h>
@@ -17,6 +11,7 @@
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
 #include "network/driver.h"
+#include "tests/unit/unit.h"
 
 #define SLAVES 2
 #define NOW_NS (1000 * NS_PER_S)

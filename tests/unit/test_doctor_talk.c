@@ -4,13 +4,7 @@
  * and the filter of doctor_watch.c, run by the kernel on a pair of sockets.
  * tests/net/test_doctor.py has traffic.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -19,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/doctor/doctor.h"
+#include "tests/unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SENT true

@@ -2,11 +2,10 @@
 /* The ring of events: bounded, whole lines in order, and whoever is slow loses the oldest. */
 #include "daemon/base/event.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #define SIZE 64
 

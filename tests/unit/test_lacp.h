@@ -6,14 +6,11 @@
 #ifndef XBOND_TESTS_UNIT_TEST_LACP_H
 #define XBOND_TESTS_UNIT_TEST_LACP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "lacp/machines.h"
+#include "tests/unit/unit.h"
 
 #define T0 (1000 * LACP_SECOND)
 

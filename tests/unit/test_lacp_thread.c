@@ -3,17 +3,14 @@
  * What the LACP thread and the main loop publish in common: neither undoes the other. No thread
  * runs here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
+#include "tests/unit/unit.h"
 
 #define OTHERS (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)
 

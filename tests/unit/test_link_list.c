@@ -5,13 +5,10 @@
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "network/link.h"
+#include "tests/unit/unit.h"
 
 static int changes; /* how often the list still changes */
 

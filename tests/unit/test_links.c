@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Link states with their delays, and the choice of the active slave. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "common/clock.h"
 #include "rules/active.h"
 #include "rules/link_state.h"
+#include "tests/unit/unit.h"
 
 #define NOW (1000 * NS_PER_MS)
 

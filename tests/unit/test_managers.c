@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whose configuration names a device, in files below a directory that stands for /. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 
 #include "common/managers.h"
 #include "common/paths.h"
+#include "tests/unit/unit.h"
 
 #define NETPLAN "/etc/netplan/50-x.yaml"
 #define INTERFACES "/etc/network/interfaces"

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long flows wait for markers, and which slots are asked: rules/active.c. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "rules/active.h"
+#include "tests/unit/unit.h"
 
 static struct marker_wait wait;
 static uint64_t now_ns, draining;

@@ -3,15 +3,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "daemon/metrics/metrics.h"
+#include "tests/unit/unit.h"
 
 static const struct view_metric counter = { METRICS_COUNTER, "a_bytes", "Words.", .unit = "bytes" };
 static const struct view_metric info = { METRICS_INFO, "a", "Words.", .unit = NULL };

@@ -2,14 +2,11 @@
 /* The table of modes, and how each of them chooses the slave for a packet. */
 #include "common/mode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "bpf/slots.h"
 #include "options/options.h"
+#include "tests/unit/unit.h"
 
 static void every_row_is_found(void **state)
 {

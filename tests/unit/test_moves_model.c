@@ -4,16 +4,13 @@
  * and get other weights while moves wait; bondd dies between any two stores. Only rules/, in the
  * order in which bondd calls it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
 #include "tests/unit/sample.h"
+#include "tests/unit/unit.h"
 
 #define MEMBERS 5
 #define STEPS 100

@@ -3,13 +3,10 @@
 #include "options/names.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 static void test_good_names(void **state)
 {

@@ -7,11 +7,10 @@
 #include "options/option_set.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #define KERNEL_MODES 7
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* daemon/bond/part.c: marks, and what they say, through the settle loop. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bpf/slots.h"
 #include "tests/unit/one_bond.h"
 

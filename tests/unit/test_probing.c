@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rules of the ARP monitor, on virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "rules/link_state.h"
+#include "tests/unit/unit.h"
 
 #define INTERVAL 1000
 #define START 100000

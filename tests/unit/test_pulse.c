@@ -3,19 +3,16 @@
 #include "daemon/base/main_loop.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "common/clock.h"
 #include "daemon/base/worker.h"
+#include "tests/unit/unit.h"
 
 #define LIMIT_US 40000
 #define LIMIT_NS (LIMIT_US * UINT64_C(1000))

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flap_limit, rx_silence and error_limit on virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/clock.h"
 #include "rules/link_state.h"
+#include "tests/unit/unit.h"
 
 #define START (1000 * NS_PER_S)
 

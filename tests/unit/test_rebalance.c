@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Moving buckets by load: which ones, and how a move goes on and ends in the maps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +7,7 @@
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
 #include "tests/unit/sample.h"
+#include "tests/unit/unit.h"
 
 static struct xbond_buckets buckets;
 static struct xbond_moves moves;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Moving buckets by load: slaves of very different weights, and more moves than a plan can hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rules/buckets.h"
 #include "rules/rebalance.h"
+#include "tests/unit/unit.h"
 
 #define SLOTS 3
 #define INTERVALS 5

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* balance-alb: which slave each client gets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "rules/active.h"
+#include "tests/unit/unit.h"
 
 static void the_fastest(void **state)
 {

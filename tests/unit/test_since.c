@@ -2,12 +2,10 @@
 /* Times as people write them for `monitor --since`. */
 #include "cli/monitor/events_in.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #define S 1000000ull
 #define NOW (1769856330 * S) /* 2026-01-31 10:45:30 UTC; 11:45:30 where the tests are */

@@ -6,14 +6,8 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/clock.h"
 #include "common/err.h"
@@ -24,6 +18,7 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "network/nl.h"
+#include "tests/unit/unit.h"
 
 #define SLAVES 3
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which ports of 802.3ad count as able to take over: rules/active.c. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "rules/active.h"
+#include "tests/unit/unit.h"
 
 static struct standby_state now;
 static uint64_t now_ns;

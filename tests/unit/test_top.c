@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of top that know no maps and no screen: rates, sparklines, order, lines, keys. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
-#include <cmocka.h>
-
 #include "cli/top/top.h"
 #include "common/clock.h"
 #include "common/readings.h"
+#include "tests/unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -5,10 +5,9 @@
  */
 #include "options/values.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #define SLOT 3
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a link works is what all monitors that have spoken say together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/mode.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/monitor.h"

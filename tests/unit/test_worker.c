@@ -3,13 +3,10 @@
 #include "daemon/base/worker.h"
 
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #include "common/clock.h"
+#include "tests/unit/unit.h"
 
 #define DEADLINE_MS 10000
 

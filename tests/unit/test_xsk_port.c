@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* xsk/xsk_port.c with a kernel that refuses frames: which of them have not left? */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
 #include "xsk/xsk_port.h"
+#include "tests/unit/unit.h"
 
 #define RING 8
 
