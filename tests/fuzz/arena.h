@@ -23,7 +23,6 @@ static struct {
 } arena;
 
 void __real_free(void *piece);
-void __wrap_free(void *piece);
 
 static size_t *arena_size_of(void *piece)
 {

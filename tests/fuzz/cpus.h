@@ -6,8 +6,6 @@
 #ifndef XBOND_TESTS_FUZZ_CPUS_H
 #define XBOND_TESTS_FUZZ_CPUS_H
 
-int __wrap_libbpf_num_possible_cpus(void);
-
 int __wrap_libbpf_num_possible_cpus(void)
 {
 	return 2;

@@ -33,26 +33,7 @@ static bool making_parts;
 static unsigned int answers; /* to one request */
 static int kernel_says;	     /* 0 or -errno, whatever it is asked for */
 
-int __wrap_lifecycle_create(struct daemon *daemon, const struct xbond_bond *pin,
-			    const struct xbond_settings *settings, struct err *err);
-int __wrap_lifecycle_delete(struct bond *deleted, struct err *err);
-int __wrap_enslave_check(struct bond *master, const char *name, bool force,
-			 struct link_info *ret_link, struct err *err);
-void __wrap_slave_release(struct bond *master, uint64_t slots);
-int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err);
-void __wrap_bond_evaluate(struct bond *evaluated);
-int __wrap_xdp_settle_tx(struct bond *followed, struct err *err);
-void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot);
-int __wrap_rx_turn_start(struct bond *turned, struct err *err);
-void __wrap_poll_schedule(struct bond *polled);
-void __wrap_bypass_read_captures(struct daemon *daemon);
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
-int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
-			  struct err *err);
-void __wrap_log_line(int priority, const char *format, ...);
-
 void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
 
 /* What is in parts is large. */
 void *__wrap_calloc(size_t count, size_t size)

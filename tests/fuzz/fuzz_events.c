@@ -9,15 +9,6 @@
 #include "cli/monitor/events_in.h"
 #include "tests/fuzz/arena.h"
 
-int __wrap_sd_journal_open(sd_journal **ret, int flags);
-int __wrap_sd_journal_set_data_threshold(sd_journal *journal, size_t size);
-int __wrap_sd_journal_add_match(sd_journal *journal, const void *data, size_t size);
-int __wrap_sd_journal_seek_realtime_usec(sd_journal *journal, uint64_t usec);
-int __wrap_sd_journal_next(sd_journal *journal);
-int __wrap_sd_journal_get_data(sd_journal *journal, const char *field, const void **ret_data,
-			       size_t *ret_length);
-void __wrap_sd_journal_close(sd_journal *journal);
-
 static struct input input;
 static char *line;
 

@@ -26,17 +26,7 @@ static uint32_t asked; /* the last request's sequence number */
 static nl_recvmsg_msg_cb_t listener;
 static void *listener_arg;
 
-int __wrap_nl_connect(struct nl_sock *sock, int protocol);
-int __wrap_nl_send(struct nl_sock *sock, struct nl_msg *msg);
-int __wrap_nl_recv(struct nl_sock *sock, struct sockaddr_nl *from, unsigned char **ret_buffer,
-		   struct ucred **ret_creds);
-int __wrap_nl_recvmsgs_default(struct nl_sock *sock);
-int __wrap_nl_socket_modify_cb(struct nl_sock *sock, enum nl_cb_type type, enum nl_cb_kind kind,
-			       nl_recvmsg_msg_cb_t function, void *arg);
-int __wrap_nl_socket_add_memberships(struct nl_sock *sock, int group, ...);
-int __wrap_access(const char *path, int mode);
 int __real_access(const char *path, int mode);
-FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__real_fopen(const char *path, const char *mode);
 
 int __wrap_nl_connect(struct nl_sock *sock, int protocol)

@@ -19,10 +19,6 @@
 
 static uint8_t fill; /* of what the kernel is asked for */
 
-int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
-int __wrap_bpf_obj_get(const char *path);
-int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, uint32_t *length);
-
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
 	/* Pins are opened for the number of a program; counters are filled for the first CPU. */

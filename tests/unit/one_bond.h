@@ -20,8 +20,6 @@ static struct daemon host;
 static struct bond bond;
 static uint64_t now_ns;
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 {
 	(void)clock;

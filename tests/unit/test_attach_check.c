@@ -18,18 +18,6 @@ static unsigned int replaced, put_back, told;
 static int path_refused; /* -errno, when other programs are loaded for the path */
 static unsigned int loaded;
 
-uint32_t __wrap_attach_program(const struct attach_point *point);
-uint32_t __wrap_attach_program_id(int program_fd);
-int __wrap_attach_is_there(const struct attach_point *point);
-bool __wrap_attach_is_of_xbond(uint32_t id);
-int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err);
-int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
-bool __wrap_pins_keep(struct bond *of);
-void __wrap_event_tell(const struct event *event, const char *format, ...);
-bool __wrap_upgrade_is_due(const struct dataplane *dataplane);
-int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err);
-int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err);
-
 uint32_t __wrap_attach_program(const struct attach_point *point)
 {
 	(void)point;

@@ -17,7 +17,6 @@ static struct xbond_bfd map;
 static uint64_t now_ns;
 
 /* Nothing is in the ring. */
-int __wrap_ring_buffer__consume(struct ring_buffer *ring);
 
 int __wrap_ring_buffer__consume(struct ring_buffer *ring)
 {

@@ -18,10 +18,6 @@ static struct daemon daemon_made;
 static int error, reads; /* how the map is read now, and how often it was */
 static time_t now_s;
 
-int __wrap_client_table_read(int clients_fd, struct client_entry **ret_entries);
-void __wrap_arp_sender_flush(struct arp_sender *sender);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
-
 /* One client, which has not answered yet, so that it is told nothing. */
 int __wrap_client_table_read(int clients_fd, struct client_entry **ret_entries)
 {

@@ -14,8 +14,6 @@ static int changes; /* how often the list still changes */
 
 int __real_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg,
 		   struct err *err);
-int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg,
-		   struct err *err);
 
 static void tell(int ifindex, nl_handler handler, void *arg)
 {

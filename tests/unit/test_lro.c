@@ -12,11 +12,6 @@ static struct feature lro; /* of the slave */
 static int refusal;	   /* of the driver, to set it */
 
 int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
-		       struct feature *ret_feature);
-int __wrap_feature_set(const struct ethtool *ethtool, const char *dev, const char *name,
-		       bool active);
-
-int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
 		       struct feature *ret_feature)
 {
 	assert_ptr_equal(ethtool, &host.ethtool);

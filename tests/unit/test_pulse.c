@@ -21,8 +21,6 @@
 static int manager; /* the service manager's socket */
 static uint64_t now_ns = 1000 * NS_PER_S;
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
-
 /* It stands still but for pass(), however long this program has to wait for a CPU. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 {

@@ -9,10 +9,6 @@
 
 static int libxdp; /* its answer */
 
-int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd);
-int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
-bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind);
-
 int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 {
 	(void)work, (void)arg, (void)keep_fd;
