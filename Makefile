@@ -217,8 +217,9 @@ $(B)/tests/unit/test_xsk_port: WRAPPED := sendto xsk_socket__fd
 $(B)/tests/unit/test_xsk_port: MORE_LIBRARIES = -lcmocka -lxdp
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 
-# What such a program wraps is declared by its definition.
-$(B)/tests/unit/%.o $(B)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes
+# What such a program wraps is declared by its definition, and its functions for others need not use
+# all that they are given.
+$(B)/tests/unit/%.o $(B)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes -Wno-unused-parameter
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o $(B)/xsk/choice.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)

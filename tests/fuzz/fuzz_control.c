@@ -76,8 +76,6 @@ static void control_check_bond(const struct xbond_bond *pin)
 int __wrap_lifecycle_create(struct daemon *daemon, const struct xbond_bond *pin,
 			    const struct xbond_settings *settings, struct err *err)
 {
-	(void)daemon;
-	(void)settings;
 	control_check_bond(pin);
 	return kernel_answers(err);
 }
@@ -91,21 +89,16 @@ int __wrap_lifecycle_delete(struct bond *deleted, struct err *err)
 int __wrap_enslave_check(struct bond *master, const char *name, bool force,
 			 struct link_info *ret_link, struct err *err)
 {
-	(void)master;
-	(void)force;
-	(void)ret_link;
 	return err_set(err, ENODEV, "no device %s", name);
 }
 
 void __wrap_slave_release(struct bond *master, uint64_t slots)
 {
-	(void)master;
 	input_check(slots && !(slots >> MEMBERS), "slaves that there are");
 }
 
 int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err)
 {
-	(void)master;
 	input_check(slot < MEMBERS, "a slave that there is");
 	return kernel_answers(err);
 }
@@ -117,37 +110,28 @@ void __wrap_bond_evaluate(struct bond *evaluated)
 
 int __wrap_xdp_settle_tx(struct bond *followed, struct err *err)
 {
-	(void)followed;
 	return kernel_answers(err);
 }
 
 void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot)
 {
-	(void)asked;
-	(void)slot;
 }
 
 int __wrap_rx_turn_start(struct bond *turned, struct err *err)
 {
-	(void)turned;
 	return kernel_answers(err);
 }
 
 void __wrap_poll_schedule(struct bond *polled)
 {
-	(void)polled;
 }
 
 void __wrap_bypass_read_captures(struct daemon *daemon)
 {
-	(void)daemon;
 }
 
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
-	(void)fd;
-	(void)key;
-	(void)value;
 	errno = -kernel_says;
 	return kernel_says ? -1 : 0;
 }
@@ -161,7 +145,6 @@ int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *or
 	input_check(order->bond != NULL, "a name");
 	if (kernel_says)
 		return kernel_answers(err);
-	(void)daemon;
 	notes = json_array();
 	order->tell(0, err, notes, order->arg);
 	json_decref(notes);
@@ -170,8 +153,6 @@ int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *or
 
 void __wrap_log_line(int priority, const char *format, ...)
 {
-	(void)priority;
-	(void)format;
 }
 
 /* Once. */
@@ -233,7 +214,6 @@ static void control_check_answer(json_t *answer)
 
 static void control_take_later(struct client *client, json_t *answer)
 {
-	(void)client;
 	answers++;
 	control_check_answer(answer);
 }

@@ -55,7 +55,6 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 {
 	static const uint8_t slow_protocols[] = { 0x01, 0x80, 0xc2, 0, 0, 2 };
 
-	(void)context;
 	input_check(slot < PORTS && length == LACP_FRAME_SIZE, "a whole frame for a port");
 	input_check(!memcmp(frame, slow_protocols, sizeof(slow_protocols)), "its destination");
 	lacp_note_pdu(slot, frame);
@@ -63,7 +62,6 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
-	(void)context;
 	input_check(slot < PORTS, "a port");
 	lacp.told[slot] = (uint8_t)((collecting ? LACP_COLLECTING : 0) |
 				    (distributing ? LACP_DISTRIBUTING : 0));
@@ -71,23 +69,17 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 
 static void on_aggregator(void *context, unsigned int aggregator)
 {
-	(void)context;
 	input_check(aggregator <= LACP_MAX_PORTS, "an aggregator");
 }
 
 static void on_drained(void *context, unsigned int slot, bool answered)
 {
-	(void)context;
-	(void)answered;
 	input_check(slot < PORTS && lacp.drains[slot], "drained once, and only when asked");
 	lacp.drains[slot] = false;
 }
 
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
-	(void)context;
-	(void)slot;
-	(void)detail;
 	input_check(event != LACP_EVENT_RESTLESS, "the machines come to rest");
 }
 

@@ -31,14 +31,11 @@ FILE *__real_fopen(const char *path, const char *mode);
 
 int __wrap_nl_connect(struct nl_sock *sock, int protocol)
 {
-	(void)sock;
-	(void)protocol;
 	return 0;
 }
 
 int __wrap_nl_send(struct nl_sock *sock, struct nl_msg *msg)
 {
-	(void)sock;
 	asked = nlmsg_hdr(msg)->nlmsg_seq;
 	return 0;
 }
@@ -95,9 +92,6 @@ int __wrap_nl_recv(struct nl_sock *sock, struct sockaddr_nl *from, unsigned char
 {
 	struct nlmsghdr *header = netlink_message();
 
-	(void)sock;
-	(void)from;
-	(void)ret_creds;
 	*ret_buffer = (unsigned char *)header;
 	return (int)header->nlmsg_len;
 }
@@ -105,7 +99,6 @@ int __wrap_nl_recv(struct nl_sock *sock, struct sockaddr_nl *from, unsigned char
 int __wrap_nl_socket_modify_cb(struct nl_sock *sock, enum nl_cb_type type, enum nl_cb_kind kind,
 			       nl_recvmsg_msg_cb_t function, void *arg)
 {
-	(void)sock;
 	input_check(type == NL_CB_VALID && kind == NL_CB_CUSTOM, "the listener's function");
 	listener = function;
 	listener_arg = arg;
@@ -114,8 +107,6 @@ int __wrap_nl_socket_modify_cb(struct nl_sock *sock, enum nl_cb_type type, enum 
 
 int __wrap_nl_socket_add_memberships(struct nl_sock *sock, int group, ...)
 {
-	(void)sock;
-	(void)group;
 	return 0;
 }
 
@@ -124,7 +115,6 @@ int __wrap_nl_recvmsgs_default(struct nl_sock *sock)
 	struct nlmsghdr *header;
 	struct nl_msg *msg;
 
-	(void)sock;
 	if (!input.left)
 		return -NLE_AGAIN;
 	header = netlink_message();
@@ -160,7 +150,6 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 static void on_link(const struct link_info *link, void *arg)
 {
-	(void)arg;
 	input_check(strnlen(link->name, sizeof(link->name)) < sizeof(link->name) &&
 			    strnlen(link->kind, sizeof(link->kind)) < sizeof(link->kind) &&
 			    strnlen(link->alias, sizeof(link->alias)) < sizeof(link->alias) &&
@@ -170,60 +159,42 @@ static void on_link(const struct link_info *link, void *arg)
 
 static void on_link_message(const struct link_info *link, bool gone, void *arg)
 {
-	(void)gone;
 	on_link(link, arg);
 }
 
 static void on_qdisc(int ifindex, void *arg)
 {
-	(void)arg;
-	(void)ifindex;
 }
 
 static void on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone, void *arg)
 {
-	(void)ifindex;
-	(void)handle;
-	(void)gone;
-	(void)arg;
 	input_check(priority <= UINT16_MAX, "a priority of a filter");
 }
 
 static void on_address_message(const struct address *address, bool gone, void *arg)
 {
 	input_check(address->family == AF_INET || address->family == AF_INET6, "its family");
-	(void)gone;
-	(void)arg;
 }
 
 static void on_resync(void *arg)
 {
-	(void)arg;
 }
 
 static void on_address(const struct address *address, void *arg)
 {
-	(void)arg;
 	input_check(address->family == AF_INET || address->family == AF_INET6, "its family");
 }
 
 static void on_router(int ifindex, void *arg)
 {
-	(void)ifindex;
-	(void)arg;
 }
 
 static void on_entry(const struct multicast_entry *entry, void *arg)
 {
-	(void)entry;
-	(void)arg;
 }
 
 static void on_group(int ifindex, const uint8_t *group, void *arg)
 {
-	(void)ifindex;
-	(void)group;
-	(void)arg;
 }
 
 static bool is_ours(unsigned int priority, unsigned int handle)
@@ -303,7 +274,6 @@ static void read_addresses(struct nl *nl)
 
 static void on_fdb_entry(const struct fdb_entry *entry, void *arg)
 {
-	(void)arg;
 	input_check(!(entry->mac[0] & 1), "no multicast address");
 }
 

@@ -27,38 +27,24 @@ static void pins_share_out(const struct pins *pins)
 
 static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
 {
-	(void)context;
-	(void)frame;
 	input_check(slot < LACP_MAX_PORTS && length == LACP_FRAME_SIZE, "a frame of a port");
 }
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
-	(void)context;
-	(void)collecting;
-	(void)distributing;
 	input_check(slot < LACP_MAX_PORTS, "a port");
 }
 
 static void on_aggregator(void *context, unsigned int aggregator)
 {
-	(void)context;
-	(void)aggregator;
 }
 
 static void on_drained(void *context, unsigned int slot, bool answered)
 {
-	(void)context;
-	(void)slot;
-	(void)answered;
 }
 
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
-	(void)context;
-	(void)slot;
-	(void)event;
-	(void)detail;
 }
 
 /* As the LACP thread does it. */

@@ -42,24 +42,18 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 
 long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags)
 {
-	(void)timer;
-	(void)flags;
 	slow.timer_ns = slow.now_ns + ns;
 	return 0;
 }
 
 void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
 {
-	(void)ring;
-	(void)flags;
 	input_check(size == sizeof(slow.pdu), "a record is one PDU");
 	return &slow.pdu;
 }
 
 void bpf_ringbuf_submit(void *record, __u64 flags)
 {
-	(void)record;
-	(void)flags;
 	slow.for_daemon = true;
 }
 
@@ -73,7 +67,6 @@ long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32
 
 long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 {
-	(void)flags;
 	input_check(length <= MOST, "an answer is of the size of a PDU");
 	skb->len = slow.length = length;
 	return 0;
@@ -82,7 +75,6 @@ long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length,
 			 __u64 flags)
 {
-	(void)flags;
 	if (offset + length > skb->len)
 		return -EFAULT;
 	memcpy(slow.frame + offset, from, length);
@@ -92,8 +84,6 @@ long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __
 
 long bpf_redirect(__u32 ifindex, __u64 flags)
 {
-	(void)ifindex;
-	(void)flags;
 	slow.redirected = true;
 	return TC_ACT_REDIRECT;
 }

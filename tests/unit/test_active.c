@@ -167,7 +167,6 @@ static void every_state_is_as_in_the_model(void **state)
 	};
 	struct active_input input = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
 		memcpy(input.link, links[i], sizeof(links[i]));
 		input.unsure = i % 2 ? 1 << (i % SLAVES) : 0;
@@ -194,7 +193,6 @@ static void reselect_decides_when_a_higher_prio_returns(void **state)
 {
 	struct active_input input = three(0, XBOND_RESELECT_ALWAYS);
 
-	(void)state;
 	input.came_up = 4;
 	assert_int_equal(active_choose(&input, false).slot, 2);
 	input.reselect = XBOND_RESELECT_BETTER;
@@ -214,7 +212,6 @@ static void the_primary_is_preferred_to_every_prio(void **state)
 {
 	struct active_input input = three(0, XBOND_RESELECT_ALWAYS);
 
-	(void)state;
 	input.primary = 1;
 	assert_int_equal(active_choose(&input, false).slot, 1);
 	input.current = 1;
@@ -227,7 +224,6 @@ static void an_equal_prio_replaces_nobody(void **state)
 {
 	struct active_input input = three(2, XBOND_RESELECT_ALWAYS);
 
-	(void)state;
 	input.link[0].prio = 11;
 	input.came_up = 1;
 	assert_int_equal(active_choose(&input, false).slot, 2);
@@ -238,7 +234,6 @@ static void a_primary_that_is_due_waits_for_its_link(void **state)
 	struct active_input input = three(0, XBOND_RESELECT_FAILURE);
 	struct active_choice choice;
 
-	(void)state;
 	input.primary = 1;
 	input.primary_due = true;
 	input.up = input.keepable = 5;
@@ -255,7 +250,6 @@ static void a_choice_that_is_given_back_is_made_anew(void **state)
 {
 	struct active_input input = three(0, XBOND_RESELECT_FAILURE);
 
-	(void)state;
 	assert_int_equal(active_choose(&input, true).slot, 0);
 	input.free = true;
 	assert_int_equal(active_choose(&input, true).slot, 2);
@@ -268,7 +262,6 @@ static void the_order_foretells_each_next_choice(void **state)
 	struct active_input input = { .primary = 1, .current = NONE, .requested = NONE };
 	uint8_t order[XBOND_MAX_SLAVES];
 
-	(void)state;
 	input.link[0].prio = -2;
 	input.link[3].prio = input.link[4].prio = 7;
 	active_order(&input, 0x1b, order);

@@ -30,7 +30,6 @@ static void a_request(void **state)
 	const struct arp_probe probe = { .source = source4, .target = target4, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_bytes(frame, arp_frame_request(&probe, frame), expected, sizeof(expected));
 }
 
@@ -47,7 +46,6 @@ static void a_reply(void **state)
 	};
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_bytes(frame, arp_frame_reply(&probe, frame), expected, sizeof(expected));
 }
 
@@ -62,7 +60,6 @@ static void a_rarp(void **state)
 	const struct arp_tag tag = { 0x8100, 5 };
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_bytes(frame, arp_frame_rarp(mac, &tag, frame), expected, sizeof(expected));
 	assert_int_equal(arp_frame_rarp(mac, NULL, frame), 42);
 	assert_memory_equal(frame + 12, expected + 16, 30);
@@ -77,7 +74,6 @@ static void a_solicitation_to_one(void **state)
 	};
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_int_equal(arp_frame_solicitation(&probe, frame), 86);
 	assert_memory_equal(frame, to, 6);
 	assert_memory_equal(frame + 38, target6, 16);
@@ -90,7 +86,6 @@ static void a_request_without_a_sender(void **state)
 	const struct arp_probe probe = { .source = none, .target = target4, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_int_equal(arp_frame_request(&probe, frame), 42);
 	assert_memory_equal(frame + 28, none, 4);
 	assert_memory_equal(frame + 22, mac, 6);
@@ -104,7 +99,6 @@ static void tags_from_the_outside(void **state)
 	};
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_int_equal(arp_frame_request(&probe, frame), 50);
 	assert_memory_equal(frame + 12, expected, sizeof(expected));
 	assert_int_equal(arp_frame_solicitation(&probe, frame), 94);
@@ -131,7 +125,6 @@ static void a_solicitation(void **state)
 	const struct arp_probe probe = { .source = source6, .target = target6, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE], *packet = frame + 14;
 
-	(void)state;
 	assert_int_equal(arp_frame_solicitation(&probe, frame), 14 + 40 + 32);
 	assert_memory_equal(frame, to, 6);
 	assert_memory_equal(frame + 6, mac, 6);
@@ -150,7 +143,6 @@ static void a_solicitation_without_a_sender(void **state)
 	const struct arp_probe probe = { .source = none, .target = target6, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE];
 
-	(void)state;
 	assert_int_equal(arp_frame_solicitation(&probe, frame), 14 + 40 + 24);
 	assert_int_equal(frame[19], 24);
 	assert_int_equal(sum_of(frame + 14, 24), 0xffff);

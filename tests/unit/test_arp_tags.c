@@ -50,7 +50,6 @@ static bool leads(int ifindex)
 
 static void vlans(void **state)
 {
-	(void)state;
 	assert_true(leads(BOND));
 	assert_int_equal(tags.count, 0);
 	assert_true(leads(VLAN));
@@ -67,7 +66,6 @@ static void vlans(void **state)
 
 static void bridges(void **state)
 {
-	(void)state;
 	assert_false(leads(BRIDGE));
 	devices[0].master = BRIDGE;
 	assert_true(leads(BRIDGE));
@@ -82,7 +80,6 @@ static void bridges(void **state)
 
 static void elsewhere(void **state)
 {
-	(void)state;
 	assert_false(leads(ETH));
 	assert_false(leads(PORT));
 	assert_false(leads(ALONE));

@@ -20,19 +20,16 @@ static unsigned int loaded;
 
 uint32_t __wrap_attach_program(const struct attach_point *point)
 {
-	(void)point;
 	return seen;
 }
 
 uint32_t __wrap_attach_program_id(int program_fd)
 {
-	(void)program_fd;
 	return pinned;
 }
 
 int __wrap_attach_is_there(const struct attach_point *point)
 {
-	(void)point;
 	return is_there;
 }
 
@@ -44,14 +41,12 @@ bool __wrap_attach_is_of_xbond(uint32_t id)
 
 int __wrap_attach_replace(const struct attach_point *point, int program_fd, struct err *err)
 {
-	(void)point, (void)program_fd, (void)err;
 	replaced++;
 	return 0;
 }
 
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
 {
-	(void)nl, (void)nsid, (void)ifindex, (void)ret_link;
 	return 0;
 }
 
@@ -63,7 +58,6 @@ bool __wrap_pins_keep(struct bond *of)
 
 void __wrap_event_tell(const struct event *event, const char *format, ...)
 {
-	(void)event, (void)format;
 	told++;
 }
 
@@ -75,20 +69,17 @@ bool __wrap_upgrade_is_due(const struct dataplane *dataplane)
 
 int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err)
 {
-	(void)dataplane, (void)err;
 	loaded++;
 	return path_refused;
 }
 
 int __wrap_dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 {
-	(void)dataplane, (void)err;
 	return 0;
 }
 
 static int note_put_back(const struct attach_place *place, struct err *err)
 {
-	(void)place, (void)err;
 	put_back++;
 	return 0;
 }
@@ -108,7 +99,6 @@ static void check(enum xbond_hook hook)
 
 static int setup(void **state)
 {
-	(void)state;
 	bond_begin(&pair_part);
 	pin.state = XBOND_BOND_READY;
 	bond.is_running = true;
@@ -122,7 +112,6 @@ static int setup(void **state)
 
 static void what_is_taken_off_is_put_back(void **state)
 {
-	(void)state;
 	check(XBOND_HOOK_TCX);
 	assert_int_equal(put_back, 0);
 	seen = is_there = 0;
@@ -140,7 +129,6 @@ static void what_is_taken_off_is_put_back(void **state)
 /* The kernel had no memory, or bondd no descriptors. */
 static void a_query_that_fails_says_nothing(void **state)
 {
-	(void)state;
 	seen = 0;
 	is_there = -ENOMEM;
 	check(XBOND_HOOK_TCX);
@@ -159,7 +147,6 @@ static void a_query_that_fails_says_nothing(void **state)
 /* The programs of this build were refused when bondd began, and taken later. */
 static void a_program_of_another_build_is_replaced_without_words(void **state)
 {
-	(void)state;
 	seen = OURS + 1;
 	seen_is_of_xbond = true;
 	check(XBOND_HOOK_TCX);
@@ -179,7 +166,6 @@ static unsigned int loads_within(unsigned int seconds)
 
 static void programs_that_the_kernel_refuses_are_not_loaded_all_the_time(void **state)
 {
-	(void)state;
 	assert_int_equal(loads_within(600), 300);
 	path_refused = -EACCES;
 	assert_in_range(loads_within(600), 10, 20);

@@ -14,7 +14,6 @@ static struct base_load_input input;
 /* Buckets belong to slots 0 and 1 in turn. */
 static int setup(void **state)
 {
-	(void)state;
 	for (int i = 0; i < XBOND_BUCKETS; i++)
 		owner[i] = before[i] = i % 2;
 	memset(bytes, 0, sizeof(bytes));
@@ -36,7 +35,6 @@ static void send(uint64_t of_0, uint64_t of_1)
 
 static void what_no_bucket_has(void **state)
 {
-	(void)state;
 	send(50 * MIB, 7 * MIB);
 	assert_true(base_load(&input, base));
 	assert_int_equal(base[0], 50 * MIB);
@@ -47,7 +45,6 @@ static void what_no_bucket_has(void **state)
 /* Of packets that were sent between the two readings. */
 static void little_is_nothing(void **state)
 {
-	(void)state;
 	send(MIB / 2, MIB / 2);
 	assert_true(base_load(&input, base));
 	assert_int_equal(base[0], 0);
@@ -57,7 +54,6 @@ static void little_is_nothing(void **state)
 /* A bucket that has moved has been sent by both. The sum says that there is nothing else. */
 static void moved_buckets_are_no_base(void **state)
 {
-	(void)state;
 	send(0, 0);
 	input.sent[0] += 4 * MIB;
 	input.sent[1] -= 4 * MIB;
@@ -68,7 +64,6 @@ static void moved_buckets_are_no_base(void **state)
 
 static void nobody_knows_whose_it_was(void **state)
 {
-	(void)state;
 	send(50 * MIB, 0);
 	before[1] = 0;
 	assert_false(base_load(&input, base));
@@ -79,7 +74,6 @@ static void nobody_knows_whose_it_was(void **state)
 /* Lost before a slave got them, or owned by nobody: less was sent than the buckets say. */
 static void no_base_is_below_nothing(void **state)
 {
-	(void)state;
 	send(0, 0);
 	input.sent[1] = 0;
 	assert_true(base_load(&input, base));
@@ -99,7 +93,6 @@ static void buckets_make_room(void **state)
 	static struct rebalance_move moves[REBALANCE_MOVES];
 	unsigned int count;
 
-	(void)state;
 	send(50 * MIB, 0);
 	rebalance.bucket = rebalance.home = owner;
 	rebalance.weight[0] = rebalance.weight[1] = 100;

@@ -27,7 +27,6 @@ static const struct bfd_packet up = {
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(bytes, 0, sizeof(bytes));
 	bfd_packet_encode(&up, bytes);
 	us = (struct bfd_ends){ .local = { 10, 0, 0, 1 }, .remote = { 10, 0, 0, 2 } };
@@ -60,13 +59,11 @@ static void clause_4_1_layout(void **state)
 					    5,	  6,	7,    8,    0, 0, 0x27, 0x10,
 					    0,	  0,	0x4e, 0x20, 0, 0, 0x75, 0x30 };
 
-	(void)state;
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
 static void what_is_encoded_is_decoded(void **state)
 {
-	(void)state;
 	assert_int_equal(decode(24), BFD_TAKEN);
 	assert_memory_equal(&decoded, &up, sizeof(up));
 }
@@ -95,7 +92,6 @@ static void clause_6_8_6_refusals(void **state)
 
 static void clause_6_8_6_discriminators(void **state)
 {
-	(void)state;
 	memset(bytes + 4, 0, 4);
 	assert_int_equal(decode(24), BFD_NO_DISCRIMINATOR);
 	setup(state);
@@ -108,7 +104,6 @@ static void clause_6_8_6_discriminators(void **state)
 
 static void clause_6_8_6_authentication_is_not_in_use(void **state)
 {
-	(void)state;
 	bytes[1] |= BFD_FLAG_AUTHENTICATED;
 	bytes[3] = 26;
 	assert_int_equal(decode(26), BFD_AUTHENTICATED);
@@ -130,7 +125,6 @@ static uint32_t sum16(const uint8_t *at, size_t size, uint32_t sum)
 
 static void a_frame_of_ipv4(void **state)
 {
-	(void)state;
 	assert_int_equal(judge(66), BFD_FRAME_GOOD);
 	assert_int_equal(frame[22], 255);		    /* RFC 5881, 5 */
 	assert_int_equal(bfd_frame_word(frame + 36), 6784); /* RFC 7130, 2.2 */
@@ -143,7 +137,6 @@ static void a_frame_of_ipv4(void **state)
 
 static void a_frame_of_ipv6(void **state)
 {
-	(void)state;
 	assert_int_equal(judge(86), BFD_FRAME_GOOD);
 	assert_int_equal(frame[21], 255);
 	assert_memory_equal(frame + bfd_frame_packet_at(&us), bytes, 24);
@@ -204,7 +197,6 @@ static void wrong_checksums(void **state)
 {
 	uint32_t right = bfd_frame_word(frame + 40);
 
-	(void)state;
 	for (unsigned int at = 0; at < 24; at++) { /* a bit flips on its way through a switch */
 		frame[42 + at] ^= 4;
 		assert_int_equal(judge(66), BFD_FRAME_BAD);
@@ -231,7 +223,6 @@ static void wrong_checksums_of_ipv6(void **state)
 {
 	uint32_t right = bfd_frame_word(frame + 60);
 
-	(void)state;
 	set_sum(54, right + 1);
 	assert_int_equal(judge(86), BFD_FRAME_BAD);
 	set_sum(54, 0);
@@ -248,7 +239,6 @@ static void no_packet_is_sent_without_a_checksum(void **state)
 	struct bfd_packet packet = up;
 	unsigned int zeroes = 0;
 
-	(void)state;
 	for (packet.min_rx_us = 0; packet.min_rx_us < 65536; packet.min_rx_us++) {
 		bfd_build_frame(&them, mac, 50000, &packet, frame);
 		assert_int_equal(judge(66), BFD_FRAME_GOOD);
@@ -260,7 +250,6 @@ static void no_packet_is_sent_without_a_checksum(void **state)
 
 static void names(void **state)
 {
-	(void)state;
 	assert_string_equal(bfd_state_name(BFD_UP), "up");
 	assert_string_equal(bfd_state_name(200), "unknown");
 	assert_string_equal(bfd_diag_name(1), "control detection time expired");

@@ -16,7 +16,6 @@ static uint64_t now_ns;
 
 static int setup(void **state)
 {
-	(void)state;
 	now_ns = 5 * SECOND;
 	bfd_session_init(&session, HERE, 12345, now_ns);
 	bfd_session_configure(&session, 10000, 3);
@@ -72,7 +71,6 @@ static int setup_up(void **state)
 
 static void clause_6_8_1_initial_values(void **state)
 {
-	(void)state;
 	assert_int_equal(session.state, BFD_DOWN);
 	assert_int_equal(session.remote_discr, 0);
 	assert_int_equal(session.desired_tx_us, BFD_SLOW_US);
@@ -87,7 +85,6 @@ static void clause_6_8_1_initial_values(void **state)
 
 static void clause_6_2_three_way_handshake(void **state)
 {
-	(void)state;
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_INIT);
 	run();
@@ -121,7 +118,6 @@ static void clause_6_8_6_every_state_and_packet(void **state)
 
 static void clause_6_8_6_diagnostics(void **state)
 {
-	(void)state;
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_DOWN);
 	assert_int_equal(session.diag, BFD_DIAG_NEIGHBOR_DOWN);
@@ -133,7 +129,6 @@ static void clause_6_8_6_another_session(void **state)
 {
 	struct bfd_packet packet = from(BFD_DOWN);
 
-	(void)state;
 	packet.your_discr = HERE + 1;
 	assert_false(bfd_session_receive(&session, &packet, now_ns));
 	assert_int_equal(session.state, BFD_UP);
@@ -143,7 +138,6 @@ static void clause_6_8_4_detection_time(void **state)
 {
 	struct bfd_packet slow = from(BFD_UP);
 
-	(void)state;
 	assert_int_equal(bfd_session_detection_ns(&session), 30 * MS);
 	slow.min_tx_us = 40000; /* the longer one counts */
 	slow.multiplier = 5;	/* of the far end */
@@ -164,7 +158,6 @@ static void clause_6_8_4_detection_time(void **state)
 
 static void clause_6_8_4_also_before_it_is_up(void **state)
 {
-	(void)state;
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_INIT);
 	now_ns += 30 * MS;
@@ -176,7 +169,6 @@ static void clause_6_8_3_slow_until_up(void **state)
 {
 	uint64_t before_ns;
 
-	(void)state;
 	run();
 	for (int i = 0; i < 20; i++) {
 		before_ns = now_ns;
@@ -208,13 +200,11 @@ static void jitter_is_within(uint64_t least_ns, uint64_t most_ns)
 
 static void clause_6_8_7_jitter(void **state)
 {
-	(void)state;
 	jitter_is_within(7500 * MS / 1000, 10 * MS);
 }
 
 static void clause_6_8_7_less_jitter_if_none_may_be_lost(void **state)
 {
-	(void)state;
 	bfd_session_configure(&session, 10000, 1);
 	jitter_is_within(7500 * MS / 1000, 9 * MS);
 }
@@ -223,7 +213,6 @@ static void clause_6_8_7_the_slower_end_decides(void **state)
 {
 	struct bfd_packet slow = from(BFD_UP);
 
-	(void)state;
 	slow.min_rx_us = 70000;
 	hear(slow);
 	assert_int_equal(bfd_session_tx_ns(&session), 70 * MS);
@@ -233,7 +222,6 @@ static void clause_6_8_7_nothing_to_whom_asks_for_nothing(void **state)
 {
 	struct bfd_packet deaf = from(BFD_UP);
 
-	(void)state;
 	deaf.min_rx_us = 0;
 	deaf.min_tx_us = 1000000;
 	hear(deaf);
@@ -247,7 +235,6 @@ static void clause_6_8_7_nothing_to_whom_is_in_demand_mode(void **state)
 {
 	struct bfd_packet demand = from(BFD_UP);
 
-	(void)state;
 	demand.demand = true;
 	demand.min_tx_us = 1000000;
 	hear(demand);
@@ -258,7 +245,6 @@ static void clause_6_8_7_nothing_to_whom_is_in_demand_mode(void **state)
 
 static void clause_6_8_7_news_at_once(void **state)
 {
-	(void)state;
 	run();
 	hear(from(BFD_DOWN));
 	assert_int_equal(bfd_session_deadline(&session), 0);
@@ -270,7 +256,6 @@ static void clause_6_5_a_poll_is_answered_once(void **state)
 {
 	struct bfd_packet poll = from(BFD_UP);
 
-	(void)state;
 	run();
 	poll.poll = true;
 	hear(poll);
@@ -284,7 +269,6 @@ static void clause_6_8_3_up_begins_a_poll(void **state)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
-	(void)state;
 	run();
 	hear(from(BFD_INIT));
 	run();
@@ -306,7 +290,6 @@ static void clause_6_8_3_a_longer_interval_waits_for_the_answer(void **state)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
-	(void)state;
 	bfd_session_configure(&session, 100000, 3);
 	run();
 	assert_true(out.poll);
@@ -323,7 +306,6 @@ static void clause_6_8_3_a_shorter_one_detects_later(void **state)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
-	(void)state;
 	answer.min_tx_us = answer.min_rx_us = 5000;
 	hear(answer);
 	bfd_session_configure(&session, 5000, 3);
@@ -339,7 +321,6 @@ static void clause_6_5_a_poll_that_is_an_answer_too(void **state)
 {
 	struct bfd_packet both = from(BFD_UP);
 
-	(void)state;
 	bfd_session_configure(&session, 100000, 3);
 	run();
 	both.poll = both.final = true;
@@ -356,7 +337,6 @@ static void clause_6_5_an_answer_that_nobody_asked_for(void **state)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
-	(void)state;
 	run();
 	answer.final = true;
 	hear(answer);
@@ -371,7 +351,6 @@ static void clause_6_8_12_another_multiplier(void **state)
 {
 	struct bfd_packet packet = from(BFD_UP);
 
-	(void)state;
 	run();
 	packet.multiplier = 10;
 	hear(packet);
@@ -396,7 +375,6 @@ static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
 {
 	struct bfd_packet packet = from(BFD_DOWN);
 
-	(void)state;
 	run();
 	packet.my_discr = THERE + 1;
 	assert_false(bfd_session_receive(&session, &packet, now_ns));
@@ -430,7 +408,6 @@ static void clause_4_1_the_largest_values(void **state)
 {
 	struct bfd_packet packet = from(BFD_UP);
 
-	(void)state;
 	packet.multiplier = 255;
 	packet.min_tx_us = packet.min_rx_us = UINT32_MAX;
 	hear(packet);
@@ -449,7 +426,6 @@ static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
-	(void)state;
 	answer.final = true;
 	bfd_session_configure(&session, 100000, 3);
 	run();
@@ -464,7 +440,6 @@ static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
 
 static void no_change_is_no_poll(void **state)
 {
-	(void)state;
 	run();
 	bfd_session_configure(&session, 10000, 3);
 	assert_int_equal(run(), 0);
@@ -473,7 +448,6 @@ static void no_change_is_no_poll(void **state)
 
 static void clause_6_8_16_turned_off(void **state)
 {
-	(void)state;
 	bfd_session_admin_down(&session, now_ns);
 	assert_int_equal(run(), 1);
 	assert_int_equal(out.state, BFD_ADMIN_DOWN);
@@ -489,7 +463,6 @@ static void verdict_of_rfc_7130_is(enum bfd_verdict verdict, uint64_t known_ns)
 
 static void rfc_7130_no_verdict_before_the_first_up(void **state)
 {
-	(void)state;
 	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 0);
 	now_ns += 3600 * SECOND;
 	run();
@@ -501,7 +474,6 @@ static void but_when_another_link_has_shown_that_the_far_end_speaks(void **state
 {
 	uint64_t known_ns = now_ns;
 
-	(void)state;
 	verdict_of_rfc_7130_is(BFD_NO_VERDICT, known_ns);
 	assert_int_equal(bfd_session_verdict_due(&session, known_ns), known_ns + BFD_GRACE_NS);
 	now_ns += BFD_GRACE_NS;
@@ -510,7 +482,6 @@ static void but_when_another_link_has_shown_that_the_far_end_speaks(void **state
 
 static void once_up_a_session_that_is_not_up_fails(void **state)
 {
-	(void)state;
 	verdict_of_rfc_7130_is(BFD_WORKS, now_ns);
 	now_ns += 30 * MS;
 	run();
@@ -523,7 +494,6 @@ static void once_up_a_session_that_is_not_up_fails(void **state)
 
 static void rfc_7130_turned_off_there_is_no_failure(void **state)
 {
-	(void)state;
 	hear(from(BFD_ADMIN_DOWN));
 	assert_int_equal(session.state, BFD_DOWN);
 	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
@@ -538,7 +508,6 @@ static void rfc_7130_turned_off_there_is_no_failure(void **state)
 
 static void after_an_absence_the_detection_time_begins_anew(void **state)
 {
-	(void)state;
 	now_ns += 10 * SECOND;
 	bfd_session_resume(&session, 0, now_ns);
 	run();
@@ -553,7 +522,6 @@ static void after_an_absence_the_far_end_may_be_slower(void **state)
 {
 	uint64_t detection_ns = bfd_session_detection_ns(&session);
 
-	(void)state;
 	now_ns += 10 * SECOND;
 	bfd_session_resume(&session, 3000000, now_ns);
 	assert_in_range(bfd_session_detection_ns(&session), 3 * SECOND - MS, 3 * SECOND);
@@ -568,7 +536,6 @@ static void after_an_absence_the_far_end_may_be_slower(void **state)
 
 static void what_the_programs_found_ends_it(void **state)
 {
-	(void)state;
 	bfd_session_lose(&session, BFD_DIAG_TIME_EXPIRED, now_ns);
 	assert_int_equal(session.state, BFD_DOWN);
 	bfd_session_lose(&session, BFD_DIAG_NEIGHBOR_DOWN, now_ns);

@@ -20,7 +20,6 @@ static uint64_t now_ns;
 
 int __wrap_ring_buffer__consume(struct ring_buffer *ring)
 {
-	(void)ring;
 	return 0;
 }
 
@@ -35,7 +34,6 @@ static void bondd_begins(void)
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&map, 0, sizeof(map));
 	bondd_begins();
 	now_ns = clock_now_ns();
@@ -108,7 +106,6 @@ static void both_are_up(void)
 
 static void a_slave_that_is_added_late_has_three_seconds(void **state)
 {
-	(void)state;
 	add(0);
 	come_up(0);
 	map.known_ns = 1; /* long ago */
@@ -125,7 +122,6 @@ static void a_slave_that_is_added_late_has_three_seconds(void **state)
 
 static void after_bfd_was_turned_off_there_slaves_can_be_added_again(void **state)
 {
-	(void)state;
 	both_are_up();
 	hear(0, BFD_ADMIN_DOWN);
 	assert_int_not_equal(map.known_ns, 0);
@@ -145,7 +141,6 @@ static void after_bfd_was_turned_off_there_slaves_can_be_added_again(void **stat
 /* One far end of two. A slave that is added again may lead to either. */
 static void a_session_that_is_up_shows_that_bfd_is_spoken(void **state)
 {
-	(void)state;
 	both_are_up();
 	hear(0, BFD_ADMIN_DOWN);
 	verdicts_are(BFD_NO_VERDICT, BFD_WORKS);
@@ -157,7 +152,6 @@ static void a_session_that_is_up_shows_that_bfd_is_spoken(void **state)
 
 static void silence_is_not_turned_off(void **state)
 {
-	(void)state;
 	both_are_up();
 	wait_a_minute();
 	verdicts_are(BFD_FAILS, BFD_FAILS);
@@ -171,7 +165,6 @@ static void silence_is_not_turned_off(void **state)
 /* Neither one that was up nor one that never was. */
 static void what_fails_does_not_work_because_bfd_was_turned_off_elsewhere(void **state)
 {
-	(void)state;
 	both_are_up();
 	add(2);
 	now_ns += BFD_GRACE_NS + 1000 * NS_PER_MS;
@@ -191,7 +184,6 @@ static void what_fails_does_not_work_because_bfd_was_turned_off_elsewhere(void *
 
 static void without_slaves_nothing_is_known(void **state)
 {
-	(void)state;
 	both_are_up();
 	remove_slave(0);
 	remove_slave(1);
@@ -204,7 +196,6 @@ static void the_next_bondd_knows_the_same(void **state)
 {
 	uint64_t known_ns;
 
-	(void)state;
 	both_are_up();
 	add(2);
 	hear(0, BFD_ADMIN_DOWN);
@@ -232,7 +223,6 @@ static void another_interval_changes_nothing_of_it(void **state)
 {
 	struct bfd_thread_config config = { .interval_us = 100000, .multiplier = 3 };
 
-	(void)state;
 	both_are_up();
 	hear(0, BFD_ADMIN_DOWN);
 	hear(1, BFD_ADMIN_DOWN);

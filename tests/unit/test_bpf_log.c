@@ -19,7 +19,6 @@ static void say(enum libbpf_print_level level, const char *format, ...)
 
 static int begin(void **state)
 {
-	(void)state;
 	bpf_log_init();
 	keep = libbpf_set_print(NULL);
 	bpf_log_start();
@@ -28,7 +27,6 @@ static int begin(void **state)
 
 static void the_verifiers_last_lines(void **state)
 {
-	(void)state;
 	say(LIBBPF_WARN, "libbpf: prog 'p': BPF program load failed: Permission denied\n");
 	say(LIBBPF_WARN,
 	    "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s-- END PROG LOAD LOG --\n", "p",
@@ -46,7 +44,6 @@ static void the_end_of_a_long_log(void **state)
 	static char log[1 << 20];
 	size_t end = 0;
 
-	(void)state;
 	while (end < sizeof(log) - 200)
 		end += (size_t)sprintf(log + end, "22: (0f) r3 += r2\n");
 	sprintf(log + end, "24: (15) if r3 == 0x4d goto pc-13\n"
@@ -60,7 +57,6 @@ static void the_end_of_a_long_log(void **state)
 
 static void what_libbpf_refuses_itself(void **state)
 {
-	(void)state;
 	say(LIBBPF_WARN, "libbpf: extern (func ksym) '%s': not found in kernel or module BTFs\n",
 	    "nosuch");
 	say(LIBBPF_WARN, "libbpf: extern '%s' (strong): not resolved\n", "CONFIG_\x1b[2J");
@@ -76,7 +72,6 @@ static void what_libbpf_refuses_itself(void **state)
 /* The log of BTF that the kernel does not take, and that no program needs. */
 static void optional_btf_is_no_reason(void **state)
 {
-	(void)state;
 	say(LIBBPF_WARN, "libbpf: BTF loading error: -22\n");
 	say(LIBBPF_WARN,
 	    "libbpf: -- BEGIN BTF LOAD LOG ---\n[6] ARRAY type_id=2\n-- END BTF LOAD LOG --\n");

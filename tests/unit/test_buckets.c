@@ -21,7 +21,6 @@ static unsigned int next_random(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(table, XBOND_NO_SLOT, sizeof(table));
 	return 0;
 }
@@ -53,7 +52,6 @@ static int strangers_moved(unsigned int slot)
 
 static void equal_weights_share_equally(void **state)
 {
-	(void)state;
 	for (unsigned int slots = 1; slots <= XBOND_MAX_SLAVES; slots++) {
 		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
 
@@ -70,7 +68,6 @@ static void shares_follow_weights(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 100, 250, 1000 };
 
-	(void)state;
 	rebalance(weight);
 	assert_in_range(share_of(0), 303, 304);
 	assert_in_range(share_of(1), 758, 759);
@@ -81,7 +78,6 @@ static void a_tiny_weight_gets_a_bucket(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 65535, 65535, 65535 };
 
-	(void)state;
 	rebalance(weight);
 	assert_in_range(share_of(0), 1, 1);
 }
@@ -90,7 +86,6 @@ static void who_leaves_takes_nobody_along(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 
-	(void)state;
 	rebalance(weight);
 	weight[2] = 0;
 	rebalance(weight);
@@ -103,7 +98,6 @@ static void who_returns_takes_only_its_share(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 
-	(void)state;
 	rebalance(weight);
 	weight[2] = 0;
 	rebalance(weight);
@@ -119,7 +113,6 @@ static void resilience_holds_over_histories(void **state)
 	uint32_t weight[XBOND_MAX_SLAVES] = { 5, 5, 5, 5, 5, 5, 5, 5 };
 	unsigned int steps = sample_size(400, 2000);
 
-	(void)state;
 	random_state = sample_seed();
 	rebalance(weight);
 	for (unsigned int step = 0; step < steps; step++) {
@@ -141,7 +134,6 @@ static void no_change_moves_nothing(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 3, 7, 11 };
 
-	(void)state;
 	rebalance(weight);
 	rebalance(weight);
 	assert_memory_equal(table, before, sizeof(table));
@@ -156,7 +148,6 @@ static void who_returns_gets_back_what_it_had(void **state)
 	uint32_t member[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 	uint8_t home[XBOND_BUCKETS], first[XBOND_BUCKETS];
 
-	(void)state;
 	memset(home, XBOND_NO_SLOT, sizeof(home));
 	buckets_assign(table, home, member, member);
 	memcpy(first, table, sizeof(first));
@@ -260,7 +251,6 @@ static void who_is_down_moves_nothing(void **state)
 	static const uint32_t first[XBOND_MAX_SLAVES] = { 100, 10, 1, 5 };
 	static const uint32_t weights[] = { 1, 40, 0, 100, 3 };
 
-	(void)state;
 	start_with(first);
 	usable_weight[0] = 0;
 	assign();
@@ -293,7 +283,6 @@ static void only_what_must_moves(void **state)
 	static const uint32_t first[XBOND_MAX_SLAVES] = { 1, 2, 3, 4, 5, 6 };
 	unsigned int steps = sample_size(800, 4000);
 
-	(void)state;
 	random_state = sample_seed();
 	start_with(first);
 	for (unsigned int step = 0; step < steps; step++) {
@@ -318,7 +307,6 @@ static void nobody_leaves_the_table_alone(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1 }, none[XBOND_MAX_SLAVES] = { 0 };
 
-	(void)state;
 	rebalance(weight);
 	rebalance(none);
 	assert_memory_equal(table, before, sizeof(table));
@@ -329,7 +317,6 @@ static void round_robin_takes_turns(void **state)
 	uint32_t weight[XBOND_MAX_SLAVES] = { 7, 0, 7, 7 };
 	static const uint8_t turns[] = { 0, 2, 3 };
 
-	(void)state;
 	assert_int_equal(buckets_round_robin(table, weight), XBOND_BUCKETS / 3 * 3);
 	for (int i = 0; i < XBOND_BUCKETS; i++)
 		assert_int_equal(table[i], turns[i % 3]);
@@ -341,7 +328,6 @@ static void round_robin_is_smooth_by_weight(void **state)
 	uint32_t used = buckets_round_robin(table, weight);
 	int last_small = -1;
 
-	(void)state;
 	assert_int_equal(used % 27, 0);
 	for (uint32_t i = 0; i < used; i++) {
 		if (table[i] != 0)
@@ -358,7 +344,6 @@ static void round_robin_scales_odd_weights(void **state)
 	uint32_t weight[XBOND_MAX_SLAVES] = { 65535, 65521, 1 };
 	uint32_t used = buckets_round_robin(table, weight);
 
-	(void)state;
 	assert_in_range(used, XBOND_BUCKETS / 2, XBOND_BUCKETS);
 	assert_in_range(share_of(2), 1, 4);
 	assert_in_range(share_of(0), share_of(1) - 8, share_of(1) + 8);

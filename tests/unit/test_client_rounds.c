@@ -49,7 +49,6 @@ static int make_bond(void **state)
 	static struct part *const table[] = { &learning_part, &clients_part };
 	struct pins *pins;
 
-	(void)state;
 	parts_init(table, 2);
 	now_s = 100;
 	reads = 0;
@@ -79,7 +78,6 @@ static int free_bond(void **state)
 {
 	struct pins *pins = &bond->dataplane.pins;
 
-	(void)state;
 	parts_stop(bond, true);
 	parts_free(bond);
 	free(pins->slaves);
@@ -95,7 +93,6 @@ static void a_map_that_cannot_be_read_is_read_again(void **state)
 {
 	const struct xbond_receivers *receivers = bond->dataplane.pins.receivers;
 
-	(void)state;
 	error = -ENOMEM;
 	client_rounds_settle(bond);
 	assert_int_equal(receivers->levelled, 0);
@@ -117,7 +114,6 @@ static const void *rounds(void)
 /* After a change of mode they are told bond0's address, and then forgotten. */
 static void clients_of_another_mode_are_not_given_up(void **state)
 {
-	(void)state;
 	error = 0;
 	client_rounds_settle(bond);
 	bond->dataplane.pins.bond->mode = XBOND_MODE_BALANCE_RR;

@@ -17,13 +17,11 @@ static int make_file(void **state)
 {
 	int fd = mkstemp(path);
 
-	(void)state;
 	return fd < 0 ? -1 : close(fd);
 }
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -53,7 +51,6 @@ static void a_whole_file(void **state)
 {
 	struct config_file file;
 
-	(void)state;
 	assert_int_equal(read_text("# a bond\n[bond]\nmode = active-backup\nprimary = eth1\n\n"
 				   "[slave eth0]\n[slave eth1]\nweight = 7 ; odd\ndrain = on\n",
 				   &file, NULL),
@@ -75,7 +72,6 @@ static void long_lines(void **state)
 	struct config_file file;
 	char text[1024];
 
-	(void)state;
 	snprintf(text, sizeof(text), "# %0300d\n   # %0300d\n[bond]\nmode = broadcast\n", 1, 2);
 	assert_int_equal(read_text(text, &file, NULL), 0);
 	assert_int_equal(file.bond.value[OPT_MODE].number, XBOND_MODE_BROADCAST);
@@ -95,7 +91,6 @@ static void lists_over_several_lines(void **state)
 	const struct option_value *value;
 	struct config_file file;
 
-	(void)state;
 	assert_int_equal(read_text("[bond]\narp_ip_target = 192.0.2.1,192.0.2.2\n"
 				   "arp_ip_target = 192.0.2.3\n",
 				   &file, NULL),
@@ -127,7 +122,6 @@ static void lines_with_nul(void **state)
 	static const char first[] = "[bond]\n\0\nmode = broadcast\n";
 	static const char middle[] = "# note\n[bond]\nmode = \0broadcast\n[slave eth0]\n";
 
-	(void)state;
 	read_bytes(first, sizeof(first) - 1, 2);
 	read_bytes(middle, sizeof(middle) - 1, 3);
 }
@@ -136,7 +130,6 @@ static void indented_lines(void **state)
 {
 	struct config_file file;
 
-	(void)state;
 	assert_int_equal(read_text("  [bond]\n\tmode = active-backup\n\tmiimon = 50\n [slave "
 				   "eth0]\n  weight = 2\n",
 				   &file, NULL),
@@ -151,7 +144,6 @@ static void a_file_without_a_bond(void **state)
 	struct config_file file;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(read_text("[bond]\n", &file, NULL), 0);
 	assert_int_equal(file.slave_count, 0);
 	config_file_free(&file);
@@ -162,7 +154,6 @@ static void a_file_without_a_bond(void **state)
 
 static void mistakes_are_named_by_line(void **state)
 {
-	(void)state;
 	expect_error("[bond]\nmode = balance-rr\ncolour = red\n", 3, "colour");
 	expect_error("[bond]\nmiimon = 0\n", 2, "miimon");
 	expect_error("\n[bonds]\nmode = 1\n", 2, "[bonds]");
@@ -183,7 +174,6 @@ static void a_missing_file(void **state)
 	struct config_file file;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(config_file_read_or_err(&file, "/nonexistent/bond0.conf", &err), -ENOENT);
 }
 
@@ -208,7 +198,6 @@ static void slaves_by_mac(void **state)
 	struct config_file file;
 	char text[MAC_FORMAT_SIZE];
 
-	(void)state;
 	assert_int_equal(read_text("[bond]\n[slave 02:00:5E:10:00:0a]\nweight = 3\n[slave eth0]\n"
 				   "[slave 02:00:5e:10:00:0a]\ndrain = on\n",
 				   &file, NULL),
@@ -236,7 +225,6 @@ static void drop_ins(void **state)
 	struct config_mistakes mistakes;
 	struct config_file file;
 
-	(void)state;
 	assert_int_equal(read_layers(texts, &file, &mistakes), 0);
 	assert_int_equal(file.bond.value[OPT_MIIMON].number, 60);
 	assert_string_equal(file.at[OPT_MIIMON].path, "a");
@@ -267,7 +255,6 @@ static void a_drop_in_with_too_long_a_path(void **state)
 	struct config_file file;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(read_text("[bond]\nmode = 802.3ad\n", &file, NULL), 0);
 	config_file_free(&file);
 	snprintf(dir, sizeof(dir), "%s" CONFIG_DROP_INS_SUFFIX, path);
@@ -289,7 +276,6 @@ static void a_mistake_behind_all_warnings(void **state)
 	struct config_mistakes mistakes = { 0 };
 	struct err err;
 
-	(void)state;
 	for (int i = 0; i < CONFIG_MISTAKES_MAX; i++)
 		config_mistakes_warn(&mistakes, place, "warning %d", i);
 	config_mistakes_add(&mistakes, place, "mistake");
@@ -308,7 +294,6 @@ static void all_mistakes_are_named(void **state)
 	struct config_mistakes mistakes;
 	struct config_file file;
 
-	(void)state;
 	assert_int_equal(read_layers(texts, &file, &mistakes), -EINVAL);
 	expect_mistake(&mistakes, 0, "main:3: ", "primary: refused in mode 802.3ad");
 	expect_mistake(&mistakes, 1, "main:4: ", "did you mean miimon?");
@@ -331,7 +316,6 @@ static void a_file_full_of_mistakes(void **state)
 	char text[8000] = "";
 	const char *const texts[] = { text, NULL };
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		strcat(text + 7 * i, "[x] = \n");
 	assert_int_equal(read_layers(texts, &file, &mistakes), -EINVAL);
@@ -346,7 +330,6 @@ static void too_many_slaves(void **state)
 	struct err err = { "" };
 	char text[8000] = "[bond]\n";
 
-	(void)state;
 	for (int i = 0; i <= XBOND_MAX_SLAVES; i++)
 		snprintf(text + strlen(text), 32, "[slave eth%d]\n", i);
 	assert_int_equal(read_text(text, &file, &err), -EINVAL);
@@ -358,7 +341,6 @@ static void files_that_are_none(void **state)
 	struct config_file file;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(config_file_read_or_err(&file, "/dev/zero", &err), -EINVAL);
 	assert_non_null(strstr(err.text, "regular"));
 }

@@ -48,7 +48,6 @@ static void test_what_it_may_not_do(void **state)
 	struct confined confined = { .lost = open("/", O_RDONLY | O_CLOEXEC) };
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pipe(confined.kept), 0);
 	assert_int_equal(pthread_create(&thread, NULL, confined_run, &confined), 0);
 	pthread_join(thread, NULL);

@@ -55,7 +55,6 @@ static void make_slave(unsigned int slot)
 /* A balance-xor bond of two slaves, in which nothing is wrong. */
 static int reset(void **state)
 {
-	(void)state;
 	settings = (struct xbond_settings){ 0 };
 	table = (struct xbond_table){ .selection = XBOND_SELECT_HASH };
 	bond_pin = (struct xbond_bond){ .mode = XBOND_MODE_BALANCE_XOR,
@@ -91,7 +90,6 @@ static int reset(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	doctor_report_done(&report);
 	return 0;
 }
@@ -127,7 +125,6 @@ static void test_nothing_is_wrong(void **state)
 {
 	json_t *found;
 
-	(void)state;
 	settings.path = XBOND_PATH_COUNTED;
 	bond.config_is = DOCTOR_CONFIG_NONE;
 	for (const struct doctor_check *check = doctor_checks; check->name; check++) {
@@ -148,7 +145,6 @@ static void test_the_worst_comes_first(void **state)
 	static const enum doctor_severity order[] = { DOCTOR_NOTE, DOCTOR_BAD, DOCTOR_WARNING };
 	json_t *found;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		doctor_found(&report, order[i], NULL, "%d", order[i]);
 		doctor_advise(&report, "none");
@@ -163,7 +159,6 @@ static void test_the_worst_comes_first(void **state)
 
 static void test_kernels(void **state)
 {
-	(void)state;
 	facts.host.has_jit = DOCTOR_NO;
 	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_bpf), 1);
 	facts.host.kernel = DOCTOR_KERNEL(6, 1);
@@ -185,7 +180,6 @@ static int count_slow_turns(unsigned int turns, unsigned int ago_s)
 
 static void test_main_loop(void **state)
 {
-	(void)state;
 	facts.host.loop_is_known = true;
 	facts.host.loop.worst_ns = NS_PER_S / 4;
 	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_loop), 0);
@@ -205,7 +199,6 @@ static void test_main_loop(void **state)
 
 static void test_policy_that_nothing_asks(void **state)
 {
-	(void)state;
 	strcpy(bond.policy, "by_vlan");
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_policy), 0);
 	strcpy(bond.policy_problem, "it has no effect in this mode");
@@ -216,7 +209,6 @@ static void test_carrier_source_of_old_kernels(void **state)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_POLL };
 
-	(void)state;
 	bond.pins.failover = &failover;
 	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_carrier_source), 1);
 	facts.host.kernel = DOCTOR_KERNEL(6, 1);
@@ -229,7 +221,6 @@ static void test_carrier_source_says_what_it_lacks(void **state)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_TRACEPOINT };
 
-	(void)state;
 	bond.pins.failover = &failover;
 	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_carrier_source), 1);
 	assert_true(last_has("advice", "trampolines"));
@@ -243,7 +234,6 @@ static void test_carrier_source_says_what_it_lacks(void **state)
 
 static void test_drivers_without_xdp(void **state)
 {
-	(void)state;
 	bond_pin.rx_hook = XBOND_RX_AUTO;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 0);
 	bond_pin.rx_hook = XBOND_RX_XDP;
@@ -258,7 +248,6 @@ static void test_drivers_without_xdp(void **state)
 
 static void test_path_says_what_is_in_the_way(void **state)
 {
-	(void)state;
 	settings.path = XBOND_PATH_DIRECT;
 	table.flags = XBOND_F_FORCE_COUNTED;
 	bond.device.is_captured = true;
@@ -293,7 +282,6 @@ static void test_each_offload(void **state)
 			 { DOCTOR_SCATTER, "scatter-gather" },
 			 { DOCTOR_GRO, "generic receive" } };
 
-	(void)state;
 	bond.slave[0].device.offloads_are_known = bond.slave[1].device.offloads_are_known = true;
 	for (size_t i = 0; i < sizeof(offloads) / sizeof(offloads[0]); i++) {
 		bond.slave[0].device.offloads = bond.slave[1].device.offloads = 0;
@@ -307,7 +295,6 @@ static void test_each_offload(void **state)
 
 static void test_half_duplex_with_lacp(void **state)
 {
-	(void)state;
 	slaves[1].duplex = 0;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_speed), 1);
 	assert_false(last_has("finding", "LACP"));
@@ -340,7 +327,6 @@ static void test_slaves_that_are_used_though_held(void **state)
 		  "it is used although it receives too many broken frames: ", "error_limit is" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		hold_slave(cases[i].monitor);
 		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
@@ -356,7 +342,6 @@ static void test_slaves_that_are_used_though_held(void **state)
 
 static void test_slaves_that_are_held(void **state)
 {
-	(void)state;
 	hold_slave(XBOND_MONITOR_ERRORS);
 	slaves[1].link = XBOND_LINK_DOWN;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
@@ -370,7 +355,6 @@ static void test_slaves_that_are_held(void **state)
 /* Whatever the pins say of it: bondd may be away. */
 static void test_a_slave_that_was_set_down(void **state)
 {
-	(void)state;
 	links[1].flags = 0;
 	for (int link = XBOND_LINK_DOWN; link <= XBOND_LINK_UP; link++) {
 		slaves[1].link = link;
@@ -393,7 +377,6 @@ static void test_what_is_bad_for_a_moment_only(void **state)
 {
 	struct doctor_report before;
 
-	(void)state;
 	doctor_report_init(&before);
 	find(&before, DOCTOR_BAD, "eth0", "device");
 	find(&before, DOCTOR_BAD, NULL, "attached");
@@ -414,7 +397,6 @@ static void test_broken_frames(void **state)
 {
 	struct doctor_device *device = &bond.slave[1].device;
 
-	(void)state;
 	device->stats_are_known = true;
 	device->stats.rx.packets = 100000000;
 	device->stats.rx.crc = 9;
@@ -432,7 +414,6 @@ static void test_broken_frames(void **state)
 
 static void test_shares(void **state)
 {
-	(void)state;
 	bond.slave[0].counters = (struct xbond_counters){ .tx_packets = 99000, .rx_packets = 500 };
 	bond.slave[1].counters = (struct xbond_counters){ .tx_packets = 500, .rx_packets = 9000 };
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0); /* too few */
@@ -456,7 +437,6 @@ static void test_shares(void **state)
 
 static void test_mtu_of_a_device_on_the_bond(void **state)
 {
-	(void)state;
 	other->lower = own->ifindex;
 	strcpy(other->kind, "vlan");
 	other->mtu = 9000;
@@ -467,7 +447,6 @@ static void test_mtu_of_a_device_on_the_bond(void **state)
 
 static void test_lro(void **state)
 {
-	(void)state;
 	bond.slave[1].device.offloads = 1u << DOCTOR_LRO;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 0);
 	bond.forwarding = 1;
@@ -480,7 +459,6 @@ static void test_lro(void **state)
 
 static void test_drivers_without_vlans(void **state)
 {
-	(void)state;
 	bond.slave[0].device.offloads = 1u << DOCTOR_NO_VLANS;
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_vlan), 0);
 	other->lower = own->ifindex;
@@ -490,7 +468,6 @@ static void test_drivers_without_vlans(void **state)
 
 static void test_full_receive_filters(void **state)
 {
-	(void)state;
 	links[0].promiscuity = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 0);
 	bond_pin.mac_policy = XBOND_MAC_FILTER;
@@ -514,7 +491,6 @@ static void set_mac(struct link_info *link)
 /* VLANs have the address of the device that they are on; slaves may be VLANs. */
 static void test_mac_addresses_of_the_family(void **state)
 {
-	(void)state;
 	set_mac(own);
 	set_mac(other);
 	set_mac(&links[0]);
@@ -540,7 +516,6 @@ static void test_uses_of_the_port_side(void **state)
 {
 	struct address address = { .ifindex = 11 };
 
-	(void)state;
 	bond_pin.ifindex = 10;
 	bond_pin.port_ifindex = 11;
 	strcpy(other->qdisc, "noqueue");
@@ -563,7 +538,6 @@ static void test_uses_of_the_port_side(void **state)
 
 static void test_two_timestamps(void **state)
 {
-	(void)state;
 	facts.host.has_ptp4l = true;
 	strcpy(own->kind, "netkit");
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
@@ -579,7 +553,6 @@ static void test_two_timestamps(void **state)
 
 static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
 {
-	(void)state;
 	bond.config_is = DOCTOR_CONFIG_NONE;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
 	assert_true(last_has("advice", "bondctl save"));
@@ -601,7 +574,6 @@ static void test_arp_probes_where_replies_come_by_one_link(void **state)
 		      { XBOND_MODE_BROADCAST, 0 } };
 	struct xbond_verdict monitors[XBOND_MAX_SLAVES] = { 0 };
 
-	(void)state;
 	bond_pin.arp_ip_target[0] = 1;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bond_pin.mode = cases[i].mode;
@@ -645,7 +617,6 @@ static void test_unanswered_over_one_slave(void **state)
 {
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
 
-	(void)state;
 	see(0, 8, 8);
 	see(1, 8, 0); /* one-way senders, for all that is known */
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_unanswered), 0);
@@ -667,7 +638,6 @@ static void test_unanswered_over_one_slave(void **state)
 
 static void test_unanswered_because_one_slave_hears_nothing(void **state)
 {
-	(void)state;
 	see_both(8, 6);
 	bond.slave[1].seen.received = 0; /* as with a far end that hashes otherwise */
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
@@ -682,7 +652,6 @@ static void test_unanswered_because_one_slave_hears_next_to_nothing(void **state
 {
 	struct doctor_seen *right = &bond.slave[1].seen;
 
-	(void)state;
 	see_both(8, 6);
 	bond.slave[0].seen.talk.expected = 3;
 	bond.slave[0].seen.received = 900;
@@ -705,7 +674,6 @@ static void test_unanswered_because_one_slave_hears_next_to_nothing(void **state
 
 static void test_unanswered_at_all(void **state)
 {
-	(void)state;
 	see(0, 0, 0);
 	see(1, 8, 0);
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
@@ -722,7 +690,6 @@ static void test_unanswered_at_all(void **state)
 
 static void test_refused_frames(void **state)
 {
-	(void)state;
 	see(0, 8, 8);
 	see(1, 0, 0);
 	bond.slave[1].seen.talk.alone = 5;
@@ -737,7 +704,6 @@ static void test_a_slave_that_loses_a_part(void **state)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
-	(void)state;
 	facts.watched_s = 5;
 	see_both(100, 100);
 	left->sent = (struct talk_segments){ 1000, 4 };
@@ -775,7 +741,6 @@ static void test_a_slow_slave(void **state)
 			  *right = bond.slave[1].seen.talk.times;
 	const struct talk_times late = { 6, 5, 5 * 90000000, 5 * 400000 };
 
-	(void)state;
 	facts.watched_s = 5;
 	see_both(100, 100);
 	left[TALK_SENT].all = 20;
@@ -799,7 +764,6 @@ static void test_a_dead_slave_is_told_once(void **state)
 {
 	struct talk_sums *right = &bond.slave[1].seen.talk;
 
-	(void)state;
 	facts.watched_s = 5;
 	see(0, 100, 100);
 	see(1, 100, 0);
@@ -816,7 +780,6 @@ static void test_a_smaller_mtu_at_the_far_end(void **state)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
-	(void)state;
 	see_both(8, 8);
 	right->long_lost = 3;
 	right->shortest_lost = 1400;
@@ -842,7 +805,6 @@ static void test_what_is_too_long_is_not_lost_by_a_link(void **state)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
-	(void)state;
 	facts.watched_s = 5;
 	see(0, 100, 99);
 	see(1, 100, 50);
@@ -863,7 +825,6 @@ static void test_the_address_of_the_bond_at_the_far_end(void **state)
 	struct address own_address = { .family = AF_INET, .bytes = { 10, 0, 0, 7 } };
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
 
-	(void)state;
 	see_both(8, 8);
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
 	memcpy(talk->twin_ip, own_address.bytes, sizeof(talk->twin_ip));
@@ -880,7 +841,6 @@ static void test_the_address_of_the_bond_at_the_far_end(void **state)
 
 static void test_lacp_that_nobody_answers(void **state)
 {
-	(void)state;
 	see_both(8, 8);
 	bond.slave[1].seen.talk.lacpdus = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lacp_unused), 1);
@@ -893,7 +853,6 @@ static void test_lacp_that_nobody_answers(void **state)
 
 static void test_xdp_programs_of_others(void **state)
 {
-	(void)state;
 	links[1].xdp_id = 7;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_other_xdp), 1);
 	assert_true(last_has("finding", "id 7"));
@@ -913,7 +872,6 @@ static void test_afxdp(void **state)
 	struct xdp_socket sockets[] = { { .ifindex = 2, .queue = 0 },
 					{ .ifindex = 2, .queue = 0 } };
 
-	(void)state;
 	slaves[1].ifindex = 2;
 	bond.slave[1].queues = 4;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_afxdp), 0);

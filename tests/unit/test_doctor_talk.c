@@ -28,7 +28,6 @@ static uint8_t bytes[SIZE];
 
 static int begin(void **state)
 {
-	(void)state;
 	now_ns = SECOND;
 	talk_init(&talk, (const uint8_t *)TO_BOND, 1500);
 	return 0;
@@ -36,7 +35,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	talk_done(&talk);
 	return 0;
 }
@@ -129,7 +127,6 @@ static void sum(void)
 
 static void test_tcp_is_unanswered_only_if_sent_again(void **state)
 {
-	(void)state;
 	tcp(SENT, 1, 1000, 10, 0, 5); /* its answer takes another way */
 	tcp(SENT, 1, 1001, 10, 0, 5);
 	tcp(SENT, 1, 1001, 10, 0, 5);
@@ -143,7 +140,6 @@ static void test_tcp_is_unanswered_only_if_sent_again(void **state)
 
 static void test_tcp_is_answered_by_a_later_acknowledgement(void **state)
 {
-	(void)state;
 	tcp(RECEIVED, 0, 1000, 0, 10, 5); /* of what was sent before */
 	tcp(SENT, 1, 1000, 10, 0, 5);
 	tcp(SENT, 1, 1000, 10, 0, 5);
@@ -157,7 +153,6 @@ static void test_tcp_is_answered_by_a_later_acknowledgement(void **state)
 
 static void test_what_was_lost_before_is_sent_again(void **state)
 {
-	(void)state;
 	tcp(SENT, 1, 1000, 30, 0, 5);
 	tcp(SENT, 1, 1000, 10, 0, 5);
 	tcp(SENT, 1, 1000, 10, 0, 5);
@@ -167,7 +162,6 @@ static void test_what_was_lost_before_is_sent_again(void **state)
 
 static void test_one_way_udp_is_owed_nothing(void **state)
 {
-	(void)state;
 	for (uint16_t port = 1000; port < 1008; port++)
 		udp(SENT, port & 1, 2, port);
 	now_ns += 2 * SECOND;
@@ -178,7 +172,6 @@ static void test_one_way_udp_is_owed_nothing(void **state)
 
 static void test_a_service_that_answers_over_another_slave(void **state)
 {
-	(void)state;
 	udp(SENT, 0, 2, 1000);
 	udp(RECEIVED, 1, 2, 1000);
 	udp(SENT, 1, 2, 1001);
@@ -196,7 +189,6 @@ static void test_a_service_that_answers_over_another_slave(void **state)
 
 static void test_echoes_have_a_while(void **state)
 {
-	(void)state;
 	for (uint8_t number = 0; number < 4; number++)
 		echo(SENT, 0, 2 + number, number);
 	echo(RECEIVED, 1, 2, 0);
@@ -220,7 +212,6 @@ static void take_times(uint8_t number, unsigned int slot, unsigned int back, uin
 
 static void test_a_slave_whose_answers_are_late(void **state)
 {
-	(void)state;
 	for (uint8_t number = 0; number < 6; number++)
 		take_times(number, 0, 2, number < 4 ? 1 : 100);
 	sum();
@@ -249,7 +240,6 @@ static void test_a_slave_whose_answers_are_late(void **state)
 /* The questions go by both slaves, and the answers to half of each come by a slow one. */
 static void test_a_slave_that_brings_answers_late(void **state)
 {
-	(void)state;
 	for (uint8_t number = 0; number < 16; number++)
 		take_times(number, number & 1, number & 2 ? 2 : 3, number & 2 ? 100 : 1);
 	sum();
@@ -262,7 +252,6 @@ static void test_a_slave_that_brings_answers_late(void **state)
 
 static void test_tcp_is_timed_by_its_acknowledgement(void **state)
 {
-	(void)state;
 	for (uint16_t port = 1000; port < 1004; port++) {
 		tcp(SENT, port == 1003, port, 10, 0, 5);
 		now_ns += SECOND / 1000;
@@ -285,7 +274,6 @@ static void test_tcp_is_timed_by_its_acknowledgement(void **state)
 
 static void test_what_is_sent_again_is_not_timed(void **state)
 {
-	(void)state;
 	tcp(SENT, 1, 1003, 10, 0, 5);
 	now_ns += SECOND;
 	tcp(SENT, 1, 1003, 10, 0, 5);
@@ -301,7 +289,6 @@ static void test_what_is_sent_again_is_not_timed(void **state)
 
 static void test_what_several_slaves_carry_is_nobodys(void **state)
 {
-	(void)state;
 	udp(SENT, 0, 2, 1000);
 	udp(SENT, 1, 2, 1000);
 	now_ns += 2 * SECOND;
@@ -311,7 +298,6 @@ static void test_what_several_slaves_carry_is_nobodys(void **state)
 
 static void test_frames_that_come_by_a_backup_alone(void **state)
 {
-	(void)state;
 	make_ip(RECEIVED, 2, IPPROTO_UDP, 1000, 53, 60);
 	take_cut(RECEIVED, 1, false, SIZE);
 	take_cut(RECEIVED, 1, false, SIZE);
@@ -330,7 +316,6 @@ static void test_frames_that_come_by_a_backup_alone(void **state)
 /* Each link's receive offload has merged other segments. */
 static void test_flooded_tcp_is_known_by_its_flow(void **state)
 {
-	(void)state;
 	tcp(RECEIVED, 0, 1000, 10, 0, 20);
 	make_ip(RECEIVED, 2, IPPROTO_TCP, 1000, 443, 45);
 	bytes[41] = 15;
@@ -342,7 +327,6 @@ static void test_flooded_tcp_is_known_by_its_flow(void **state)
 
 static void test_segments_that_come_again(void **state)
 {
-	(void)state;
 	for (uint8_t seq = 10; seq < 100; seq += 10)
 		tcp(SENT, 0, 1000, seq, 0, 10);
 	tcp(SENT, 0, 1000, 50, 0, 10);
@@ -363,7 +347,6 @@ static void test_segments_that_come_again(void **state)
 
 static void test_long_segments_that_are_lost(void **state)
 {
-	(void)state;
 	tcp(SENT, 0, 1000, 10, 0, 10);
 	data(SENT, 0, 1000, 20, 0, 1400);
 	tcp(RECEIVED, 0, 1000, 1, 20, 10);
@@ -382,7 +365,6 @@ static void test_long_segments_that_are_lost(void **state)
 
 static void test_questions_that_are_too_long(void **state)
 {
-	(void)state;
 	echo(SENT, 0, 2, 1);
 	echo(RECEIVED, 0, 2, 1);
 	frame_length = 1400;
@@ -421,7 +403,6 @@ static void test_another_host_with_the_address_of_the_bond(void **state)
 {
 	const uint8_t twin[4] = { 10, 0, 0, 7 };
 
-	(void)state;
 	arp(SENT, "\xff\xff\xff\xff\xff\xff", 1);
 	arp(RECEIVED, "\xff\xff\xff\xff\xff\xff", 1); /* flooded by a switch */
 	sum();
@@ -437,7 +418,6 @@ static void test_another_host_with_the_address_of_the_bond(void **state)
 
 static void test_lacpdus_are_counted(void **state)
 {
-	(void)state;
 	memset(bytes, 0, sizeof(bytes));
 	put16(12, ETH_P_SLOW);
 	bytes[14] = 2; /* a marker */
@@ -458,7 +438,6 @@ static void put_tag(void)
 
 static void test_tagged_frames(void **state)
 {
-	(void)state;
 	make_ip(SENT, 2, IPPROTO_UDP, 1000, 53, 60);
 	put_tag();
 	take(SENT, 0);
@@ -472,7 +451,6 @@ static void test_packets_of_every_length(void **state)
 	static const uint16_t types[] = { ETH_P_IP,    ETH_P_IPV6, ETH_P_ARP,
 					  ETH_P_8021Q, ETH_P_SLOW, 0xffff };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		for (uint32_t kept = 0; kept <= SIZE; kept++)
 			for (unsigned int fill = 0; fill < 256; fill += 5) {
@@ -519,7 +497,6 @@ static void test_the_filter_takes_both_directions_of_a_flow(void **state)
 {
 	unsigned int taken = 0, taken6 = 0;
 
-	(void)state;
 	for (uint16_t port = 1000; port < 1400; port++) {
 		bool takes;
 
@@ -544,7 +521,6 @@ static void test_the_filter_takes_both_directions_of_a_flow(void **state)
 
 static void test_what_the_filter_takes(void **state)
 {
-	(void)state;
 	make_ip(SENT, 2, IPPROTO_ICMP, 0, 0, 60);
 	assert_true(filter_takes(1));
 	put16(20, 100); /* a later fragment */

@@ -29,7 +29,6 @@ static void lines_come_in_order(void **state)
 {
 	struct event_ring ring;
 
-	(void)state;
 	event_ring_init(&ring, SIZE, 8);
 	assert_read(&ring, 1, "");
 	ring_add(&ring, "one\n");
@@ -44,7 +43,6 @@ static void the_oldest_give_way_to_many(void **state)
 {
 	struct event_ring ring;
 
-	(void)state;
 	event_ring_init(&ring, SIZE, 3);
 	for (char line[] = "0\n"; *line < '9'; ++*line)
 		ring_add(&ring, line);
@@ -60,7 +58,6 @@ static void the_oldest_give_way_to_long_ones(void **state)
 	struct event_ring ring;
 	char line[SIZE + 1], expected[SIZE + 1];
 
-	(void)state;
 	event_ring_init(&ring, SIZE, 1000);
 	for (unsigned int i = 0; i < 1000; i++) {
 		size_t length = 1 + i % SIZE, used = 0;
@@ -84,7 +81,6 @@ static void a_small_buffer_gets_whole_lines(void **state)
 	char buffer[6];
 	uint64_t at = 1;
 
-	(void)state;
 	event_ring_init(&ring, SIZE, 8);
 	ring_add(&ring, "one\n");
 	ring_add(&ring, "two\n");
@@ -100,7 +96,6 @@ static void what_does_not_fit_is_counted(void **state)
 	struct event_ring ring;
 	char line[SIZE + 1];
 
-	(void)state;
 	memset(line, 'x', sizeof(line));
 	event_ring_init(&ring, SIZE, 8);
 	ring_add(&ring, "one\n");

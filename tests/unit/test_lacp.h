@@ -26,7 +26,6 @@ static struct {
 
 static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
 {
-	(void)context;
 	assert_int_equal(length, LACP_FRAME_SIZE);
 	memcpy(lacp.frame, frame, length);
 	memcpy(lacp.frame_of[slot], frame, length);
@@ -35,30 +34,22 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
-	(void)context;
 	lacp.collecting[slot] = collecting;
 	lacp.distributing[slot] = distributing;
 }
 
 static void on_aggregator(void *context, unsigned int aggregator)
 {
-	(void)context;
-	(void)aggregator;
 }
 
 static void on_drained(void *context, unsigned int slot, bool answered)
 {
-	(void)context;
-	(void)slot;
 	lacp.drained++;
 	lacp.answered += answered;
 }
 
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
-	(void)context;
-	(void)slot;
-	(void)detail;
 	lacp.events[event]++;
 }
 

@@ -23,7 +23,6 @@ static void fig_6_19_periodic_transmission(void **state)
 {
 	const uint8_t active = LACP_ACTIVITY, fast = LACP_TIMEOUT;
 
-	(void)state;
 	/* UCT. */
 	assert_int_equal(periodic(LACP_PERIODIC_NONE, active, fast, T0), LACP_PERIODIC_FAST);
 	assert_int_equal(periodic(LACP_PERIODIC_NONE, 0, active, T0), LACP_PERIODIC_FAST);
@@ -41,7 +40,6 @@ static void fig_6_19_periodic_transmission(void **state)
 
 static void fig_6_19_no_periodic_from_anywhere(void **state)
 {
-	(void)state;
 	for (int from = LACP_PERIODIC_NONE; from <= LACP_PERIODIC_TX; from++) {
 		struct lacp_port_state port = { .config = base_port(0),
 						.periodic = (uint8_t)from,
@@ -62,7 +60,6 @@ static void clause_6_4_13_timers(void **state)
 {
 	struct lacp_port_state port = { .periodic = LACP_PERIODIC_TX };
 
-	(void)state;
 	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
 	assert_int_equal(port.periodic_ns, T0 + LACP_FAST_PERIODIC_TIME);
 	assert_int_equal(port.ntt, 0);
@@ -81,7 +78,6 @@ static void an_expired_partner_is_answered_soon(void **state)
 					.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME,
 					.partner.state = LACP_EXPIRED };
 
-	(void)state;
 	lacp_periodic_hear(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.sent_ns[LACP_TX_LIMIT - 1] = T0 - 5;
@@ -110,7 +106,6 @@ static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
 					.sent_ns = { T0, T0, T0 } };
 	const uint64_t allowed_ns = T0 + LACP_FAST_PERIODIC_TIME;
 
-	(void)state;
 	assert_false(
 		lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
 	assert_false(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING, allowed_ns - 1));
@@ -126,7 +121,6 @@ static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
 
 static void the_first_pdu_leaves_at_once(void **state)
 {
-	(void)state;
 	start(1);
 	assert_int_equal(lacp.sent, 1);
 	assert_int_equal(lacp.frame[14], 1);
@@ -144,7 +138,6 @@ static int mux(enum lacp_mux_state from, enum lacp_selected selected, uint8_t pa
 
 static void fig_6_21_and_22_detached_waiting_attached(void **state)
 {
-	(void)state;
 	for (int coupled = 0; coupled < 2; coupled++) {
 		int carry = coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
 
@@ -175,7 +168,6 @@ static void fig_6_22_coupled_control(void **state)
 {
 	const enum lacp_mux_state both = LACP_MUX_COLLECTING_DISTRIBUTING;
 
-	(void)state;
 	assert_int_equal(mux(both, LACP_SELECTED, S, true, true), LACP_STAY);
 	assert_int_equal(mux(both, LACP_SELECTED, C, true, true), LACP_MUX_ATTACHED);
 	assert_int_equal(mux(both, LACP_STANDBY, S | C, true, true), LACP_MUX_ATTACHED);
@@ -184,7 +176,6 @@ static void fig_6_22_coupled_control(void **state)
 
 static void fig_6_21_independent_control(void **state)
 {
-	(void)state;
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S, false, true), LACP_STAY);
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S | C, false, true),
 			 LACP_MUX_DISTRIBUTING);
@@ -207,7 +198,6 @@ static void fig_6_21_independent_control(void **state)
 
 static void control_changes_without_leaving(void **state)
 {
-	(void)state;
 	assert_int_equal(mux(LACP_MUX_COLLECTING_DISTRIBUTING, LACP_SELECTED, S | C, false, true),
 			 LACP_MUX_DISTRIBUTING);
 	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S | C, true, true),
@@ -223,7 +213,6 @@ static void clause_6_4_15_what_states_say(void **state)
 		0, 0, S, S | C, S | C | LACP_DISTRIBUTING, S | C | LACP_DISTRIBUTING
 	};
 
-	(void)state;
 	start(1);
 	for (int to = LACP_MUX_DETACHED; to <= LACP_MUX_COLLECTING_DISTRIBUTING; to++) {
 		struct lacp_port_state *port = &lacp.sys.port[0];
@@ -241,7 +230,6 @@ static void clause_6_4_16_three_in_any_second(void **state)
 {
 	struct lacp_port_state *port = &lacp.sys.port[0];
 
-	(void)state;
 	start(1);
 	lacp.sent = 0;
 	memset(port->sent_ns, 0, sizeof(port->sent_ns));
@@ -261,7 +249,6 @@ static void clause_6_4_16_nothing_without_periodic_transmission(void **state)
 {
 	struct lacp_port_state port = { .ntt = 1, .periodic = LACP_PERIODIC_NONE };
 
-	(void)state;
 	assert_int_equal(lacp_transmit_next(&port, T0), LACP_TRANSMIT_CLEAR);
 	port.periodic = LACP_PERIODIC_SLOW;
 	assert_int_equal(lacp_transmit_next(&port, T0), LACP_TRANSMIT_SEND);
@@ -287,7 +274,6 @@ static int churn(enum lacp_churn_state from, bool sync, bool link, uint64_t now_
 
 static void fig_6_23_and_24_churn(void **state)
 {
-	(void)state;
 	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 9), LACP_STAY);
 	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 10), LACP_CHURN_CHURNED);
 	assert_int_equal(churn(LACP_CHURN_MONITOR, true, true, T0 + 9), LACP_CHURN_NONE);
@@ -302,7 +288,6 @@ static void fig_6_23_and_24_churn(void **state)
 
 static void clause_6_4_17_after_sixty_seconds(void **state)
 {
-	(void)state;
 	start(1);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
 	lacp_run(&lacp.sys, T0 + LACP_CHURN_DETECTION_TIME - 1);
@@ -330,7 +315,6 @@ static void clause_6_5_4_2_markers_are_answered(void **state)
 	struct lacp_marker marker = { { 9, 8, 7, 6, 5, 4 }, 77, 0x01020304 };
 	struct lacp_decoded answer;
 
-	(void)state;
 	bring_up(1);
 	assert_int_equal(receive_marker(LACP_PDU_MARKER, &marker, T0), 0);
 	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &answer);
@@ -359,7 +343,6 @@ static void clause_6_5_4_1_a_drain_ends_with_the_response(void **state)
 {
 	struct lacp_marker marker, wrong;
 
-	(void)state;
 	bring_up(1);
 	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 2 * LACP_SECOND), 0);
 	marker = wrong = our_marker();
@@ -378,7 +361,6 @@ static void clause_6_5_4_1_a_drain_ends_with_the_response(void **state)
 
 static void a_drain_ends_after_three_seconds(void **state)
 {
-	(void)state;
 	bring_up(1);
 	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 2 * LACP_SECOND), 0);
 	lacp_run(&lacp.sys, T0 + 5 * LACP_SECOND - 1);

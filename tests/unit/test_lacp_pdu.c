@@ -16,7 +16,6 @@ static int setup(void **state)
 		{ 6, 5, 4, 3, 2, 1 }, 0x0102, 0x0304, 0x0506, 0x0708, 0x45, 0
 	};
 
-	(void)state;
 	memset(frame, 0, sizeof(frame));
 	lacp_pdu_encode(frame, source, &actor, &partner);
 	return 0;
@@ -35,7 +34,6 @@ static void clause_6_4_2_3_layout(void **state)
 		20, 0x11, 0x22, 1, 2, 3, 4, 5, 6, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x3f
 	};
 
-	(void)state;
 	assert_memory_equal(frame, head, sizeof(head));
 	assert_int_equal(frame[14 + 22], 2);
 	assert_int_equal(frame[14 + 23], 20);
@@ -47,7 +45,6 @@ static void clause_6_4_2_3_layout(void **state)
 
 static void what_is_encoded_is_decoded(void **state)
 {
-	(void)state;
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_LACP);
 	assert_int_equal(decoded.pdu.actor.key, 0x3344);
 	assert_int_equal(decoded.pdu.actor.state, 0x3f);
@@ -57,7 +54,6 @@ static void what_is_encoded_is_decoded(void **state)
 
 static void longer_frames_are_fine_shorter_are_illegal(void **state)
 {
-	(void)state;
 	assert_int_equal(decode(sizeof(frame)), LACP_PDU_LACP);
 	for (size_t length = 15; length < LACP_PDU_SIZE; length++)
 		assert_int_equal(decode(length), LACP_PDU_ILLEGAL);
@@ -69,7 +65,6 @@ static void clause_6_4_12_version_types_and_reserved_are_not_checked(void **stat
 {
 	static const uint8_t versions[] = { 0, 1, 2, 0xf1, 0xff };
 
-	(void)state;
 	frame[14 + 2] = 0x77;
 	frame[14 + 22] = 0x77;
 	frame[14 + 60] = 0x77;
@@ -85,7 +80,6 @@ static void clause_6_4_12_lengths_are(void **state)
 {
 	static const uint8_t at[] = { 14 + 3, 14 + 23, 14 + 43 };
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(at); i++)
 		for (unsigned int wrong = 0; wrong < 256; wrong++) {
 			uint8_t right = frame[at[i]];
@@ -99,7 +93,6 @@ static void clause_6_4_12_lengths_are(void **state)
 
 static void port_zero_is_illegal(void **state)
 {
-	(void)state;
 	frame[14 + 16] = frame[14 + 17] = 0;
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_ILLEGAL);
 }
@@ -108,7 +101,6 @@ static void vlan_zero_is_skipped_other_vlans_are_not_ours(void **state)
 {
 	static const uint8_t tag[] = { 0x81, 0x00, 0xe0, 0x00 };
 
-	(void)state;
 	memmove(frame + 16, frame + 12, LACP_PDU_SIZE - 12);
 	memcpy(frame + 12, tag, sizeof(tag));
 	assert_int_equal(decode(LACP_PDU_SIZE + 4), LACP_PDU_LACP);
@@ -122,7 +114,6 @@ static void vlan_zero_is_skipped_other_vlans_are_not_ours(void **state)
 
 static void other_frames_are_unknown_and_impossible_subtypes_illegal(void **state)
 {
-	(void)state;
 	for (unsigned int subtype = 0; subtype < 256; subtype++) {
 		frame[14] = (uint8_t)subtype;
 		if (subtype == 0 || subtype > 10)
@@ -142,7 +133,6 @@ static void clause_6_5_3_2_markers(void **state)
 {
 	struct lacp_marker marker = { { 1, 2, 3, 4, 5, 6 }, 0x1234, 0xdeadbeef };
 
-	(void)state;
 	lacp_marker_encode(frame, source, &marker, LACP_PDU_MARKER);
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_MARKER);
 	assert_memory_equal(&decoded.marker, &marker, sizeof(marker));
@@ -162,7 +152,6 @@ static void random_octets_do_no_harm(void **state)
 {
 	uint32_t random = 1;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		for (unsigned int at = 14; at < 60; at++) {
 			random = random * 1103515245 + 12345;

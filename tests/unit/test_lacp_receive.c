@@ -49,7 +49,6 @@ static void fig_6_18_transitions(void **state)
 		{ LACP_RX_CURRENT, true, true, true, LACP_RX_CURRENT },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(*table); i++)
 		assert_int_equal(next(table[i].from, table[i].link, table[i].pdu,
 				      table[i].due ? T0 + 10 : T0 + 9),
@@ -60,7 +59,6 @@ static void fig_6_18_lacp_disabled(void **state)
 {
 	struct lacp_port_state port = in(LACP_RX_PORT_DISABLED, true);
 
-	(void)state;
 	port.config.duplex = LACP_DUPLEX_HALF;
 	assert_int_equal(lacp_rx_next(&port, false, T0), LACP_RX_LACP_DISABLED);
 	port.rx = LACP_RX_LACP_DISABLED;
@@ -76,7 +74,6 @@ static void fig_6_18_port_moved(void **state)
 {
 	struct lacp_port_state port = in(LACP_RX_PORT_DISABLED, false);
 
-	(void)state;
 	port.moved = 1;
 	assert_int_equal(lacp_rx_next(&port, false, T0), LACP_RX_INITIALIZE);
 }
@@ -85,7 +82,6 @@ static void clause_6_4_8_a_partner_port_heard_elsewhere_has_moved(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	bring_up(2);
 	set_link(0, 0, T0 + 2 * LACP_SECOND);
 	assert_true(lacp_has_partner(&lacp.sys.port[0]));
@@ -101,7 +97,6 @@ static void begin_records_the_default_partner(void **state)
 {
 	struct lacp_port_config config = base_port(0);
 
-	(void)state;
 	start(0);
 	config.link = 0;
 	lacp_port_add(&lacp.sys, 0, &config, T0);
@@ -114,7 +109,6 @@ static void begin_records_the_default_partner(void **state)
 
 static void entering_expired(void **state)
 {
-	(void)state;
 	start(1);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + LACP_SHORT_TIMEOUT_TIME);
@@ -125,7 +119,6 @@ static void entering_expired(void **state)
 
 static void entering_defaulted(void **state)
 {
-	(void)state;
 	bring_up(1);
 	lacp_run(&lacp.sys, T0 + 91 * LACP_SECOND);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
@@ -143,7 +136,6 @@ static void entering_current_records_the_pdu(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(1);
 	pdu = partner_pdu(0);
 	indicate(0, &pdu, T0 + 5);
@@ -158,7 +150,6 @@ static void clause_6_4_4_the_actors_timeout_is_used(void **state)
 	struct lacp_config config = base_config();
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(1);
 	config.rate_fast = 1;
 	lacp_configure(&lacp.sys, &config, T0);
@@ -172,7 +163,6 @@ static void a_short_timeout_of_hold_is_used_when_the_partner_knows(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(1);
 	pdu = partner_pdu(0);
 	pdu.actor.state |= LACP_TIMEOUT;
@@ -186,7 +176,6 @@ static void a_short_timeout_of_hold_is_used_when_the_partner_knows(void **state)
 
 static void port_disabled_keeps_selection_and_partner(void **state)
 {
-	(void)state;
 	bring_up(1);
 	set_link(0, 0, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_PORT_DISABLED);
@@ -210,7 +199,6 @@ static bool in_sync_with(void (*bend)(struct lacp_pdu *pdu))
 
 static void nothing(struct lacp_pdu *pdu)
 {
-	(void)pdu;
 }
 static void other_port(struct lacp_pdu *pdu)
 {
@@ -263,7 +251,6 @@ static void expired(struct lacp_pdu *pdu)
 /* Whatever else it says, it has not heard us since its link came up. */
 static void an_expired_partner_is_not_in_sync(void **state)
 {
-	(void)state;
 	assert_false(in_sync_with(expired));
 	assert_true(lacp.sys.port[0].partner.state & LACP_EXPIRED);
 	assert_true(lacp.sys.port[0].matched);
@@ -278,7 +265,6 @@ static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
 	struct lacp_pdu pdu;
 	int sent;
 
-	(void)state;
 	bring_up(1);
 	set_link(0, 0, up_ns - LACP_SECOND);
 	lacp_run(&lacp.sys, up_ns - LACP_SECOND);
@@ -300,7 +286,6 @@ static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
 
 static void clause_6_4_9_record_pdu_matches(void **state)
 {
-	(void)state;
 	assert_true(in_sync_with(nothing));
 	assert_false(in_sync_with(other_port));
 	assert_true(in_sync_with(other_port_priority)); /* it only orders our ports */
@@ -354,7 +339,6 @@ static void partner_aggregation(struct lacp_pdu *pdu)
 
 static void clause_6_4_9_update_selected(void **state)
 {
-	(void)state;
 	assert_false(unselects(nothing));
 	assert_false(unselects(out_of_sync));
 	assert_true(unselects(partner_port));
@@ -408,7 +392,6 @@ static void wrong_expired(struct lacp_pdu *pdu)
 /* And what it does not compare: our last PDU may have been lost. */
 static void clause_6_4_9_update_ntt(void **state)
 {
-	(void)state;
 	assert_false(needs_answer(nothing));
 	assert_true(needs_answer(wrong_collecting));
 	assert_true(needs_answer(wrong_distributing));
@@ -427,7 +410,6 @@ static void our_own_pdu_is_not_recorded_but_named(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(2);
 	pdu = partner_pdu(0);
 	memcpy(pdu.actor.system, our_system, LACP_MAC_SIZE);
@@ -445,7 +427,6 @@ static void a_stranger_that_talks_to_others_does_not_replace_the_partner(void **
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	bring_up(1);
 	pdu = partner_pdu(0);
 	pdu.actor.system[5] = 0x99;
@@ -464,7 +445,6 @@ static void illegal_frames_count_and_do_nothing(void **state)
 	uint8_t frame[LACP_PDU_SIZE] = { 1, 0x80, 0xc2, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0x88, 9, 1, 1 };
 	struct lacp_port_state before;
 
-	(void)state;
 	bring_up(1);
 	before = lacp.sys.port[0];
 	assert_int_equal(lacp_receive(&lacp.sys, 0, frame, sizeof(frame), T0), -EINVAL);

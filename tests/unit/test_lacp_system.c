@@ -42,7 +42,6 @@ static void keys_have_duplex_speed_and_user_key(void **state)
 		      { 200000, 31 }, { 400000, 33 }, { 800000, 35 }, { 12345, 63 } };
 	struct lacp_port_config config = base_port(0);
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		config.speed_mbps = table[i].speed;
 		assert_int_equal(lacp_key(&config, 0), table[i].key);
@@ -54,7 +53,6 @@ static void half_duplex_is_no_lacp_unknown_is(void **state)
 {
 	struct lacp_port_config config = base_port(0);
 
-	(void)state;
 	assert_true(lacp_enabled(&config));
 	config.duplex = LACP_DUPLEX_HALF;
 	assert_false(lacp_enabled(&config));
@@ -68,7 +66,6 @@ static void half_duplex_is_no_lacp_unknown_is(void **state)
 
 static void clause_6_3_6_same_lag_same_aggregator(void **state)
 {
-	(void)state;
 	bring_up(3);
 	assert_int_equal(port(0)->aggregator, 1);
 	assert_int_equal(port(1)->aggregator, 1);
@@ -82,7 +79,6 @@ static void another_key_is_another_aggregator(void **state)
 {
 	char why[LACP_WHY_SIZE];
 
-	(void)state;
 	bring_up(2);
 	hear(1, 0x42, 17, T0 + 3 * LACP_SECOND);
 	assert_int_equal(port(1)->aggregator, 2);
@@ -95,7 +91,6 @@ static void another_key_is_another_aggregator(void **state)
 
 static void clause_6_3_5_individual_links_stay_alone(void **state)
 {
-	(void)state;
 	start(2);
 	for (unsigned int slot = 0; slot < 2; slot++) {
 		struct lacp_pdu pdu = partner_pdu(slot);
@@ -151,7 +146,6 @@ static void two_partners(void)
 
 static void ad_select_stable_keeps_what_works(void **state)
 {
-	(void)state;
 	two_partners();
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
 	set_link(0, 0, T0 + 2 * LACP_SECOND);
@@ -176,7 +170,6 @@ static void an_aggregator_is_not_left_for_one_round_trip(void **state)
 	const uint64_t out_ns = T0 + 20 * LACP_SECOND;
 	struct lacp_port_config other = base_port(1);
 
-	(void)state;
 	bring_up(1);
 	assert_int_equal(lacp_port_add(&lacp.sys, 1, &other, T0), 0);
 	hear_out_of_sync(1, out_ns - 2);
@@ -197,7 +190,6 @@ static void an_aggregator_is_not_left_for_one_round_trip(void **state)
 
 static void ad_select_count_bandwidth_and_priority(void **state)
 {
-	(void)state;
 	two_partners();
 	configure(by_count, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp.sys.state.active_aggregator, port(1)->aggregator);
@@ -212,7 +204,6 @@ static void ad_select_count_bandwidth_and_priority(void **state)
 
 static void port_priorities_add_up(void **state)
 {
-	(void)state;
 	two_partners_with(19);
 	configure(by_port_priority, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp.sys.state.active_aggregator, port(1)->aggregator);
@@ -225,7 +216,6 @@ static struct lacp_prospect without(uint64_t slots)
 
 static void a_prospect_of_another_aggregator(void **state)
 {
-	(void)state;
 	two_partners();
 	assert_int_equal(without(2).aggregator, 1);
 	assert_int_equal(without(2).distributing, 1);
@@ -246,7 +236,6 @@ static void a_prospect_of_another_aggregator(void **state)
 /* Ports of two aggregators are never counted together. */
 static void a_prospect_follows_ad_select(void **state)
 {
-	(void)state;
 	two_partners();
 	configure(by_count, T0 + 2 * LACP_SECOND);
 	hear(1, 0x43, 7, T0 + 2 * LACP_SECOND);
@@ -275,7 +264,6 @@ static void any_links(struct lacp_config *config)
 
 static void a_prospect_knows_who_takes_over(void **state)
 {
-	(void)state;
 	bring_up(4);
 	configure(two_links, T0 + 3 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 3);
@@ -293,7 +281,6 @@ static void a_prospect_knows_who_takes_over(void **state)
 
 static void a_prospect_of_another_aggregator_knows_who_is_chosen(void **state)
 {
-	(void)state;
 	two_partners();
 	assert_int_equal(without(1).chosen, 6);
 	assert_int_equal(without(2).chosen, 1);
@@ -303,7 +290,6 @@ static void a_prospect_of_another_aggregator_knows_who_is_chosen(void **state)
 
 static void a_prospect_without_a_partner(void **state)
 {
-	(void)state;
 	start(3);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
@@ -318,7 +304,6 @@ static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
 	char why[LACP_WHY_SIZE];
 	struct lacp_pdu pdu;
 
-	(void)state;
 	bring_up(3);
 	configure(two_links, T0 + 3 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 3);
@@ -340,7 +325,6 @@ static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
 
 static void standby_takes_over_and_gives_back(void **state)
 {
-	(void)state;
 	bring_up(3);
 	configure(two_links, T0 + 3 * LACP_SECOND);
 	set_link(0, 0, T0 + 4 * LACP_SECOND);
@@ -361,7 +345,6 @@ static void min_two(struct lacp_config *config)
 
 static void min_links_counts_distributing_ports(void **state)
 {
-	(void)state;
 	bring_up(2);
 	configure(min_two, T0 + 2 * LACP_SECOND);
 	assert_true(carrier_has_enough(lacp_distributing(&lacp.sys), 2));
@@ -374,7 +357,6 @@ static void clause_6_4_8_ready_waits_for_all(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(2);
 	pdu = partner_pdu(0);
 	pdu.actor.state &= (uint8_t)~LACP_SYNCHRONIZATION;
@@ -390,7 +372,6 @@ static void fast_start_when_the_partner_is_in_sync(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	start(2);
 	pdu = partner_pdu(0);
 	indicate(0, &pdu, T0 + 1);
@@ -399,7 +380,6 @@ static void fast_start_when_the_partner_is_in_sync(void **state)
 
 static void fast_start_when_all_have_arrived(void **state)
 {
-	(void)state;
 	start(2);
 	for (unsigned int slot = 0; slot < 2; slot++) {
 		struct lacp_pdu pdu = partner_pdu(slot);
@@ -413,7 +393,6 @@ static void fast_start_when_all_have_arrived(void **state)
 
 static void fallback_one_is_the_best_port_after_the_delay(void **state)
 {
-	(void)state;
 	start(3);
 	port(1)->config.port_priority = 10;
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND - 1);
@@ -432,7 +411,6 @@ static void longer_delay(struct lacp_config *config)
 
 static void another_delay_leaves_a_port_in_fallback_alone(void **state)
 {
-	(void)state;
 	start(2);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
@@ -442,7 +420,6 @@ static void another_delay_leaves_a_port_in_fallback_alone(void **state)
 
 static void another_delay_begins_anew(void **state)
 {
-	(void)state;
 	start(2);
 	configure(longer_delay, T0 + 2 * LACP_SECOND);
 	lacp_run(&lacp.sys, T0 + 12 * LACP_SECOND - 1);
@@ -467,7 +444,6 @@ static void fallback_all(struct lacp_config *config)
 
 static void fallback_none_all_and_strict(void **state)
 {
-	(void)state;
 	start(2);
 	configure(strictly, T0 + 9 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 0);
@@ -503,7 +479,6 @@ static void rate_activity_and_control_change_without_loss(void **state)
 	static void (*const bends[])(struct lacp_config *) = { rate_fast, rate_slow, passive,
 							       independent };
 
-	(void)state;
 	bring_up(2);
 	for (unsigned int i = 0; i < sizeof(bends) / sizeof(*bends); i++) {
 		configure(bends[i], T0 + 2 * LACP_SECOND);
@@ -514,7 +489,6 @@ static void rate_activity_and_control_change_without_loss(void **state)
 
 static void another_user_key_is_another_lag(void **state)
 {
-	(void)state;
 	bring_up(2);
 	configure(other_key, T0 + 2 * LACP_SECOND);
 	assert_int_equal(port(0)->actor.key, 3 << 6 | 15);
@@ -534,7 +508,6 @@ static void with_hold_a_fast_partner_makes_us_fast(void **state)
 {
 	struct lacp_pdu pdu;
 
-	(void)state;
 	bring_up(1);
 	assert_false(lacp_rate_fast(&lacp.sys));
 	pdu = partner_pdu(0);
@@ -551,7 +524,6 @@ static void bad_configurations_change_nothing(void **state)
 	struct lacp_config config = base_config();
 	struct lacp_port_config number = base_port(0);
 
-	(void)state;
 	start(1);
 	config.user_port_key = 1024;
 	assert_int_equal(lacp_configure(&lacp.sys, &config, T0), -EINVAL);
@@ -574,7 +546,6 @@ static void a_removed_port_says_goodbye(void **state)
 {
 	struct lacp_decoded last;
 
-	(void)state;
 	bring_up(2);
 	assert_int_equal(lacp_port_remove(&lacp.sys, 1, T0 + 5 * LACP_SECOND), 0);
 	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &last);
@@ -592,7 +563,6 @@ static void a_stopped_port_says_goodbye(void **state)
 	char why[LACP_WHY_SIZE];
 	unsigned int sent;
 
-	(void)state;
 	bring_up(2);
 	set_link(1, LACP_LINK_STOPPED, T0 + 5 * LACP_SECOND);
 	lacp_pdu_decode(lacp.frame_of[1], LACP_FRAME_SIZE, &last);
@@ -621,7 +591,6 @@ static void a_goodbye_waits_for_its_turn(void **state)
 	struct lacp_decoded last;
 	unsigned int sent;
 
-	(void)state;
 	bring_up(1);
 	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
 		port(0)->sent_ns[i] = T0 + 5 * LACP_SECOND;
@@ -644,7 +613,6 @@ static void a_port_that_begins_stopped_is_down(void **state)
 {
 	struct lacp_port_config config = base_port(0);
 
-	(void)state;
 	start(0);
 	config.link = LACP_LINK_STOPPED;
 	assert_int_equal(lacp_port_add(&lacp.sys, 0, &config, T0), 0);
@@ -662,7 +630,6 @@ static void adoption_goes_on_without_a_word(void **state)
 	struct lacp_system saved;
 	struct lacp_config config = base_config();
 
-	(void)state;
 	bring_up(2);
 	lacp_run(&lacp.sys, T0 + 10 * LACP_SECOND);
 	saved = lacp.sys;
@@ -682,7 +649,6 @@ static void adoption_refuses_what_it_does_not_know(void **state)
 {
 	struct lacp_system saved;
 
-	(void)state;
 	bring_up(1);
 	saved = lacp.sys;
 	saved.state.version++;
@@ -697,7 +663,6 @@ static void adoption_refuses_what_it_does_not_know(void **state)
 
 static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
 {
-	(void)state;
 	bring_up(2);
 	lacp_hold_ended(&lacp.sys, 0,
 			&(struct lacp_held){ .heard_ns = T0 + 100 * LACP_SECOND,
@@ -715,7 +680,6 @@ static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
 
 static const char *name(const void *context, unsigned int slot)
 {
-	(void)context;
 	return slot ? "eth1" : "eth0";
 }
 
@@ -729,7 +693,6 @@ static void assert_why(unsigned int slot, uint64_t now_ns, const char *expected)
 
 static void sentences(void **state)
 {
-	(void)state;
 	start(2);
 	assert_why(0, T0 + 3200000000, "no LACPDU for 3.2 s");
 	port(0)->loop_port = 2;
@@ -758,7 +721,6 @@ static void refused_aggregators_take_turns(void **state)
 	uint64_t deadline_ns = 0;
 	uint8_t first;
 
-	(void)state;
 	start(2);
 	for (unsigned int slot = 0; slot < 2; slot++) {
 		struct lacp_pdu pdu = partner_pdu(slot);
@@ -777,7 +739,6 @@ static void refused_aggregators_take_turns(void **state)
 
 static void deadlines_are_those_of_the_timers(void **state)
 {
-	(void)state;
 	start(1);
 	assert_int_equal(lacp_run(&lacp.sys, T0), T0 + LACP_FAST_PERIODIC_TIME);
 	start(0);

@@ -21,7 +21,6 @@ static struct xbond_lacp pinned;
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&bond, 0, sizeof(bond));
 	memset(&table, 0, sizeof(table));
 	memset(hold, 0, sizeof(hold));
@@ -40,7 +39,6 @@ static int begin(void **state)
  */
 static void masks_are_as_the_thread_has_them_now(void **state)
 {
-	(void)state;
 	bond.distributing = 0x5;
 	bond.collecting = 0xd;
 	lacp_thread_bond_publish(&bond, 0x7, 0xf, LACP_THREAD_PAIR_OPEN);
@@ -56,7 +54,6 @@ static void masks_are_as_the_thread_has_them_now(void **state)
 /* Its partner has been told, and what it had sent before is on its way. */
 static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
 {
-	(void)state;
 	bond.distributing = bond.collecting = 0x1;
 	bond.lingering = 0x6;
 	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
@@ -69,7 +66,6 @@ static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
 
 static void what_the_programs_took_out_stays_out(void **state)
 {
-	(void)state;
 	bond.distributing = bond.collecting = 0x3;
 	hold[1].ended = XBOND_HOLD_SILENT;
 	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
@@ -95,7 +91,6 @@ static void only_two_flags_are_ours(void **state)
 		{ 0x1, LACP_THREAD_PAIR_OPEN, 0 },
 	};
 
-	(void)state;
 	bond.sys.state.config.min_links = 2;
 	for (unsigned int i = 0; i < sizeof(table_of_cases) / sizeof(*table_of_cases); i++) {
 		bond.collecting = table_of_cases[i].collecting;
@@ -110,7 +105,6 @@ static void only_two_flags_are_ours(void **state)
  */
 static void the_carrier_does_not_change_while_xdp_chooses(void **state)
 {
-	(void)state;
 	table.flags = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 	lacp_thread_bond_publish(&bond, 0, 0x1, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.flags, XBOND_F_XDP_TX | XBOND_F_CARRIER);
@@ -122,9 +116,6 @@ static void the_carrier_does_not_change_while_xdp_chooses(void **state)
 
 static int on_pdu(void *context, void *data, size_t size)
 {
-	(void)context;
-	(void)data;
-	(void)size;
 	return 0;
 }
 
@@ -150,7 +141,6 @@ static int begin_with_port(void **state)
 
 static int end_with_port(void **state)
 {
-	(void)state;
 	ring_buffer__free(bond.ring);
 	return 0;
 }
@@ -171,7 +161,6 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	(void)state;
 	need_ring();
 	hold[0].ended = XBOND_HOLD_SILENT;
 	bond.has_news = false;

@@ -22,7 +22,6 @@ static void follow(void)
 
 static int set_up(void **state)
 {
-	(void)state;
 	memset(&hold, 0, sizeof(hold));
 	memset(&sent, 0, sizeof(sent));
 	lacp_thread_hold_begin(&hold);
@@ -36,7 +35,6 @@ static void a_port_that_works_is_held(void **state)
 {
 	uint8_t partner[LACP_INFO_SIZE];
 
-	(void)state;
 	lacp_info_encode(partner, &lacp.sys.port[0].partner);
 	assert_true(hold.enabled);
 	assert_true(words()->holding);
@@ -56,7 +54,6 @@ static void a_change_goes_whole_into_the_idle_copy(void **state)
 	struct xbond_hold_words old = *words();
 	struct lacp_pdu pdu = partner_pdu(0);
 
-	(void)state;
 	pdu.actor.key = 8;
 	pdu.actor.state &= (uint8_t)~LACP_SYNCHRONIZATION;
 	indicate(0, &pdu, T0 + 2 * LACP_SECOND);
@@ -71,7 +68,6 @@ static void without_a_change_nothing_is_written(void **state)
 {
 	struct xbond_hold before = hold;
 
-	(void)state;
 	lacp_run(&lacp.sys, T0 + LACP_SECOND);
 	follow();
 	assert_memory_equal(&hold, &before, sizeof(before));
@@ -84,7 +80,6 @@ static void what_is_read_and_sent_waits_for_the_machines(void **state)
 	struct lacp_pdu pdu = partner_pdu(0);
 	uint8_t other[LACP_PDU_SIZE] = { 1 };
 
-	(void)state;
 	pdu.actor.key = 8;
 	receive_only(0, &pdu, T0 + 2 * LACP_SECOND);
 	lacp_thread_hold_sent(&sent, other, T0 + 2 * LACP_SECOND);
@@ -100,7 +95,6 @@ static void options_are_followed(void **state)
 {
 	struct lacp_config config = lacp.sys.state.config;
 
-	(void)state;
 	config.coupled = config.hold = 0;
 	memcpy(config.believed, their_system, sizeof(config.believed));
 	assert_int_equal(lacp_configure(&lacp.sys, &config, T0 + 2 * LACP_SECOND), 0);
@@ -117,7 +111,6 @@ static void the_time_of_silence_is_the_one_last_said(void **state)
 {
 	struct lacp_config config = lacp.sys.state.config;
 
-	(void)state;
 	config.rate_fast = 1;
 	assert_int_equal(lacp_configure(&lacp.sys, &config, T0 + 2 * LACP_SECOND), 0);
 	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
@@ -132,7 +125,6 @@ static void the_next_bondd_knows_what_was_sent(void **state)
 {
 	struct xbond_hold before = hold;
 
-	(void)state;
 	memset(&sent, 0xff, sizeof(sent));
 	lacp_thread_hold_adopt(&hold, &sent);
 	follow();
@@ -143,7 +135,6 @@ static void what_is_cleared_is_gone(void **state)
 {
 	static const struct xbond_hold nothing;
 
-	(void)state;
 	lacp_thread_hold_clear(&hold, &sent);
 	assert_memory_equal(&hold, &nothing, sizeof(hold));
 	lacp_thread_hold_begin(&hold);
@@ -167,7 +158,6 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 
 static void a_port_that_was_held_goes_on(void **state)
 {
-	(void)state;
 	end_hold(XBOND_HOLD_GOES_ON, 0);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_CURRENT);
 	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
@@ -178,7 +168,6 @@ static void a_port_that_was_held_goes_on(void **state)
 /* The programs, and the next bondd, must not judge the partner by what it said before the hold. */
 static void a_bondd_that_dies_at_once_forgets_nothing(void **state)
 {
-	(void)state;
 	end_hold(XBOND_HOLD_GOES_ON, 0);
 	assert_int_equal(words()->heard_ns, T0 + LACP_SECOND);
 	assert_int_equal(hold.heard_ns, T0 + 50 * LACP_SECOND);
@@ -189,7 +178,6 @@ static void a_bondd_that_dies_at_once_forgets_nothing(void **state)
 
 static void a_port_that_was_given_up_expires(void **state)
 {
-	(void)state;
 	end_hold(XBOND_HOLD_OUT_OF_STEP, LACP_COLLECTING | LACP_DISTRIBUTING);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 }
@@ -197,7 +185,6 @@ static void a_port_that_was_given_up_expires(void **state)
 /* The core would let it distribute by what it knew, to a partner that does not collect. */
 static void so_does_one_that_only_collected(void **state)
 {
-	(void)state;
 	end_hold(XBOND_HOLD_GOES_ON, LACP_DISTRIBUTING);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 }
@@ -211,7 +198,6 @@ static void hear_of_a_fast_partner(void)
 
 static void what_hold_has_asked_for_is_asked_for(void **state)
 {
-	(void)state;
 	assert_false(lacp_rate_fast(&lacp.sys));
 	lacp.sys.port[0].partner.state |= LACP_TIMEOUT; /* it was fast, and we had decided */
 	hear_of_a_fast_partner();

@@ -43,7 +43,6 @@ static void each_device_stands_once(void **state)
 {
 	struct link_list list;
 
-	(void)state;
 	for (int times = 0; times < 3; times++) {
 		changes = times;
 		assert_int_equal(link_list_read(NULL, &list), 0);
@@ -57,7 +56,6 @@ static void a_list_that_never_rests_is_an_error(void **state)
 {
 	struct link_list list;
 
-	(void)state;
 	changes = 1000;
 	assert_int_equal(link_list_read(NULL, &list), -EAGAIN);
 	link_list_free(&list);
@@ -69,7 +67,6 @@ static void a_request_that_is_too_long_is_not_sent_in_part(void **state)
 	char alias[8192];
 	struct nl none = { 0 }; /* nothing is sent */
 
-	(void)state;
 	memset(alias, 'x', sizeof(alias) - 1);
 	alias[sizeof(alias) - 1] = '\0';
 	assert_int_equal(link_set_alias(&none, 1, alias, NULL), -EMSGSIZE);

@@ -28,7 +28,6 @@ static struct carrier_state step(struct carrier_state state, bool carrier, uint6
 
 static void without_delays_it_follows_carrier(void **state)
 {
-	(void)state;
 	assert_int_equal(step(state_of(XBOND_LINK_UP), false, NOW, 0, 0, false).link,
 			 XBOND_LINK_DOWN);
 	assert_int_equal(step(state_of(XBOND_LINK_DOWN), true, NOW, 0, 0, false).link,
@@ -42,7 +41,6 @@ static void downdelay_is_not_rounded(void **state)
 {
 	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 33, false);
 
-	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_DOWN);
 	assert_int_equal(going.deadline_ns, NOW + 33 * NS_PER_MS);
 	assert_int_equal(step(going, false, going.deadline_ns - 1, 0, 33, false).link,
@@ -55,7 +53,6 @@ static void carrier_that_returns_ends_downdelay(void **state)
 	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 50, false);
 	struct carrier_state back = step(going, true, NOW + 1, 0, 50, false);
 
-	(void)state;
 	assert_int_equal(back.link, XBOND_LINK_UP);
 	assert_int_equal(back.deadline_ns, 0);
 }
@@ -64,7 +61,6 @@ static void updelay_waits_unless_needed(void **state)
 {
 	struct carrier_state going = step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, false);
 
-	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
 	assert_int_equal(step(going, true, NOW + 199 * NS_PER_MS, 200, 0, false).link,
 			 XBOND_LINK_GOING_UP);
@@ -91,7 +87,6 @@ static void the_lowest_slot_begins_and_stays(void **state)
 {
 	struct active_input input = both_up(XBOND_NO_SLOT);
 
-	(void)state;
 	assert_int_equal(active_choose(&input, false).slot, 0);
 	input.current = 1;
 	assert_int_equal(active_choose(&input, false).slot, 1);
@@ -101,7 +96,6 @@ static void a_failed_one_is_replaced(void **state)
 {
 	struct active_input input = both_up(0);
 
-	(void)state;
 	input.up = input.keepable = 2;
 	assert_int_equal(active_choose(&input, false).slot, 1);
 	input.up = input.keepable = 0;
@@ -112,7 +106,6 @@ static void downdelay_keeps_the_active_one(void **state)
 {
 	struct active_input input = both_up(0);
 
-	(void)state;
 	input.up = 2;
 	assert_int_equal(active_choose(&input, false).slot, 0);
 }
@@ -121,7 +114,6 @@ static void the_primary_is_taken_and_comes_back(void **state)
 {
 	struct active_input input = both_up(0);
 
-	(void)state;
 	input.primary = 1;
 	assert_int_equal(active_choose(&input, false).slot, 1);
 	input.up = input.keepable = 1;
@@ -133,7 +125,6 @@ static void a_request_holds_until_the_primary_returns(void **state)
 	struct active_input input = both_up(1);
 	struct active_choice choice;
 
-	(void)state;
 	input.primary = 1;
 	input.requested = 0;
 	choice = active_choose(&input, false);
@@ -153,7 +144,6 @@ static void a_request_for_a_dead_slave_is_not_followed(void **state)
 {
 	struct active_input input = both_up(0);
 
-	(void)state;
 	input.up = input.keepable = 1;
 	input.requested = 1;
 	assert_int_equal(active_choose(&input, false).slot, 0);
@@ -164,7 +154,6 @@ static void a_drained_one_is_the_last_resort(void **state)
 {
 	struct active_input input = both_up(0);
 
-	(void)state;
 	input.drained = 1;
 	assert_int_equal(active_choose(&input, false).slot, 1);
 	input.drained = 3;

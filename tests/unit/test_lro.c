@@ -24,7 +24,6 @@ int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const cha
 int __wrap_feature_set(const struct ethtool *ethtool, const char *dev, const char *name,
 		       bool active)
 {
-	(void)ethtool, (void)dev, (void)name;
 	if (!refusal)
 		lro.active = lro.wanted = active;
 	return refusal;
@@ -37,7 +36,6 @@ static uint32_t reasons(void)
 
 static int setup(void **state)
 {
-	(void)state;
 	bond_begin(&lro_part);
 	strcpy(slaves[SLOT].name, "eth0");
 	slaves[SLOT].state = XBOND_SLOT_MEMBER;
@@ -48,7 +46,6 @@ static int setup(void **state)
 
 static void the_last_reason_that_goes_brings_it_back(void **state)
 {
-	(void)state;
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	lro.active = false;
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_VLAN); /* it was on before the first */
@@ -62,7 +59,6 @@ static void the_last_reason_that_goes_brings_it_back(void **state)
 
 static void what_was_off_before_stays_off(void **state)
 {
-	(void)state;
 	lro = (struct feature){ .active = false };
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	assert_int_equal(reasons(), 0);
@@ -72,7 +68,6 @@ static void what_was_off_before_stays_off(void **state)
 
 static void a_device_whose_driver_fixes_it_has_none(void **state)
 {
-	(void)state;
 	lro.fixed = true;
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	assert_int_equal(reasons(), 0);
@@ -80,7 +75,6 @@ static void a_device_whose_driver_fixes_it_has_none(void **state)
 
 static void what_the_driver_refuses_is_not_forgotten(void **state)
 {
-	(void)state;
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	lro.active = false;
 	refusal = -EIO;

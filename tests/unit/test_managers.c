@@ -84,7 +84,6 @@ static void take_away(const char *path)
 
 static void test_files(void **state)
 {
-	(void)state;
 	assert_null(managers_configured(root, "bond0"));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		const char *manager;
@@ -103,7 +102,6 @@ static void test_drop_ins_of_networkd(void **state)
 {
 	static const char drop_in[] = "/run/systemd/network/20-x.network.d/10-y.conf";
 
-	(void)state;
 	put(NETWORK, "[Match]\nName=eth0\n");
 	assert_null(managers_configured(root, "bond0"));
 	put(drop_in, "[Match]\nName=bond0\n");
@@ -116,7 +114,6 @@ static void test_drop_ins_of_networkd(void **state)
 
 static int make_root(void **state)
 {
-	(void)state;
 	return mkdtemp(root) ? 0 : -1;
 }
 
@@ -124,7 +121,6 @@ static int remove_root(void **state)
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command);
 }

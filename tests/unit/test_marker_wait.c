@@ -10,7 +10,6 @@ static uint64_t now_ns, draining;
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&wait, 0, sizeof(wait));
 	now_ns = 5000000000ull;
 	draining = 0;
@@ -48,14 +47,12 @@ static uint64_t asked(uint64_t losers, bool changed)
 
 static void nothing_waits_for_no_slot(void **state)
 {
-	(void)state;
 	assert_false(waits(0, true));
 	assert_int_equal(wait.until_ns, 0);
 }
 
 static void the_last_answer_ends_it(void **state)
 {
-	(void)state;
 	assert_int_equal(asked(3, true), 3);
 	draining = 2;
 	assert_true(waits(3, false));
@@ -66,7 +63,6 @@ static void the_last_answer_ends_it(void **state)
 
 static void nobody_is_asked_twice_for_the_same(void **state)
 {
-	(void)state;
 	asked(3, true);
 	draining = 2;
 	assert_int_equal(asked(3, false), 0);
@@ -74,7 +70,6 @@ static void nobody_is_asked_twice_for_the_same(void **state)
 
 static void it_has_a_limit(void **state)
 {
-	(void)state;
 	assert_true(waits(1, true));
 	assert_int_equal(wait.until_ns, now_ns + MARKER_WAIT_NS);
 	now_ns += MARKER_WAIT_NS - 1;
@@ -87,7 +82,6 @@ static void changes_do_not_prolong_it(void **state)
 {
 	uint64_t until_ns = now_ns + MARKER_WAIT_NS;
 
-	(void)state;
 	for (uint64_t losers = 1; now_ns < until_ns; losers ^= 3) {
 		assert_true(waits(losers, true));
 		now_ns += MARKER_WAIT_NS / 10;
@@ -97,7 +91,6 @@ static void changes_do_not_prolong_it(void **state)
 
 static void a_change_asks_again_who_has_answered(void **state)
 {
-	(void)state;
 	asked(3, true);
 	draining = 2;
 	assert_int_equal(asked(3, true), 1);
@@ -107,7 +100,6 @@ static void a_change_asks_again_who_has_answered(void **state)
 /* What was sent since is not behind the old marker. */
 static void the_next_wait_asks_again(void **state)
 {
-	(void)state;
 	asked(1, true);
 	assert_false(waits(0, true)); /* the old plan is wanted again */
 	now_ns += MARKER_WAIT_NS / 2;
@@ -117,7 +109,6 @@ static void the_next_wait_asks_again(void **state)
 
 static void a_wait_after_one_without_answer_is_a_new_one(void **state)
 {
-	(void)state;
 	asked(1, true);
 	now_ns += MARKER_WAIT_NS;
 	assert_false(waits(1, true));
@@ -129,7 +120,6 @@ static void a_slot_that_cannot_be_asked_is_not_awaited(void **state)
 {
 	const struct marker_wait_input input = { .losers = 1, .now_ns = now_ns };
 
-	(void)state;
 	assert_int_equal(marker_wait_ask(&wait, &input), 1);
 	assert_false(marker_wait_goes_on(&wait, &input));
 }

@@ -28,7 +28,6 @@ static void test_openmetrics(void **state)
 {
 	struct metrics_text text = { .format = METRICS_OPENMETRICS };
 
-	(void)state;
 	metrics_text_begin(&text, &counter);
 	metrics_text_sample(&text, &counter, "x=\"1\"", NULL, 5);
 	metrics_text_begin(&text, &info);
@@ -44,7 +43,6 @@ static void test_classic(void **state)
 {
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 
-	(void)state;
 	metrics_text_begin(&text, &counter);
 	metrics_text_sample(&text, &counter, "x=\"1\"", "y=\"2\"", 5);
 	metrics_text_begin(&text, &info);
@@ -59,7 +57,6 @@ static void test_numbers(void **state)
 {
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 
-	(void)state;
 	metrics_text_sample(&text, &gauge, NULL, NULL, 0);
 	metrics_text_sample(&text, &gauge, NULL, NULL, 0.25);
 	metrics_text_sample(&text, &gauge, NULL, NULL, 9007199254740991.0);
@@ -77,7 +74,6 @@ static void test_histogram(void **state)
 	struct metrics_histogram histogram = { .sum_s = 1.5, .known = true };
 	char *at;
 
-	(void)state;
 	histogram.bucket[0] = 1;
 	histogram.bucket[20] = 2;
 	histogram.bucket[METRICS_BUCKETS - 1] = 4;
@@ -98,7 +94,6 @@ static void test_unknown_histogram(void **state)
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 	struct metrics_histogram unknown = { .known = false };
 
-	(void)state;
 	metrics_text_histogram(&text, &times, NULL, &unknown);
 	assert_written(&text, "");
 }
@@ -107,7 +102,6 @@ static void test_escape(void **state)
 {
 	char text[METRICS_ESCAPED(8)], small[6];
 
-	(void)state;
 	assert_string_equal(metrics_text_escape(text, sizeof(text), "eth0"), "eth0");
 	assert_string_equal(metrics_text_escape(text, sizeof(text), "a\"\\\n{}"), "a\\\"\\\\\\n{}");
 	assert_string_equal(metrics_text_escape(text, sizeof(text), "\"\"\"\"\"\"\"\""),
@@ -146,7 +140,6 @@ static void test_format(void **state)
 		{ ",;,=;q=,,;;;", METRICS_CLASSIC },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (metrics_request_format(rows[i].accept) != rows[i].format)
 			fail_msg("%s", rows[i].accept ? rows[i].accept : "no header");
@@ -170,7 +163,6 @@ static void test_host(void **state)
 					      "evil.localhost",
 					      ".example" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (!metrics_request_is_for_us(ours[i], "router1.example.com"))
 			fail_msg("%s", ours[i] ? ours[i] : "no header");
@@ -185,7 +177,6 @@ static void test_long_host(void **state)
 {
 	char name[1000];
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	assert_false(metrics_request_is_for_us(name, name));
@@ -196,7 +187,6 @@ static void test_addresses(void **state)
 	struct metrics_address address;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(metrics_listen_parse("127.0.0.1:9977", &address, &err), 0);
 	assert_int_equal(address.socket.in.sin_family, AF_INET);
 	assert_int_equal(ntohs(address.socket.in.sin_port), 9977);
@@ -236,7 +226,6 @@ static void test_wrong_addresses(void **state)
 	struct metrics_address address;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		if (metrics_listen_parse(wrong[i], &address, &err) != -EINVAL)
 			fail_msg("%s is taken", wrong[i]);
@@ -251,7 +240,6 @@ static void test_long_path(void **state)
 	char text[5 + 109] = "unix:";
 	struct err err;
 
-	(void)state;
 	memset(text + 5, '/', 108);
 	assert_int_equal(metrics_listen_parse(text, &address, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "at most 107"));

@@ -13,7 +13,6 @@ static void every_row_is_found(void **state)
 	const struct mode *mode;
 	unsigned int count = 0;
 
-	(void)state;
 	for (; (mode = mode_at(count)); count++) {
 		assert_ptr_equal(mode_find(mode->number), mode);
 		assert_ptr_equal(mode_by_name(mode->name), mode);
@@ -28,7 +27,6 @@ static void every_row_is_found(void **state)
 
 static void what_is_no_mode_is_none(void **state)
 {
-	(void)state;
 	assert_null(mode_find(99));
 	assert_null(mode_by_name("balance"));
 	assert_string_equal(mode_name(99), "unknown");
@@ -39,7 +37,6 @@ static void what_is_no_mode_is_none(void **state)
 /* An option that no mode has could never be set. */
 static void every_trait_of_an_option_is_some_modes(void **state)
 {
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 		uint32_t traits = option->needs | option->effect;
@@ -61,7 +58,6 @@ static enum xbond_selection selection(uint32_t mode, uint32_t lacp_tx)
 
 static void how_each_mode_selects(void **state)
 {
-	(void)state;
 	assert_int_equal(selection(XBOND_MODE_BALANCE_RR, 0), XBOND_SELECT_TURNS);
 	assert_int_equal(selection(XBOND_MODE_ACTIVE_BACKUP, 0), XBOND_SELECT_ACTIVE);
 	assert_int_equal(selection(XBOND_MODE_BALANCE_XOR, 0), XBOND_SELECT_HASH);
@@ -79,7 +75,6 @@ static void how_each_mode_selects(void **state)
 /* A slot that is none has no bit, rather than another slot's. */
 static void no_slot_has_no_bit(void **state)
 {
-	(void)state;
 	assert_int_equal(slots_bit(0), 1);
 	assert_int_equal(slots_bit(63), UINT64_C(1) << 63);
 	assert_int_equal(slots_bit(64), 0);

@@ -289,7 +289,6 @@ static void histories(void **state)
 {
 	unsigned int count = sample_size(4, 15);
 
-	(void)state;
 	for (unsigned int history = 0; history < count; history++) {
 		begin(sample_seed() + history);
 		for (int step = 0; step < STEPS; step++) {

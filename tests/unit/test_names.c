@@ -14,7 +14,6 @@ static void test_good_names(void **state)
 					     "...", "a23456789012345", "b@r" };
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_int_equal(name_check("bond", names[i], &err), 0);
 }
@@ -27,7 +26,6 @@ static void test_bad_names(void **state)
 	};
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		err.text[0] = '\0';
 		assert_int_equal(name_check("bond", names[i], &err), -EINVAL);
@@ -40,14 +38,12 @@ static void test_length_is_told(void **state)
 {
 	struct err err;
 
-	(void)state;
 	name_check("slave", "a2345678901234567", &err);
 	assert_string_equal(err.text, "slave name too long: 17 characters, at most 15");
 }
 
 static void test_no_err_wanted(void **state)
 {
-	(void)state;
 	assert_int_equal(name_check("bond", "", NULL), -EINVAL);
 }
 
@@ -60,7 +56,6 @@ static void test_names_in_json(void **state)
 	};
 	char back[XBOND_NAME_SIZE], *text;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		json_t *json = name_to_json(names[i]), *read;
 
@@ -80,7 +75,6 @@ static void test_no_names_in_json(void **state)
 	json_t *number = json_integer(1), *longer = json_string("a234567890123456");
 	char back[XBOND_NAME_SIZE];
 
-	(void)state;
 	assert_false(name_from_json(NULL, back));
 	assert_false(name_from_json(number, back));
 	assert_false(name_from_json(longer, back));

@@ -56,7 +56,6 @@ static void test_table_is_whole(void **state)
 {
 	char values[OPTION_VALUES_SIZE];
 
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 
@@ -73,7 +72,6 @@ static void test_table_is_whole(void **state)
 
 static void test_find(void **state)
 {
-	(void)state;
 	assert_null(option_find(OPTION_SLAVE, "mode"));
 	assert_null(option_find(OPTION_BOND, "weight"));
 	assert_null(option_find(OPTION_BOND, "Mode"));
@@ -82,7 +80,6 @@ static void test_find(void **state)
 
 static void test_defaults_round_trip(void **state)
 {
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
 		if (id == OPT_FORCE)
 			assert_round_trip(id, "no", "off");
@@ -95,7 +92,6 @@ static void test_every_name_and_number(void **state)
 	struct option_name name;
 	char number[16];
 
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 
@@ -120,7 +116,6 @@ static void test_number_limits(void **state)
 {
 	char text[32];
 
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 
@@ -145,7 +140,6 @@ static void test_numbers_are_digits_only(void **state)
 	static const char *const texts[] = { "",   " ",	  "-1",	  "+1",	 " 1",
 					     "1 ", "1ms", "0x10", "1.5", "seven" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (unsigned int id = 0; id < OPT_COUNT; id++)
 			if (option_at(id)->type != OPTION_IFNAME &&
@@ -159,7 +153,6 @@ static void test_numbers_with_a_sign(void **state)
 		"-", "--1", "+1", "2147483648", "-2147483649", "-99999999999999999999"
 	};
 
-	(void)state;
 	assert_round_trip(OPT_PRIO, "-2147483648", "-2147483648");
 	assert_round_trip(OPT_PRIO, "2147483647", "2147483647");
 	assert_round_trip(OPT_PRIO, "-0", "0");
@@ -181,7 +174,6 @@ static void test_an_option_with_two_names(void **state)
 {
 	struct option_set set = { 0 };
 
-	(void)state;
 	assert_true(option_at(OPT_NUM_UNSOL_NA)->is_alias);
 	assert_int_equal(option_at(OPT_NUM_GRAT_ARP)->offset, option_at(OPT_NUM_UNSOL_NA)->offset);
 	assert_added(&set, "num_grat_arp", "3", "");
@@ -196,7 +188,6 @@ static void test_an_option_with_two_names(void **state)
 /* The kernel's names, numbers and defaults. */
 static void test_failover(void **state)
 {
-	(void)state;
 	assert_round_trip(OPT_PRIMARY_RESELECT, "0", "always");
 	assert_round_trip(OPT_PRIMARY_RESELECT, "1", "better");
 	assert_round_trip(OPT_PRIMARY_RESELECT, "2", "failure");
@@ -218,7 +209,6 @@ static void test_failover(void **state)
 
 static void test_booleans(void **state)
 {
-	(void)state;
 	assert_int_equal(parsed(OPT_DRAIN, "on"), 1);
 	assert_int_equal(parsed(OPT_DRAIN, "yes"), 1);
 	assert_int_equal(parsed(OPT_DRAIN, "1"), 1);
@@ -231,7 +221,6 @@ static void test_booleans(void **state)
 
 static void test_names_of_slaves(void **state)
 {
-	(void)state;
 	assert_round_trip(OPT_PRIMARY, "eth0", "eth0");
 	assert_round_trip(OPT_PRIMARY, "a23456789012345", "a23456789012345");
 	assert_round_trip(OPT_PRIMARY, "", "none");
@@ -247,7 +236,6 @@ static void test_names_of_slaves(void **state)
 
 static void test_lists_of_addresses(void **state)
 {
-	(void)state;
 	assert_round_trip(OPT_ARP_IP_TARGET, "none", "none");
 	assert_round_trip(OPT_ARP_IP_TARGET, "192.0.2.1", "192.0.2.1");
 	assert_round_trip(OPT_ARP_IP_TARGET, "192.0.2.2,192.0.2.1", "192.0.2.2,192.0.2.1");
@@ -289,7 +277,6 @@ static void test_addresses_that_nobody_answers_for(void **state)
 		SIXTEEN("2001:db8::1") ",2001:db8::9",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_refused(OPT_ARP_IP_TARGET, texts[i]);
 	for (size_t i = 0; i < sizeof(texts6) / sizeof(texts6[0]); i++)
@@ -306,7 +293,6 @@ static void test_random_seed_is_a_number(void **state)
 	char text[16];
 	int same = 0;
 
-	(void)state;
 	for (int i = 0; i < 8; i++)
 		same += parsed(OPT_HASH_SEED, "random") == first;
 	assert_true(same < 8);
@@ -343,7 +329,6 @@ static void assert_modes(enum option_id id, const char *modes)
 /* A letter per mode of the kernel, in their order: e effect, k kept without effect, r refused. */
 static void test_modes(void **state)
 {
-	(void)state;
 	assert_modes(OPT_PACKETS_PER_SLAVE, "errrerr");
 	assert_modes(OPT_BYTES_PER_SLAVE, "errrerr");
 	assert_modes(OPT_PRIMARY, "rerrree");
@@ -371,7 +356,6 @@ static void test_modes(void **state)
 
 static void test_device(void **state)
 {
-	(void)state;
 	assert_round_trip(OPT_DEVICE, "0", "auto");
 	assert_round_trip(OPT_DEVICE, "1", "veth");
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
@@ -410,7 +394,6 @@ static void test_lacp(void **state)
 		{ OPT_ACTOR_PORT_PRIO, "actor_port_prio", "255", "0", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		assert_string_equal(option_at(expected[i].id)->name, expected[i].name);
 		assert_string_equal(option_at(expected[i].id)->initial, expected[i].initial);
@@ -437,7 +420,6 @@ static void test_mac(void **state)
 	};
 	struct option_value value;
 
-	(void)state;
 	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "02:00:5e:10:00:0f", "02:00:5e:10:00:0f");
 	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "02:00:5E:10:00:0F", "02:00:5e:10:00:0f");
 	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "00:00:00:00:00:00", "none");
@@ -454,7 +436,6 @@ static void test_lines(void **state)
 {
 	struct err err;
 
-	(void)state;
 	assert_line(OPT_MIN_LINKS, "65", "min_links: '65' is not allowed; allowed: 0..64");
 	assert_line(OPT_XMIT_HASH_POLICY, "layer4",
 		    "xmit_hash_policy: 'layer4' is not allowed; allowed: "

@@ -30,7 +30,6 @@ static struct part noting = { .hears = NEWS_SLAVE | NEWS_FILTER | NEWS_ADDRESS |
 
 static int setup(void **state)
 {
-	(void)state;
 	bond_begin(&noting);
 	memset(seen, 0, sizeof(seen));
 	settled = 0;
@@ -49,7 +48,6 @@ static int teardown(void **state)
 
 static void news_that_come_meanwhile_keep_their_kind(void **state)
 {
-	(void)state;
 	parts_hear(&bond, 2, NEWS_SLAVE, NULL, false);
 	while (parts_settle(&bond, UINT64_MAX))
 		;
@@ -65,7 +63,6 @@ static void news_that_come_meanwhile_keep_their_kind(void **state)
 
 static void when_time_is_over_marks_stay(void **state)
 {
-	(void)state;
 	settled = 1;
 	parts_hear(&bond, 4, NEWS_FILTER, NULL, false);
 	assert_true(parts_settle(&bond, 0));
@@ -76,7 +73,6 @@ static void when_time_is_over_marks_stay(void **state)
 
 static void lost_messages_mark_members_alone(void **state)
 {
-	(void)state;
 	settled = 1;
 	slaves[6].state = XBOND_SLOT_FREE;
 	parts_hear(&bond, PART_BOND, NEWS_LOST, NULL, false);

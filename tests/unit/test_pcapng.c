@@ -43,7 +43,6 @@ static void test_blocks(void **state)
 					      .snaplen = SNAPLEN };
 	struct pcapng pcapng = { 0 };
 
-	(void)state;
 	pcapng_put_section(&pcapng, "test");
 	pcapng_put_interface(&pcapng, &interface);
 	pcapng_put_packet(&pcapng, &packet);
@@ -76,7 +75,6 @@ static void test_tag_is_put_back(void **state)
 	uint32_t kept, length;
 	const uint8_t *frame;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
 	frame = frame_of(&pcapng, &packet, &kept, &length);
@@ -126,7 +124,6 @@ static void test_order_is_that_of_time(void **state)
 {
 	struct order order = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < 5000; i++)
 		put_at(&order, i * 7919 % 5000, 10);
 	assert_null(order_take(&order, 9));
@@ -141,7 +138,6 @@ static void test_a_packet_waits_for_earlier_ones(void **state)
 {
 	struct order order = { 0 };
 
-	(void)state;
 	put_at(&order, 200, 10);
 	put_at(&order, 100, 15);
 	assert_null(order_take(&order, 12));
@@ -159,7 +155,6 @@ static void test_order_is_bounded(void **state)
 	struct order order = { 0 };
 	struct order_packet *first;
 
-	(void)state;
 	for (int i = 0; i < 2 * ORDER_MOST / (int)sizeof(bytes); i++) {
 		order_put(&order, &packet, NULL, 100);
 		while ((first = order_take(&order, 0)))

@@ -15,7 +15,6 @@ static uint64_t any_ns;
 
 static int reset(void **state)
 {
-	(void)state;
 	memset(&times, 0, sizeof(times));
 	any_ns = 0;
 	rule = (struct probing_rule){ .missed_max = 2, .interval_ns = INTERVAL, .targets = 1 };
@@ -54,7 +53,6 @@ static void what_counts_by_validate(void **state)
 		{ XBOND_ARP_VALIDATE_FILTER_BACKUP, NEIGHBOUR, TO },
 	};
 
-	(void)state;
 	hear_everything();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		rule.validate = rows[i].validate;
@@ -69,7 +67,6 @@ static void what_counts_by_validate(void **state)
 
 static void own_probes_alone_prove_nothing(void **state)
 {
-	(void)state;
 	hear_everything();
 	rule.validate = XBOND_ARP_VALIDATE_ALL;
 	assert_int_equal(last(PROBING_BACKUP, false), 0);
@@ -79,7 +76,6 @@ static void own_probes_alone_prove_nothing(void **state)
 
 static void any_frame_is_any_frame(void **state)
 {
-	(void)state;
 	times.uncounted_ns = 7;
 	assert_int_equal(last(PROBING_ACTIVE, true), 7);
 	times.neighbour_ns = 9;
@@ -91,7 +87,6 @@ static void any_frame_is_any_frame(void **state)
 
 static void one_target_or_all(void **state)
 {
-	(void)state;
 	rule.validate = XBOND_ARP_VALIDATE_ALL;
 	rule.targets = 1 | 1u << 2 | 1u << V6;
 	times.from_ns[0] = 5;
@@ -129,7 +124,6 @@ static unsigned int silence(enum probing_role role, struct probing_state *state,
 /* The last answer comes just after the probe that is sent at START. */
 static void down_after_so_many_probes(void **state)
 {
-	(void)state;
 	for (uint32_t missed_max = 1; missed_max < 256; missed_max += 127) {
 		struct probing_state active = { 0 }, backup = { 0 };
 
@@ -143,7 +137,6 @@ static void up_with_the_first_frame(void **state)
 {
 	struct probing_state slave = { .missed = 77 };
 
-	(void)state;
 	assert_int_equal(
 		probing_step(&rule, PROBING_OTHER, &slave, START + 1, START, START + INTERVAL),
 		PROBING_UP);
@@ -155,7 +148,6 @@ static void late_answers(void **state)
 {
 	struct probing_state slave = { 0 };
 
-	(void)state;
 	assert_int_equal(probing_step(&rule, PROBING_ACTIVE, &slave, START - INTERVAL / 2, START,
 				      START + INTERVAL),
 			 PROBING_UP);
@@ -169,7 +161,6 @@ static void grace(void **state)
 {
 	struct probing_state slave = { .since_ns = START };
 
-	(void)state;
 	rule.missed_max = 1;
 	assert_int_equal(silence(PROBING_ACTIVE, &slave, 0), 3); /* after 2.5 intervals */
 	slave = (struct probing_state){ .since_ns = START + 7 * INTERVAL };
@@ -180,7 +171,6 @@ static void nobody_goes_down_while_an_active_slave_is_looked_for(void **state)
 {
 	struct probing_state slave = { 0 };
 
-	(void)state;
 	assert_int_equal(silence(PROBING_CANDIDATE, &slave, 0), 0);
 	assert_int_equal(silence(PROBING_OTHER, &slave, 0), 0);
 	assert_int_equal(silence(PROBING_BACKUP, &slave, 0), 1);
@@ -192,7 +182,6 @@ static void a_late_step_is_one_step(void **state)
 	const uint64_t hour = 3600 * (uint64_t)INTERVAL;
 	struct probing_state slave = { 0 };
 
-	(void)state;
 	assert_int_equal(
 		probing_step(&rule, PROBING_ACTIVE, &slave, START + 5, START, START + hour),
 		PROBING_UP);
@@ -208,7 +197,6 @@ static void lossy_links_stay_up(void **state)
 	struct probing_state slave = { 0 };
 	uint64_t last_ns = START + 1;
 
-	(void)state;
 	for (unsigned int i = 1; i < 100; i++) {
 		uint64_t now_ns = START + i * (uint64_t)INTERVAL;
 

@@ -26,7 +26,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 {
 	uint64_t now = __atomic_load_n(&now_ns, __ATOMIC_RELAXED);
 
-	(void)clock;
 	*ret_now = (struct timespec){ .tv_sec = (time_t)(now / NS_PER_S),
 				      .tv_nsec = (long)(now % NS_PER_S) };
 	return 0;
@@ -44,7 +43,6 @@ static int begin(void **state)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char limit[16];
 
-	(void)state;
 	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/test_pulse.%d", getpid());
 	snprintf(limit, sizeof(limit), "%d", LIMIT_US);
 	unlink(address.sun_path);
@@ -59,7 +57,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	close(manager);
 	return unlink(getenv("NOTIFY_SOCKET"));
 }
@@ -101,7 +98,6 @@ static void threads_that_rest_or_are_quick_enough_live(void **state)
 {
 	struct pulse resting, quick;
 
-	(void)state;
 	pulse_add(&resting, "resting");
 	pulse_add(&quick, "quick");
 	for (int i = 0; i < 20; i++) {
@@ -117,7 +113,6 @@ static void a_thread_that_was_woken_owes_from_the_first_time_on(void **state)
 	struct pulse pulse;
 	uint64_t due_ns;
 
-	(void)state;
 	pulse_add(&pulse, "woken");
 	pulse_wake(&pulse);
 	due_ns = pulse.due_ns;
@@ -132,7 +127,6 @@ static void being_late_once_is_forgiven(void **state)
 {
 	struct pulse pulse;
 
-	(void)state;
 	pulse_add(&pulse, "late");
 	forget();
 	pulse_owe(&pulse, clock_now_ns() - 2 * LIMIT_NS);
@@ -144,7 +138,6 @@ static void being_late_once_is_forgiven(void **state)
 
 static bool hang_begin(void *context)
 {
-	(void)context;
 	return true;
 }
 
@@ -156,7 +149,6 @@ static void hang_work(void *context)
 
 static void hang_end(void *context)
 {
-	(void)context;
 }
 
 /* The last test: nothing is told afterwards. */
@@ -172,7 +164,6 @@ static void a_thread_that_hangs_is_told_of_once(void **state)
 	struct worker worker;
 	const char *said;
 
-	(void)state;
 	assert_int_equal(worker_start(&worker, &kind, &worker), 0);
 	do
 		said = beat_for(DEADLINE_NS);

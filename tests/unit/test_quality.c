@@ -26,7 +26,6 @@ static void hold_down_doubles_up_to_a_limit(void **state)
 	struct xbond_hold_down hold = { 0 };
 	uint64_t now_ns = START;
 
-	(void)state;
 	assert_int_equal(hold_down_left_ns(&hold, now_ns), 0);
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
 		assert_int_equal(trip(&hold, now_ns), seconds[i]);
@@ -41,7 +40,6 @@ static void while_held_the_same_time_begins_anew(void **state)
 {
 	struct xbond_hold_down hold = { 0 };
 
-	(void)state;
 	assert_int_equal(trip(&hold, at(0)), 10);
 	for (uint64_t second = 1; second < 100; second++)
 		assert_int_equal(trip(&hold, at(second)), 10);
@@ -55,7 +53,6 @@ static void a_quiet_minute_halves_the_next(void **state)
 	struct xbond_hold_down hold = { .until_ns = START, .level = 4 };
 	struct xbond_hold_down again = hold, later = hold, much_later = hold;
 
-	(void)state;
 	assert_int_equal(trip(&again, at(59)), 160);
 	assert_int_equal(trip(&hold, at(60)), 80);
 	assert_int_equal(trip(&later, at(120)), 40);
@@ -69,7 +66,6 @@ static void what_is_pinned_is_not_trusted(void **state)
 	struct xbond_errors errors;
 	struct xbond_flaps flaps;
 
-	(void)state;
 	assert_int_equal(hold_down_left_ns(&hold, START), 0);
 	assert_true(trip(&hold, START) <= 300);
 	memset(&flaps, 0xff, sizeof(flaps));
@@ -87,7 +83,6 @@ static void more_flaps_than_the_limit_hold(void **state)
 {
 	struct xbond_flaps flaps = { 0 };
 
-	(void)state;
 	flaps_take(&flaps, 100, false, at(0));
 	assert_int_equal(flaps_in_minute(&flaps, at(0)), 0);
 	flaps_take(&flaps, 103, false, at(10));
@@ -109,7 +104,6 @@ static void slow_flaps_do_not_hold(void **state)
 {
 	struct xbond_flaps flaps = { 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		flaps_take(&flaps, i, false, at(21 * i));
 		assert_false(flaps_hold(&flaps, 3, at(21 * i)));
@@ -121,7 +115,6 @@ static void a_link_that_goes_on_flapping_stays_out(void **state)
 	struct xbond_flaps flaps = { 0 };
 	uint32_t second = 0;
 
-	(void)state;
 	flaps_take(&flaps, 0, false, at(0));
 	while (!flaps_hold(&flaps, 5, at(second))) {
 		second++;
@@ -139,7 +132,6 @@ static void what_bondd_caused_is_no_flap(void **state)
 {
 	struct xbond_flaps flaps = { 0 };
 
-	(void)state;
 	flaps_take(&flaps, 0, false, at(0));
 	flaps_take(&flaps, 50, true, at(1));
 	flaps_take(&flaps, 51, false, at(2));
@@ -153,7 +145,6 @@ static void flaps_without_bondd_count_by_their_average(void **state)
 {
 	struct xbond_flaps flaps = { 0 }, soon = { 0 };
 
-	(void)state;
 	flaps_take(&flaps, 0, false, at(0));
 	flaps_take(&flaps, 10, false, at(600));
 	assert_int_equal(flaps_in_minute(&flaps, at(600)), 1);
@@ -166,7 +157,6 @@ static void silence_begins_with_the_last_frame(void **state)
 {
 	struct xbond_silence silence = { 0 };
 
-	(void)state;
 	silence_take(&silence, 500, true, at(0));
 	assert_false(silence_hold(&silence, 2000, at(1)));
 	silence_take(&silence, 501, true, at(1));
@@ -184,7 +174,6 @@ static void a_silent_slave_is_tried_again(void **state)
 	struct xbond_silence silence = { 0 };
 	uint64_t outs[60] = { 0 };
 
-	(void)state;
 	for (uint64_t second = 0; second < 60; second++) {
 		silence_take(&silence, 5, true, at(second));
 		outs[second] = silence_hold(&silence, 2000, at(second));
@@ -201,7 +190,6 @@ static void a_slave_that_has_just_come_up_has_time(void **state)
 {
 	struct xbond_silence silence = { 0 };
 
-	(void)state;
 	silence_take(&silence, 7, true, at(0));
 	silence_take(&silence, 7, false, at(100));
 	silence_take(&silence, 7, true, at(101));
@@ -218,7 +206,6 @@ static void which_errors_count(void **state)
 	struct error_counters busy = { .errors = 5, .fifo = 1000, .missed = 1000, .crc = 5 };
 	struct error_counters lean = { .frame = 9 };
 
-	(void)state;
 	assert_int_equal(error_rate_broken(&wire), 25);
 	assert_int_equal(error_rate_broken(&plain), 30);
 	assert_int_equal(error_rate_broken(&partner), 0);
@@ -230,7 +217,6 @@ static void the_first_counts_are_no_news(void **state)
 {
 	struct xbond_errors errors = { 0 };
 
-	(void)state;
 	assert_false(error_rate_hold(&errors, 10000, 5000, 100, at(0)));
 	assert_false(error_rate_hold(&errors, 10, 5, 100, at(1))); /* the driver was loaded again */
 	assert_false(error_rate_hold(&errors, 20000, 5, 100, at(2)));
@@ -241,7 +227,6 @@ static void a_few_errors_among_few_frames_do_not_hold(void **state)
 {
 	struct xbond_errors errors = { 0 };
 
-	(void)state;
 	error_rate_hold(&errors, 0, 0, 100, at(0));
 	/* One of ten: but it takes 50,000 frames to judge by 100 in a million. */
 	assert_false(error_rate_hold(&errors, 9, 1, 100, at(1)));
@@ -255,7 +240,6 @@ static void a_rate_below_the_limit_does_not_hold(void **state)
 {
 	struct xbond_errors errors = { 0 };
 
-	(void)state;
 	for (uint64_t second = 0; second < 1000; second++)
 		assert_false(
 			error_rate_hold(&errors, 100000 * second, 9 * second, 100, at(second)));
@@ -267,7 +251,6 @@ static void a_held_slave_must_keep_half_the_limit(void **state)
 	struct xbond_errors errors = { 0 };
 	uint64_t second = 0;
 
-	(void)state;
 	error_rate_hold(&errors, 0, 0, 100, at(0));
 	assert_true(error_rate_hold(&errors, 100000, 20, 100, at(1)));
 	/* 80 in a million: it may not have been held for this, but it does not return. */
@@ -286,7 +269,6 @@ static void an_idle_slave_is_tried_again(void **state)
 {
 	struct xbond_errors errors = { 0 };
 
-	(void)state;
 	error_rate_hold(&errors, 0, 0, 1000, at(0));
 	assert_true(error_rate_hold(&errors, 10000, 100, 1000, at(1)));
 	assert_true(error_rate_hold(&errors, 10000, 100, 1000, at(10)));

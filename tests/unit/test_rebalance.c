@@ -24,7 +24,6 @@ static int setup(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
 
-	(void)state;
 	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
 	memset(&moves, 0, sizeof(moves));
 	memset(&input, 0, sizeof(input));
@@ -79,7 +78,6 @@ static void carry_out(unsigned int count)
 
 static void elephants_are_evened_out(void **state)
 {
-	(void)state;
 	put_flows(0, -1, 7, 1000000);
 	put_flows(1, -1, 3, 1000000);
 	carry_out(rebalance_plan(&input, plan));
@@ -214,7 +212,6 @@ static void elephants_converge(void **state)
 	unsigned int count = sample_size(200, ROUNDS);
 	unsigned int first = sample_seed() % (ROUNDS / count) * count;
 
-	(void)state;
 	for (unsigned int round = first; round < first + count; round++)
 		if (!do_converge(round))
 			fail_msg("round %u", round);
@@ -224,7 +221,6 @@ static void all_on_one_slave_of_three(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 200 };
 
-	(void)state;
 	memcpy(input.weight, weight, sizeof(weight));
 	share_out(weight);
 	put_flows(0, -1, 40, 1000000);
@@ -236,7 +232,6 @@ static void all_on_one_slave_of_three(void **state)
 
 static void less_than_a_tenth_is_no_reason(void **state)
 {
-	(void)state;
 	/* 10 and 9: the busiest would go from 10 to 9.5. */
 	put_flows(1, put_flows(1, -1, 9, 1000000), 1, 0);
 	put_flows(0, put_flows(0, -1, 9, 1000000), 2, 500000);
@@ -248,7 +243,6 @@ static void exactly_a_tenth_is_a_reason(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 300 };
 
-	(void)state;
 	memcpy(input.weight, weight, sizeof(weight));
 	share_out(weight);
 	put_flows(0, -1, 2, 1000000);
@@ -261,7 +255,6 @@ static void exactly_a_tenth_is_a_reason(void **state)
 /* 97 alone is nearly as good as 150 for 50, but not worth it. */
 static void the_best_is_a_tenth(void **state)
 {
-	(void)state;
 	put_flows(0, put_flows(0, put_flows(0, -1, 1, 150000), 1, 97000), 1, 753000);
 	put_flows(1, put_flows(1, -1, 1, 50000), 1, 750000);
 	carry_out(rebalance_plan(&input, plan));
@@ -271,14 +264,12 @@ static void the_best_is_a_tenth(void **state)
 
 static void one_elephant_stays(void **state)
 {
-	(void)state;
 	put_flows(0, -1, 1, 1000000);
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
 
 static void little_traffic_is_left_alone(void **state)
 {
-	(void)state;
 	put_flows(0, -1, 4, 200);
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
@@ -287,7 +278,6 @@ static void live_buckets_stay_if_they_must(void **state)
 {
 	int last;
 
-	(void)state;
 	/* Four that may not move, then small ones that may. */
 	last = put_flows(0, -1, 4, 1000000);
 	for (int i = 0; i <= last; i++)
@@ -303,7 +293,6 @@ static void silent_buckets_go_first(void **state)
 	int first, second;
 	unsigned int count;
 
-	(void)state;
 	first = put_flows(0, -1, 1, 1000000);
 	second = put_flows(0, first, 1, 1000000);
 	input.may[first] = REBALANCE_LIVE;
@@ -317,7 +306,6 @@ static void a_stuck_slave_does_not_stop_the_others(void **state)
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 100 };
 	int elephant;
 
-	(void)state;
 	memcpy(input.weight, weight, sizeof(weight));
 	share_out(weight);
 	elephant = put_flows(0, -1, 1, 9000000);
@@ -335,7 +323,6 @@ static void what_has_moved_stays(void **state)
 			      first[XBOND_MAX_SLAVES] = { 1000 };
 	uint8_t before[XBOND_BUCKETS];
 
-	(void)state;
 	put_flows(0, -1, 8, 1000000);
 	carry_out(rebalance_plan(&input, plan));
 	memcpy(before, buckets.bucket[0], sizeof(before));
@@ -355,7 +342,6 @@ static void guests_go_with_guests(void **state)
 	uint8_t home[XBOND_BUCKETS];
 	unsigned int count;
 
-	(void)state;
 	share_out(all);
 	memcpy(home, buckets.home, sizeof(home));
 	buckets_assign(buckets.bucket[0], buckets.home, all, two);
@@ -377,7 +363,6 @@ static void guests_go_with_guests(void **state)
 
 static void nobody_owns_anything(void **state)
 {
-	(void)state;
 	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
 	memset(input.weight, 0, sizeof(input.weight));
 	memset(input.bytes, 0x3f, sizeof(input.bytes));
@@ -387,7 +372,6 @@ static void nobody_owns_anything(void **state)
 /* Whatever the loads are: no slave becomes busier than the busiest was, and counts stay. */
 static void random_loads(void **state)
 {
-	(void)state;
 	srandom(sample_seed());
 	for (int round = 0; round < 100; round++) {
 		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
@@ -423,7 +407,6 @@ static void a_move_is_due_after_its_gap(void **state)
 {
 	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
 
-	(void)state;
 	moves.gap_ns = 100;
 	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 1000);
 	assert_int_equal(moves_count_waiting(&maps), 1);
@@ -447,7 +430,6 @@ static void finishing_twice_is_finishing_once(void **state)
 	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
 	struct xbond_buckets once;
 
-	(void)state;
 	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 0);
 	moves_finish(&maps, (unsigned int)hot, 0);
 	once = buckets;
@@ -464,7 +446,6 @@ static void settling_ends_all(void **state)
 	int second = bucket_of(0, hot), other = bucket_of(1, cold);
 	uint8_t home[XBOND_BUCKETS];
 
-	(void)state;
 	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 0);
 	moves_begin(&maps, (unsigned int)second, 1, (unsigned int)other, 0);
 	moves.moved[hot] = 1;
@@ -486,7 +467,6 @@ static void silence_lasts_for_weeks(void **state)
 	const uint64_t day_ns = UINT64_C(86400) * 1000000000;
 	struct xbond_load load = { .last = 0 };
 
-	(void)state;
 	assert_int_equal(loads_silence(&load, day_ns), day_ns / tick_ns);
 	assert_int_equal(loads_silence(&load, 30 * day_ns), 30 * day_ns / tick_ns);
 	load.last = 5000;

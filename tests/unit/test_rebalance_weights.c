@@ -64,7 +64,6 @@ static void an_idle_slow_slave_is_passed_over(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 
-	(void)state;
 	begin(weight);
 	put_flows(0, 7, 1000000);
 	put_flows(1, 3, 1000000);
@@ -79,7 +78,6 @@ static void also_where_sizes_differ(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 
-	(void)state;
 	begin(weight);
 	put_flows(0, 3, 5000000);
 	put_flows(1, 1, 7000000);
@@ -96,7 +94,6 @@ static void a_slow_slave_gets_what_is_even(void **state)
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 	static const uint64_t of_0[] = { 67, 33, 22 }, of_1[] = { 200, 100, 50, 40, 29, 25 };
 
-	(void)state;
 	begin(weight);
 	for (unsigned int i = 0; i < sizeof(of_0) / sizeof(*of_0); i++)
 		put_flows(0, 1, of_0[i] * 10000);
@@ -117,7 +114,6 @@ static void of_many_weights_those_that_can_take_some(void **state)
 	uint32_t weight[XBOND_MAX_SLAVES];
 	uint64_t peak = 0;
 
-	(void)state;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		weight[slot] = 64000 - 1000 * slot;
 	begin(weight);
@@ -146,7 +142,6 @@ static void more_than_a_plan_can_hold(void **state)
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
 	unsigned int rounds = 0;
 
-	(void)state;
 	srandom(3);
 	begin(weight);
 	for (int flow = 0; flow < 10000; flow++)
@@ -164,7 +159,6 @@ static void no_bucket_is_better_than_another(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
 
-	(void)state;
 	begin(weight);
 	input.base[0] = 1000000;
 	for (int i = 0; i < XBOND_BUCKETS; i++)

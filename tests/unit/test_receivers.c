@@ -9,7 +9,6 @@ static void the_fastest(void **state)
 {
 	uint32_t speed[XBOND_MAX_SLAVES] = { 1000, 10000, 0, 10000, 25000 };
 
-	(void)state;
 	assert_true(receivers_fastest(0xf, speed) == 0xa);
 	assert_true(receivers_fastest(0x5, speed) == 0x1);
 	assert_true(receivers_fastest(0x4, speed) == 0x4);
@@ -23,7 +22,6 @@ static void a_slave_fails(void **state)
 	uint8_t slot[] = { 0, 1, 2, 2, 0, 2, XBOND_NO_SLOT, 2 };
 	const uint8_t expected[] = { 0, 1, 1, 0, 0, 1, 0, 1 };
 
-	(void)state;
 	receivers_share(slot, sizeof(slot), 0x3, 0x3, false);
 	assert_true(!memcmp(slot, expected, sizeof(slot)));
 }
@@ -34,7 +32,6 @@ static void a_slave_joins(void **state)
 	uint8_t slot[] = { 0, 0, 0, 1, 1, 1 }, count[3] = { 0 };
 	unsigned int moved = 0;
 
-	(void)state;
 	receivers_share(slot, sizeof(slot), 0x7, 0x7, true);
 	for (unsigned int i = 0; i < sizeof(slot); i++) {
 		count[slot[i]]++;
@@ -48,7 +45,6 @@ static void a_slow_slave(void **state)
 {
 	uint8_t slot[] = { 0, 0, 1 };
 
-	(void)state;
 	receivers_share(slot, sizeof(slot), 0x3, 0x2, false);
 	assert_true(slot[0] == 0 && slot[1] == 0 && slot[2] == 1);
 	receivers_share(slot, sizeof(slot), 0x3, 0x2, true);

@@ -23,7 +23,6 @@ static void times_are_taken(void **state)
 {
 	const uint64_t midnight = NOW - (11 * 3600 + 45 * 60 + 30) * S;
 
-	(void)state;
 	assert_since("now", NOW);
 	assert_since("-90s", NOW - 90 * S);
 	assert_since("-10min", NOW - 600 * S);
@@ -59,7 +58,6 @@ static void others_are_refused(void **state)
 					   "-99999999999s",
 					   "2026-01-31 10:30 CET" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err err;
 		uint64_t us;
@@ -70,7 +68,6 @@ static void others_are_refused(void **state)
 
 static int set_zone(void **state)
 {
-	(void)state;
 	setenv("TZ", "CET-1", 1);
 	tzset();
 	return 0;
@@ -78,7 +75,6 @@ static int set_zone(void **state)
 
 static int unset_zone(void **state)
 {
-	(void)state;
 	unsetenv("TZ");
 	tzset();
 	return 0;

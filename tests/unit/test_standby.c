@@ -10,7 +10,6 @@ static uint64_t now_ns;
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&now, 0, sizeof(now));
 	now_ns = 5000000000ull;
 	return 0;
@@ -29,14 +28,12 @@ static uint64_t counted(uint64_t standby, uint64_t distributing)
 
 static void a_port_that_stands_by_counts(void **state)
 {
-	(void)state;
 	assert_int_equal(counted(2, 1), 2);
 	assert_int_equal(counted(6, 1), 6);
 }
 
 static void it_has_time_to_take_over(void **state)
 {
-	(void)state;
 	counted(2, 1);
 	assert_int_equal(counted(0, 0), 2);
 	assert_int_equal(now.until_ns, now_ns + STANDBY_TIME_NS);
@@ -48,7 +45,6 @@ static void it_has_time_to_take_over(void **state)
 
 static void one_that_cannot_is_not_tried_again(void **state)
 {
-	(void)state;
 	counted(2, 1);
 	counted(0, 0);
 	now_ns += STANDBY_TIME_NS;
@@ -60,7 +56,6 @@ static void one_that_cannot_is_not_tried_again(void **state)
 
 static void others_are_counted_beside_it(void **state)
 {
-	(void)state;
 	counted(6, 1);
 	counted(4, 0);
 	now_ns += STANDBY_TIME_NS;
@@ -72,7 +67,6 @@ static void others_are_counted_beside_it(void **state)
 
 static void a_port_that_never_stood_by_does_not_count(void **state)
 {
-	(void)state;
 	assert_int_equal(counted(0, 1), 0);
 	assert_int_equal(counted(0, 0), 0);
 	assert_int_equal(now.until_ns, 0);
@@ -83,7 +77,6 @@ static void a_port_that_would_no_longer_be_used_does_not_count(void **state)
 {
 	const struct standby_input none = { .distributing = 1, .now_ns = now_ns };
 
-	(void)state;
 	counted(2, 1);
 	assert_int_equal(standby_next(&now, &none), 0);
 	assert_int_equal(now.until_ns, 0);

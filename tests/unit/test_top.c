@@ -45,7 +45,6 @@ static void fill(struct top_bond *bond)
 
 static int reset(void **state)
 {
-	(void)state;
 	fill(&a);
 	fill(&b);
 	return 0;
@@ -62,7 +61,6 @@ static void rates_are_differences_in_time(void **state)
 					   .rx_bytes = 1000,
 					   .rx_dropped = 1000 };
 
-	(void)state;
 	top_series_read(&series, &counters, &afxdp, 5 * SECOND);
 	assert_false(series.is_known);
 	counters = (struct xbond_counters){ .tx_packets = 1010,
@@ -85,7 +83,6 @@ static void counters_that_go_back_are_no_rate(void **state)
 {
 	struct xbond_counters before;
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(before) / sizeof(uint64_t); i++)
 		((__u64 *)&before)[i] = 9;
 	for (unsigned int i = 0; i < sizeof(before) / sizeof(uint64_t); i++) {
@@ -109,7 +106,6 @@ static void a_clock_that_stands_is_no_rate(void **state)
 	struct top_series series = { 0 };
 	struct xbond_counters counters = { 0 };
 
-	(void)state;
 	top_series_read(&series, &counters, &afxdp, SECOND);
 	top_series_read(&series, &counters, &afxdp, SECOND);
 	assert_false(series.is_known);
@@ -120,7 +116,6 @@ static void history_keeps_the_last(void **state)
 	struct top_series series = { 0 };
 	double last[TOP_SERIES_SIZE];
 
-	(void)state;
 	set_rate(&series, 1);
 	set_rate(&series, 2);
 	top_series_last(&series, TOP_OUT, last, 3);
@@ -146,7 +141,6 @@ static void rates_are_short(void **state)
 		      { 400e9, "400G" },   { 1e15, "1.00P" },	  { 999e18, "999E" } };
 	char text[TOP_NUMBER_SIZE];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(top_cells_rate(text, cases[i].rate), cases[i].text);
 	assert_string_equal(top_cells_share(text, 1.0 / 3), "33.3%");
@@ -169,7 +163,6 @@ static void sparklines_have_a_height_for_each_rate(void **state)
 {
 	static const double rates[] = { -1, 0, 0.001, 1, 2, 4, 8, 9 };
 
-	(void)state;
 	spark(rates, 8, 8, true, "  ▁▁▂▄██");
 	spark(rates, 8, 8, false, "  ..,-##");
 	spark(rates, 8, 0, true, "        ");
@@ -186,7 +179,6 @@ static void text_fills_its_cells(void **state)
 		{ "a漢字", "a漢 ", " a漢" },   { "\xe6\xbc", "??  ", "  ??" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct top_line line = { 0 };
 
@@ -216,7 +208,6 @@ static void text_breaks_between_words(void **state)
 		{ "一\xff\xff\xff\xff", "一???", "\xff" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct top_line line = { 0 };
 
@@ -239,7 +230,6 @@ static void lines_fit_every_width(void **state)
 	struct top_table table;
 	struct top_line line;
 
-	(void)state;
 	snprintf(of_a[0].name, sizeof(of_a[0].name), "%s", "漢字漢字漢");
 	of_a[0].series.rates.afxdp_rx_bits = 1;
 	top_rows_make(&rows, &top, TOP_BY_NAME, NULL);
@@ -265,7 +255,6 @@ static void columns_without_use_are_left_out(void **state)
 	struct top_rows rows = { 0 };
 	struct top_table table = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < a.slave_count; i++) {
 		of_a[i].lacp = NULL;
 		of_a[i].buckets = TOP_UNKNOWN;
@@ -291,7 +280,6 @@ static void rows_are_in_order(void **state)
 {
 	struct top_rows rows = { 0 };
 
-	(void)state;
 	set_rate(&a.series, 1);
 	set_rate(&b.series, 2);
 	snprintf(of_b[2].name, sizeof(of_b[2].name), "eth10");
@@ -316,7 +304,6 @@ static void a_bond_that_cannot_be_read_has_one_row(void **state)
 {
 	struct top_rows rows = { 0 };
 
-	(void)state;
 	err_set(&a.error, 1, "damaged");
 	top_rows_make(&rows, &top, TOP_BY_NAME, "a");
 	assert_int_equal(rows.count, 1);
@@ -336,7 +323,6 @@ static void the_picked_row_stays_the_same_slave(void **state)
 {
 	struct top_ui ui = following();
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(top_ui_key(&ui, TOP_KEY_DOWN, 4), TOP_DRAW);
 	assert_string_equal(top_ui_picked(&ui)->slave->name, "eth1");
@@ -371,7 +357,6 @@ static void the_picked_row_is_shown(void **state)
 				    'j' };
 	struct top_ui ui = following();
 
-	(void)state;
 	for (size_t page = 0; page < 20; page++)
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 			top_ui_key(&ui, keys[i], page);
@@ -388,7 +373,6 @@ static void a_drain_is_asked_about(void **state)
 	struct xbond_table handed_over = { .flags = XBOND_F_HANDED_OVER }, free = { 0 };
 	struct top_ui ui = following();
 
-	(void)state;
 	b.pins.table = a.pins.table = &free;
 	top_ui_key(&ui, 'd', 4);
 	assert_false(ui.is_asking); /* a bond is picked */
@@ -418,7 +402,6 @@ static void keys_change_what_is_shown(void **state)
 {
 	struct top_ui ui = following();
 
-	(void)state;
 	top_ui_key(&ui, '+', 4);
 	assert_int_equal(ui.interval_ms, 2000);
 	for (int i = 0; i < 20; i++)
@@ -452,7 +435,6 @@ static void problem_is(const char *expected)
 
 static void problems_are_told_in_words(void **state)
 {
-	(void)state;
 	set_rate(&of_a[0].series, 10);
 	set_rate(&of_a[1].series, 10);
 	problem_is(NULL);
@@ -464,7 +446,6 @@ static void problems_are_told_in_words(void **state)
 
 static void only_drops_of_control_packets_are_a_problem(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
 		of_a[1].drops.rate[i] = 3;
 		if (i == XBOND_DROP_NO_SLAVE || i == XBOND_DROP_NO_COPY ||
@@ -488,7 +469,6 @@ static void drops_are_differences_in_time(void **state)
 		[XBOND_DROP_BFD_QUEUE] = DROPS_UNKNOWN, [XBOND_DROP_LACP_QUEUE] = 100
 	};
 
-	(void)state;
 	top_drops_take(&drops, packets, 5 * SECOND);
 	assert_true(drops.rate[XBOND_DROP_LACP_QUEUE] == 0);
 	packets[XBOND_DROP_LACP_QUEUE] = 110;
@@ -523,7 +503,6 @@ static void messages_end_after_some_readings(void **state)
 {
 	struct top_ui ui = following();
 
-	(void)state;
 	assert_int_equal(readings_of_a_message(100), 50);
 	assert_int_equal(readings_of_a_message(1000), 5);
 	assert_int_equal(readings_of_a_message(3600000), 2);

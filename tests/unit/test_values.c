@@ -27,7 +27,6 @@ static struct pins pins = {
 
 static int clear(void **state)
 {
-	(void)state;
 	memset(&maps, 0, sizeof(maps));
 	return 0;
 }
@@ -67,7 +66,6 @@ static void every_option_has_its_own_place(void **state)
 {
 	struct option_value value, expected;
 
-	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		expected = sample(option_at(id));
 		if (is_kept(id))
@@ -86,7 +84,6 @@ static void a_slave_has_its_own_values(void **state)
 {
 	struct option_value value;
 
-	(void)state;
 	for (unsigned int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
 		value = sample(option_at(id));
 		write(option_at(id), &value);
@@ -102,7 +99,6 @@ static void a_mac_is_six_bytes(void **state)
 	static const uint8_t expected[XBOND_MAC_SIZE] = { 0x02, 0x00, 0x5e, 0x10, 0x00, 0x0f };
 	struct option_value value = sample(option_at(OPT_AD_ACTOR_SYSTEM));
 
-	(void)state;
 	memset(&maps.bond, 0xff, sizeof(maps.bond));
 	values_write_bond(&maps.bond, option_at(OPT_AD_ACTOR_SYSTEM), &value);
 	assert_memory_equal(maps.bond.ad_actor_system, expected, sizeof(expected));
@@ -114,7 +110,6 @@ static void a_team_sends_unless_slaves_have_their_own_addresses(void **state)
 {
 	struct option_set team = { .given[OPT_DEVICE] = true };
 
-	(void)state;
 	team.value[OPT_DEVICE].number = XBOND_DEVICE_TEAM;
 	values_fill(&maps.bond, &maps.settings, &team);
 	assert_int_equal(maps.settings.path, XBOND_PATH_COUNTED);

@@ -12,7 +12,6 @@ static struct xbond_table table;
 
 static int make_bond(void **state)
 {
-	(void)state;
 	bond_begin(&lacp_part);
 	memset(monitors, 0, sizeof(monitors));
 	bond.dataplane.pins.monitors = monitors;
@@ -23,7 +22,6 @@ static int make_bond(void **state)
 
 static void nobody_has_spoken(void **state)
 {
-	(void)state;
 	assert_false(bond_link_works(&bond, SLOT));
 	assert_null(bond_link_why(&bond, SLOT));
 	assert_false(verdict_of(&bond, SLOT, XBOND_MONITOR_CARRIER));
@@ -31,7 +29,6 @@ static void nobody_has_spoken(void **state)
 
 static void carrier_decides_alone(void **state)
 {
-	(void)state;
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
 	assert_true(bond_link_works(&bond, SLOT));
 	assert_null(bond_link_why(&bond, SLOT));
@@ -44,7 +41,6 @@ static void carrier_decides_alone(void **state)
 
 static void one_that_says_no_is_enough(void **state)
 {
-	(void)state;
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false));
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
 	assert_false(bond_link_works(&bond, SLOT));
@@ -58,7 +54,6 @@ static void one_that_says_no_is_enough(void **state)
 
 static void a_forgotten_verdict_does_not_count(void **state)
 {
-	(void)state;
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_BFD, false);
 	assert_true(verdict_forget(&bond, SLOT, XBOND_MONITOR_BFD));
@@ -70,7 +65,6 @@ static void a_forgotten_verdict_does_not_count(void **state)
 /* Of two slaves with carrier, which flap. */
 static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
 {
-	(void)state;
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_FLAPS, false);
 	assert_true(bond_link_works(&bond, SLOT));
@@ -88,7 +82,6 @@ static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
 
 static void a_soft_no_does_not_cost_the_bond_its_carrier(void **state)
 {
-	(void)state;
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_ERRORS, false);
@@ -108,7 +101,6 @@ static void the_next_bondd_knows_what_was_said(void **state)
 	const struct xbond_verdict *pinned = &bond.dataplane.pins.monitors[SLOT];
 	uint64_t since_ns;
 
-	(void)state;
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false);
 	since_ns = pinned->since_ns[XBOND_MONITOR_ARP];
@@ -126,7 +118,6 @@ static void when_it_was_learnt(void **state)
 {
 	uint64_t before, *learnt_ns = bond.members[SLOT].verdict.learnt_ns;
 
-	(void)state;
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false);
 	before = learnt_ns[XBOND_MONITOR_CARRIER];
 	assert_true(before);

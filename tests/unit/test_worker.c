@@ -72,7 +72,6 @@ static void every_request_is_served(void **state)
 	struct pollfd readable = { .events = POLLIN };
 	struct sums sums = { 0 };
 
-	(void)state;
 	assert_int_equal(worker_start(&sums.worker, &kind, &sums), 0);
 	readable.fd = worker_fd(&sums.worker);
 	for (int turn = 1; turn <= 100; turn++) {
@@ -91,7 +90,6 @@ static void the_end_waits_for_the_turn(void **state)
 {
 	struct sums sums = { .blocks = true };
 
-	(void)state;
 	assert_int_equal(worker_start(&sums.worker, &kind, &sums), 0);
 	assert_false(worker_has_ended_turn(&sums.worker));
 	ask(&sums);
@@ -129,7 +127,6 @@ static void it_works_by_the_clock(void **state)
 	struct pollfd readable = { .events = POLLIN };
 	struct sums sums = { 0 };
 
-	(void)state;
 	assert_int_equal(worker_start(&sums.worker, &by_clock, &sums), 0);
 	readable.fd = worker_fd(&sums.worker);
 	while (locked(&sums, &sums.served) < 5) {
@@ -144,7 +141,6 @@ static void it_stops_without_work(void **state)
 {
 	struct sums sums = { 0 };
 
-	(void)state;
 	assert_int_equal(worker_start(&sums.worker, &kind, &sums), 0);
 	worker_stop(&sums.worker);
 	assert_int_equal(sums.served, 0);

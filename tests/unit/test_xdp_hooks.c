@@ -11,21 +11,18 @@ static int libxdp; /* its answer */
 
 int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 {
-	(void)work, (void)arg, (void)keep_fd;
 	return libxdp;
 }
 
 /* The dispatcher is the same all the time. */
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
 {
-	(void)nl, (void)nsid;
 	*ret_link = (struct link_info){ .ifindex = ifindex, .xdp_id = 17 };
 	return 0;
 }
 
 bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind)
 {
-	(void)nl, (void)ifindex, (void)kind;
 	return false;
 }
 
@@ -38,7 +35,6 @@ static void time_passes(unsigned int seconds)
 /* bondd begins while somebody has libxdp's lock, who takes its program out of the dispatcher. */
 static void a_program_that_nobody_has_seen_is_looked_for(void **state)
 {
-	(void)state;
 	slaves[0] = (struct xbond_slave){
 		.name = "l0", .ifindex = 2, .state = XBOND_SLOT_MEMBER, .rx_hook = XBOND_RX_XDP
 	};
@@ -55,7 +51,6 @@ static void a_program_that_nobody_has_seen_is_looked_for(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	bond_begin(&xdp_part);
 	pin.rx_hook = XBOND_RX_XDP;
 	now_ns = NS_PER_S;
