@@ -154,9 +154,11 @@ class Host(Namespace):
 
     @contextlib.contextmanager
     def dying_at(self, step, wait=True):
-        """A new bondd, which ends at this step of what the block has it do (crashpoint.h). It has
-        ended, untidily, when the block is left.
+        """A new bondd, in place of one that runs. It ends at this step of what the block has it do
+        (crashpoint.h), and has ended, untidily, when the block is left.
         """
+        if self.bondd and self.bondd.poll() is None:
+            self.stop_bondd()
         self.environment = {"XBOND_TEST_DIE_AT": step}
         self.start_bondd(wait=wait)
         yield

@@ -218,7 +218,6 @@ def test_the_next_bondd_announces_what_one_that_died_has_not(pair):
                 resend_igmp=2)
     near, mac = made.near, made.near.show()["mac"]
     fail_over(near, "l0")
-    near.stop_bondd()
     with near.dying_at("failover-published"):
         near.run(*near.ctl_command("set", "bond0", "active_slave", "l1"), check=False)
     with joined(near), Capture(made.far, "l1") as wire:

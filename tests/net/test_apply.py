@@ -332,7 +332,6 @@ def test_bondd_dies(bonds, step):
     bonds.write(FIRST)
     bonds.apply()
     before = bonds.state()
-    host.stop_bondd()
     with host.dying_at(step):
         bonds.write(SECOND)
         host.ctl_try("apply", "--confirm", "60")
@@ -345,7 +344,6 @@ def test_bondd_dies(bonds, step):
     wait_for(lambda: not bonds.rollback_file().exists(), "bond0 to go back")
     assert bonds.state() == before
     if step != "rollback-done":
-        host.stop_bondd()
         with host.dying_at(step):
             before = bonds.state()
             assert host.ctl_try("apply").returncode == 3
@@ -454,7 +452,6 @@ def test_bondd_dies_while_a_slave_moves(bonds, step):
     names, before = load_two(bonds)
     write_each(bonds, "l0 l1", "l2")
     bonds.write("[bond]\nmiimon = 50\n[slave l2]\n", bond="bond1")
-    host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try("apply").returncode == 3
     assert [path.name for path in host.run_dir.glob("*.rollback")] == ["bond1.rollback"]
@@ -477,7 +474,6 @@ def test_bondd_dies_while_the_slaves_are_away(bonds):
     host.wait_slaves("l0", "l1")
     before = bonds.state()
     bonds.write("[bond]\nmode = active-backup\nfail_over_mac = active\n[slave l0]\n[slave l1]\n")
-    host.stop_bondd()
     with host.dying_at("plan-first-step"):
         assert host.ctl_try("apply", "--interrupt").returncode == 3
     host.start_bondd()
@@ -492,7 +488,6 @@ def test_what_was_not_finished_may_make_no_sense(bonds):
     host.ctl("load")
     wait_for(lambda: slaves_of(host, "bond0") == [["l0"]], "the slave")
     bonds.write("[bond]\n")
-    host.stop_bondd()
     with host.dying_at("plan-first-step"):
         host.ctl_try("apply")
     good = json.loads(unfinished.read_text())
@@ -540,7 +535,6 @@ def test_bondd_dies_while_bonds_go_back(bonds, step):
     """
     host = bonds.host
     names, before = move_one(bonds, 600)
-    host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try("rollback").returncode == 3
     host.start_bondd()

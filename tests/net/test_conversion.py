@@ -166,7 +166,6 @@ def test_what_fails_is_undone(dressed, step, old, new):
 def test_who_dies_is_undone_or_finished(dressed, step, old, new):
     near = with_a_slave_set_down(dressed("active-backup", old)).near
     before = whole(near)
-    near.stop_bondd()
     with near.dying_at(f"handover-{step}"):
         near.ctl_try("set", "bond0", "device", new)
     near.start_bondd()
@@ -217,7 +216,6 @@ def test_who_dies_in_the_undo(dressed, step, old, new):
     """The next bondd does the rest of it."""
     near = with_a_slave_set_down(dressed("active-backup", old)).near
     before = whole(near)
-    near.stop_bondd()
     with near.dying_at("handover-all-moved"):
         near.ctl_try("set", "bond0", "device", new)
     with near.dying_at(step, wait=False):
@@ -233,7 +231,6 @@ def test_a_slave_is_renamed_before_a_death_in_the_undo(dressed, old, new):
     """The bondd after the next one still knows that it is a slave."""
     near = dressed("active-backup", old).near
     before = whole(near)
-    near.stop_bondd()
     with near.dying_at("handover-all-moved"):
         near.ctl_try("set", "bond0", "device", new)
     near.rename("l1", "another")
@@ -249,7 +246,6 @@ def test_a_slave_is_renamed_before_a_death_in_the_undo(dressed, old, new):
 def test_who_dies_and_loses_the_bond(dressed, old, new):
     """The next bondd says that it cannot be undone, and not that it would be tried again."""
     near = dressed("active-backup", old, links=2).near
-    near.stop_bondd()
     with near.dying_at("handover-moved"):
         near.ctl_try("set", "bond0", "device", new)
     near.ip("link", "del", "bond0")

@@ -164,7 +164,6 @@ def test_follow_with_slaves_of_one_address(lone):
 
 
 def swap_and_die(near, step, link):
-    near.stop_bondd()
     with near.dying_at(step):
         near.run(*near.ctl_command("set", "bond0", "active_slave", link), check=False)
 
@@ -209,7 +208,6 @@ def test_a_bondd_that_dies_while_a_slave_leaves(trio):
     fail_over(made, "l1")
     fail_over(made, "l2")
     wait_for(lambda: macs(near)["l2"] == mac(near), "the swap")
-    near.stop_bondd()
     with near.dying_at("mac-swap-leaving"):
         near.run(*near.ctl_command("del-slave", "bond0", "l1"), check=False)
     near.start_bondd()

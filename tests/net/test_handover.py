@@ -81,7 +81,6 @@ def test_back_as_it_was(dressed):
     journals = near.run_dir / "handover"
     assert not list(journals.iterdir())
     # The next one dies, and so does whatever it had done by then.
-    near.stop_bondd()
     with near.dying_at("handover-recorded"):
         near.ctl_try("handback", "bond0")
     journal = json.loads((journals / "bond0.json").read_text())

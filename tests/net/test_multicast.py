@@ -117,7 +117,6 @@ def test_what_others_have_joined_stays(lone, bondd):
 @pytest.mark.parametrize("step", ["group-recorded", "group-joined"])
 def test_killed_while_slaves_join(lone, step):
     host = listening(lone, LATER)
-    host.stop_bondd()
     with host.dying_at(step, wait=False):  # it may die of a group that the kernel has just added
         host.ip("maddr", "add", GROUP, "dev", "bond0")
     host.start_bondd()
@@ -135,7 +134,6 @@ DELETE, RELEASE = ("delete", "bond0"), ("del-slave", "bond0", "l0")
                                         (RELEASE, "release-detached"), (RELEASE, "group-left")])
 def test_killed_while_slaves_leave(lone, words, step):
     host = listening(lone, GROUP, LATER)
-    host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try(*words).returncode == 3
     host.start_bondd()

@@ -262,7 +262,6 @@ def test_flowlets_keep_away_from_what_it_sends(pair):
 def test_bondd_dies_while_it_changes_programs(pair, step):
     made = xor(pair)
     host = made.near
-    host.stop_bondd()
     with host.dying_at(step):
         refused(host, "policy", "load", "bond0", WANTED, status=3)
     assert spread(made)

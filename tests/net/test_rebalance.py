@@ -95,7 +95,6 @@ def they_converge(pair):
 def bondd_dies_in_the_midst(pair):
     """The programs move what has begun to move; the next bondd writes it down."""
     near = pair.near
-    near.stop_bondd()
     with near.dying_at("rebalance-begun"):
         make_uneven(pair)
         flows = stream(pair)

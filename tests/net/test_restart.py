@@ -335,7 +335,6 @@ def test_a_device_that_cannot_be_removed_is_tried_again(lone, step):
         words = ("delete", "bond0")
     else:
         before = plain_view(host)
-    host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try(*words).returncode == 3
     with host.refusing("delete"):
@@ -357,7 +356,6 @@ def test_killed_while_a_slave_was_down_for_its_mac(lone):
     host = lone(links=2)
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0", "l1")
-    host.stop_bondd()
     with host.dying_at("mac-changed"):
         host.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
     changed = [name for name in host.links if host.link(name)["address"] == "02:00:00:00:77:01"]
@@ -393,7 +391,6 @@ def test_killed_while_the_second_of_two_is_added(lone):
     host.wait_link_local("l1")
     host.ctl("create", "bond0")
     mac, before = host.link("bond0")["address"], plain_view(host)
-    host.stop_bondd()
     with host.dying_at("mac-changed"):
         assert host.ctl_try("add-slave", "bond0", "l0", "l1").returncode == 3
     host.start_bondd()
@@ -407,7 +404,6 @@ def test_killed_while_a_released_slave_was_down(lone):
     host.ip("link", "set", "l0", "up")
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0")
-    host.stop_bondd()
     with host.dying_at("release-detached"):
         assert host.ctl_try("del-slave", "bond0", "l0").returncode == 3
     host.ip("link", "set", "l0", "down")
@@ -424,7 +420,6 @@ def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
     host.ctl("create", "bond0", "mode", "active-backup")
     if owner == "the user's":
         host.run("tc", "qdisc", "add", "dev", "l0", "clsact")
-    host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try("add-slave", "bond0", "l0").returncode == 3
     host.start_bondd()

@@ -118,7 +118,6 @@ def test_it_is_said_when_not_the_driver_refuses(tapped, wanted):
 
 def test_bondd_dies_before_the_program_may_take_frames(tapped):
     """They pass to TC until the next bondd is there."""
-    tapped.stop_bondd()
     with tapped.dying_at("xdp-closed"):
         tapped.ctl_try("set", "bond0", "rx_hook", "xdp")
     assert "xdp" in tapped.link("t0") and arrive(tapped) == 5
@@ -132,7 +131,6 @@ def test_bondd_dies_before_the_program_may_take_frames(tapped):
 def test_bondd_dies_in_the_turn_of_the_first(lab, step):
     """The next one gives all slaves what they shall have, and traffic."""
     host = host_with_taps(lab, "t0", "t1")
-    host.stop_bondd()
     with host.dying_at(step):
         host.ctl_try("set", "bond0", "rx_hook", "xdp")
     host.start_bondd()

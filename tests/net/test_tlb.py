@@ -462,7 +462,6 @@ def test_a_bondd_that_dies_while_addresses_are_exchanged(switched, mode):
         check_addresses(made, mac)
     has = macs(near)
     leaving = next(link for link in made.links[:2] if own[link] not in (mac, has[link]))
-    near.stop_bondd()
     with near.dying_at("mac-swap-leaving"):
         near.run(*near.ctl_command("del-slave", "bond0", leaving), check=False)
     near.start_bondd()
@@ -490,7 +489,6 @@ def test_a_slave_leaves_whose_address_another_one_has(switched, mode, step):
     made.links = ["l0", "l1"]
     with Capture(made.far, "l0") as wire:
         if step:
-            near.stop_bondd()
             with near.dying_at(step):
                 near.run(*near.ctl_command("del-slave", "bond0", "l2"), check=False)
             near.start_bondd()
@@ -568,7 +566,6 @@ def test_bond0_gets_another_address(switched, mode):
 def test_a_bondd_that_dies_while_the_mode_changes(switched, mode):
     made = switched("balance-xor", links=3)
     near, mac = made.near, made.near.show()["mac"]
-    near.stop_bondd()
     with near.dying_at("mac-swap-tried"):
         near.run(*near.ctl_command("set", "bond0", "mode", mode), check=False)
     near.start_bondd()

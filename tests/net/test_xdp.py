@@ -320,7 +320,6 @@ def test_bondd_dies_half_way(lone, step):
     near.ctl("create", "bond0")
     near.ctl("add-slave", "bond0", "l0")
     before = features(near)
-    near.stop_bondd()
     with near.dying_at(step):
         near.ctl_try("set", "bond0", "rx_hook", "xdp")
     near.start_bondd()

@@ -111,7 +111,6 @@ def test_bondd_dies_when_it_joins(switched, step):
     for dev in near.links:
         add_filter(near, dev)
     switched.bond("active-backup", "device", "veth")
-    near.stop_bondd()
     with near.dying_at(step):
         assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
     near.start_bondd()
