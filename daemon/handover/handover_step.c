@@ -11,10 +11,8 @@
 
 int handover_passed(const char *step, struct err *err)
 {
-	const char *wanted = getenv("XBOND_TEST_FAIL_AT");
-
 	crashpoint(step);
-	if (wanted && !strcmp(wanted, step))
+	if (crashpoint_is(step, "XBOND_TEST_FAIL_AT"))
 		return err_set(err, EIO, "a test requests a failure at %s", step);
 	return 0;
 }
