@@ -9,8 +9,11 @@ import pytest
 
 from waiting import wait_for
 
-FILES = {"cgroup": ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "-1"),
-         "cgroup2": ("memory.max", "memory.current", "memory.events", "max")}
+# Its limit, what it has, how often something was killed; no limit; nothing is swapped out.
+FILES = {"cgroup": ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "-1",
+                    ("memory.swappiness", "0")),
+         "cgroup2": ("memory.max", "memory.current", "memory.events", "max",
+                     ("memory.swap.max", "0"))}
 
 
 def hierarchies():
@@ -32,12 +35,16 @@ class MemoryGroup:
     def __init__(self, name):
         kind, where = next(hierarchies(), ("cgroup", pathlib.Path("/none")))
         self.dir = where / name
-        self.limit, self.usage, self.events = (self.dir / each for each in FILES[kind][:3])
-        self.unlimited, self.killed = FILES[kind][3], 0
+        *files, self.unlimited, swap = FILES[kind]
+        self.limit, self.usage, self.events = (self.dir / each for each in files)
+        self.killed = 0
         try:
             self.dir.mkdir()
+        except FileExistsError:
+            raise
         except OSError as err:
             pytest.skip(f"no memory cgroup: {err}")
+        (self.dir / swap[0]).write_text(swap[1])
         self.wrapper = ["sh", "-c", f'echo $$ >{self.dir}/cgroup.procs && exec "$@"', "sh"]
 
     def count(self):
