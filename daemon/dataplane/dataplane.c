@@ -109,14 +109,24 @@ static void dataplane_end_timers(const struct dataplane *dataplane, unsigned int
 	dataplane_end_timer(dataplane, XBOND_PIN_BFD_TIMERS, slot);
 }
 
+static bool dataplane_awaits_lacp(const struct xbond_hold *hold)
+{
+	return hold->enabled && hold->words[hold->in_force & 1].current;
+}
+
+static bool dataplane_awaits_bfd(const struct xbond_bfd_link *link)
+{
+	return link->enabled && link->words[link->in_force & 1].holding && !link->ended;
+}
+
 void dataplane_end_idle_timers(const struct dataplane *dataplane)
 {
 	const struct pins *pins = &dataplane->pins;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!pins->hold[slot].enabled)
+		if (!dataplane_awaits_lacp(&pins->hold[slot]))
 			dataplane_end_timer(dataplane, XBOND_PIN_HOLD_TIMERS, slot);
-		if (!pins->bfd || !pins->bfd->link[slot].enabled)
+		if (!pins->bfd || !dataplane_awaits_bfd(&pins->bfd->link[slot]))
 			dataplane_end_timer(dataplane, XBOND_PIN_BFD_TIMERS, slot);
 	}
 }

@@ -82,8 +82,8 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
 int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /*
  * A timer keeps the program that has wound it up last, and the maps of that, even when it has run
- * down. So the timers of a slot end with it, and before an upgrade those that LACP and BFD do not
- * use any more. The others are wound up again by the new programs.
+ * down. So the timers of a slot end with it, and before an upgrade those by which nobody is awaited
+ * any more: the next packet makes them anew. The others are wound up again by the new programs.
  */
 void dataplane_end_idle_timers(const struct dataplane *dataplane);
 /* The slots by which XDP programs broadcast, the bond's own and those of others. */

@@ -285,9 +285,16 @@ def test_an_older_abi_that_nobody_converts(watched):
     assert made.lost() == [0, 0]
 
 
+def partner_is_silent(made):
+    made.far.ip("link", "set", "l1", "down")
+    wait_for(lambda: not made.near.pinned("hold")[1]["words"][
+        made.near.pinned("hold")[1]["in_force"] & 1]["current"], "LACP to give the partner up")
+
+
 LEAVES = {
-    "slave": ["del-slave", "bond0", "l1"],
-    "LACP": ["set", "bond0", "mode", "balance-xor"],
+    "slave": lambda made: made.near.ctl("del-slave", "bond0", "l1"),
+    "LACP": lambda made: made.near.ctl("set", "bond0", "mode", "balance-xor"),
+    "partner": partner_is_silent,
 }
 
 
@@ -296,7 +303,7 @@ def test_what_lacp_has_left_keeps_no_program(pair, other, leaves):
     """Its timer was wound up by a program that is replaced then."""
     made = pair("802.3ad", links=2, lacp_rate="fast")
     wait_distributing(made.near, made.far, links=made.links)
-    made.near.ctl(*LEAVES[leaves])
+    LEAVES[leaves](made)
     before = pinned_objects(made.near)
     made.near.replace_bondd(other)
     replaced = before - pinned_objects(made.near)
