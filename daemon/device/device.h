@@ -39,7 +39,8 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
  * Somebody has given bond0 another MAC address or MTU: every slave takes it, or bond0 gets its old
  * one back, because kernel bonding would have refused it. Called by device.c with the present
  * values of bond0. The pin gets it last: a bondd that dies before leaves one that differs from
- * bond0, so the next bondd begins again.
+ * bond0, so the next bondd begins again. (Until then a team that counts drops what comes for a new
+ * MAC address at slaves that keep their own.)
  */
 
 void device_hear_mac(struct bond *bond, const uint8_t *mac);
