@@ -77,6 +77,7 @@ static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, 
 /*
  * The group whose members may send by AF_XDP gets what the library maps (xsk/choice_open.c), some
  * of it for writing, too. Pins that are made anew get their rights when the directory is looked at.
+ * Without the group they are root's alone.
  */
 
 #define PINS_GROUP "xbond-xsk"
@@ -100,8 +101,18 @@ static const struct {
 
 static void pins_give_one(const char *path, mode_t mode)
 {
-	if ((chown(path, (uid_t)-1, pins_group) || chmod(path, mode)) && errno != ENOENT)
-		log_warning("%s: cannot give it to the group " PINS_GROUP ": %m", path);
+	bool given = pins_group != PINS_NO_GROUP;
+	gid_t group = given ? pins_group : 0;
+	struct stat st;
+
+	if (!given)
+		mode &= S_IRWXU;
+	if (stat(path, &st) ||
+	    (st.st_gid == group && (!given || (st.st_mode & ACCESSPERMS) == mode)))
+		return;
+	if ((chown(path, (uid_t)-1, group) || chmod(path, mode)) && errno != ENOENT)
+		log_warning("%s: cannot %s the group " PINS_GROUP ": %m", path,
+			    given ? "give it to" : "take it from");
 }
 
 static void pins_give(const struct bond *bond)
@@ -109,8 +120,6 @@ static void pins_give(const struct bond *bond)
 	const char *dir = bond->dataplane.pins.dir;
 	char path[PIN_PATH_SIZE];
 
-	if (pins_group == PINS_NO_GROUP)
-		return;
 	pins_give_one(bond->daemon->paths.bpf_dir, PINS_SEARCH);
 	pins_give_one(dir, PINS_SEARCH);
 	for (size_t i = 0; i < sizeof(pins_given) / sizeof(pins_given[0]); i++)
