@@ -18,8 +18,8 @@ static const struct {
 	size_t at, size;    /* of the pointer in struct choice; of what it points to */
 	int writable, kept; /* kept: its descriptor, for choice_fd() */
 } choice_maps[CHOICE_MAPS] = {
-	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0, 0),
 	CHOICE_MAP(XBOND_PIN_TABLE, table, 0, 1),
+	CHOICE_MAP(XBOND_PIN_SETTINGS, settings, 0, 0),
 	CHOICE_MAP(XBOND_PIN_BUCKETS, buckets, 0, 0),
 	CHOICE_MAP(XBOND_PIN_ALB, alb, 0, 1),
 	CHOICE_MAP(XBOND_PIN_CURSOR, cursor, 1, 0),
@@ -153,6 +153,7 @@ void choice_close(struct choice *choice)
 			close(choice->fds[map]);
 		*memory = NULL;
 	}
+	choice->copied = 0;
 }
 
 void choice_copy(struct choice *choice)

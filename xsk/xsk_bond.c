@@ -256,6 +256,8 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 		return "options.sockets has no map for it: does the process that pins it run?";
 	if (code == EACCES && xsk->options.sockets)
 		return "its map in options.sockets is not for this user";
+	if (code == EACCES && *xsk->options.function)
+		return "the kernel refuses options.function; libbpf's log says why";
 	if (code == EPERM || code == EACCES)
 		return xsk_needs_filter(xsk) && !xsk->options.sockets
 			       ? "CAP_NET_RAW is missing, or for the XDP program CAP_BPF, "
@@ -263,8 +265,6 @@ static const char *xsk_reason(const struct xbond_xsk *xsk, int code)
 			       : "CAP_NET_RAW is missing";
 	if (code == ENOBUFS)
 		return "for zero copy options.frames has to be options.ring for each socket";
-	if (code == EACCES && *xsk->options.function)
-		return "the kernel refuses options.function; libbpf's log says why";
 	if (code == EOPNOTSUPP && xsk_is_zero_copy(xsk))
 		return "its driver, or its driver on this kernel, has no zero-copy mode";
 	if (code == EBUSY)
@@ -293,7 +293,8 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 			return xbond_say(why, -xsk->linked_fd, "options.function: %s",
 					 xsk->linked_fd == -EINVAL
 						 ? "no object file of clang -g that has "
-						   "int xbond_wants(struct xdp_md *)"
+						   "int xbond_wants(struct xdp_md *), or "
+						   "libbpf's log says why"
 						 : strerror(-xsk->linked_fd));
 	}
 	r = xsk->options.pins ? 0 : xsk_make_area(&xsk->area);

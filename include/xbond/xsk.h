@@ -56,7 +56,7 @@ struct xbond_xsk_options {
 	 * no other process uses for this. The handle opens no sockets. It pins a map for each slave
 	 * there, by the slave's name, until the handle is closed. What is to be received goes to
 	 * the socket that somebody puts there, by the number of its queue. If the directory has the
-	 * setgid bit, its group may do so. NULL: no pins
+	 * setgid bit, its group may do so, unless it may write the directory. NULL: no pins
 	 */
 	const char *pins;
 	/*
@@ -65,8 +65,9 @@ struct xbond_xsk_options {
 	 *   int xbond_wants(struct xdp_md *ctx)
 	 *
 	 * which returns whether the frame is to be received. What the bond lives by goes to the
-	 * bond without asking (xsk.md). The file is read when the handle is opened. Each slave has
-	 * maps of its own, but for those with LIBBPF_PIN_BY_NAME. NULL: no function
+	 * bond without asking (xsk.md). The file is read when the handle is opened; of handles of
+	 * one process the first. Each slave has maps of its own, but for those with
+	 * LIBBPF_PIN_BY_NAME. NULL: no function
 	 */
 	const char *function;
 	/*
@@ -158,7 +159,8 @@ int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms);
  * Follows the bond: opens sockets of new slaves, closes those of slaves that have left, looks
  * whether cut slaves have carrier again, and finds the bond again if it was made anew.
  * xbond_xsk_send() and xbond_xsk_receive() call it, too; without a change it costs some nanoseconds
- * and no system call, or four for those who may only read (xsk.md). Returns 0; -ENOENT: there is no
+ * and no system call, but four for those who may only read, and some once a second with
+ * options.sockets (xsk.md). Returns 0; -ENOENT: there is no
  * bond of this name now, and frames are dropped until there is.
  */
 int xbond_xsk_update(struct xbond_xsk *xsk);

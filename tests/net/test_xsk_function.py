@@ -5,7 +5,9 @@
 import contextlib
 import ctypes
 import errno
+import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -105,8 +107,7 @@ def send_vxlan(made, vni, count=8):
 @pytest.fixture(name="vnis")
 def _vnis():
     """Where the example's map is pinned."""
-    where = pathlib.Path("/sys/fs/bpf/vnis")
-    where.unlink(missing_ok=True)
+    where = pathlib.Path(f"/sys/fs/bpf/vnis{os.getpid()}")
     yield where
     where.unlink(missing_ok=True)
 
@@ -115,7 +116,9 @@ def test_the_example(made, vnis, tmp_path):
     """packaging/examples/by_vni.bpf.c by all slaves, those that come and a bond made anew, with
     bondd and without; its file is not needed any more. When the program is killed, nothing stays.
     """
-    near, file = made.near, compile_policy(EXAMPLES / "by_vni.bpf.c", tmp_path / "by_vni.bpf.o")
+    near, source = made.near, tmp_path / "by_vni.bpf.c"
+    source.write_text(re.sub(r"\bvnis\b", vnis.name, (EXAMPLES / source.name).read_text()))
+    file = compile_policy(source, tmp_path / "by_vni.bpf.o")
     held, stack = Held(made, 256, file, port=0), listener(near, "0.0.0.0", VXLAN_PORT)
     file.unlink()
     stack.settimeout(0)
