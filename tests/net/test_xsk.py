@@ -744,7 +744,7 @@ def test_options_for_sockets_of_others(queues, port, where, why):
 
 @pytest.mark.parametrize("size,more,why", [
     (88, b"", "no such bond"), (96, bytes(8), "no such bond"), (104, bytes(16), "no such bond"),
-    (104, bytes(15) + b"\1", "a later version"),
+    (112, bytes(24), "no such bond"), (112, bytes(23) + b"\1", "a later version"),
     (87, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
 def test_options_of_other_versions(size, more, why):
     library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
