@@ -62,11 +62,6 @@ extern struct part pair_part;
  * is no place to pin them.
  */
 bool pins_keep(struct bond *bond);
-/*
- * From now on what programs with AF_XDP sockets need belongs to the group xbond-xsk, if there is
- * one. It is looked up once, when all bonds are in place: names may come from the network.
- */
-void pins_find_group(struct daemon *daemon);
 
 extern struct part pins_part;
 
