@@ -2,13 +2,12 @@
 loses below them, until the switches know all of them by the other link, and how long the aggregate
 takes to go. xbond with each device beside the kernel's bonding and team, one after another.
 """
-import time
-
 from ...bench.bed import lab
 from ...bench.rows import Row
+from ...bench.scale import seconds_of
 
 from traffic import Stream  # pylint: disable=wrong-import-order
-from waiting import wait_for  # pylint: disable=wrong-import-order
+from waiting import quiet_for, wait_for  # pylint: disable=wrong-import-order
 from .aggregates import aggregates, bonding, team, xbond
 
 MODE = "active-backup"
@@ -20,12 +19,6 @@ WAYS = {
     "bonding": bonding(MODE),
     "team activebackup": team(name="activebackup"),
 }
-
-
-def seconds_of(action):
-    began = time.monotonic()
-    action()
-    return time.monotonic() - began
 
 
 def add_vlans(host, dev):
@@ -46,7 +39,7 @@ def lost_at_a_cut(each):
 def seconds_until_told(each):
     """From a cut until there was a frame for each VLAN on the link that takes over."""
     each.far.ip("link", "set", each.links[0], "up")
-    each.near.run("sleep", "2")  # the first cut's announcements end, and its link is seen
+    quiet_for(2, "the first cut's announcements end, and its link is seen")
     before = each.sent_by_links()[each.links[0]]
     return seconds_of(lambda: (
         each.far.ip("link", "set", each.links[1], "down"),
