@@ -20,6 +20,7 @@ from waiting import wait_for
 
 LIMIT_MS = 50
 ATTEMPTS = 3
+LOCKS = 4  # how often one turn of the loop waits for the lock: to create a bond makes devices
 
 BYSTANDER = """
 import array, fcntl, select, socket, struct, sys, time
@@ -182,7 +183,7 @@ def test_never_above_50_ms(lab, bonds, rounds):
     many, tried = Many(lab, bonds, above=300), []
     while len(tried) < ATTEMPTS:
         figures, locked_ms = stand_still(many, rounds)
-        if figures["worst_own_ms"] < LIMIT_MS + locked_ms:
+        if figures["worst_own_ms"] < LIMIT_MS + LOCKS * locked_ms:
             return
         tried.append((figures, locked_ms))
     raise AssertionError(tried)
