@@ -296,7 +296,7 @@ built: deps-test
 build-sanitized: $(B)/bondd $(B)/bondctl $(unit_tests) $(fuzz_targets) $(B)/tests/sim/sim \
 	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdplive)
 
-## test: all tests; where one has many variants, a sample of them (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
+## test: a sample of the tests, as CI does (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
 	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run

@@ -22,7 +22,8 @@ OPTIONS = {
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", sample.MARKER)
+    for marker in sample.MARKERS:
+        config.addinivalue_line("markers", marker)
     if not SANITIZERS:
         return
     config.sanitizer_reports = tempfile.TemporaryDirectory(prefix="xbond-reports-")
@@ -36,6 +37,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if SANITIZERS:  # the usual build runs what this leaves out
         sample.mark_all(items)
+        sample.mark_turns(items)
     config.left_out_of_sample = sample.choose(config, items)
 
 

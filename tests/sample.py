@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many of a test's many variants run. `make test` runs a sample, by a seed that changes with
-the commit; `make test-long` runs all. tests/unit/sample.h is the same in C.
+"""Which tests run. `make test` runs a sample, by a seed that changes with the commit; `make
+test-long` runs all. tests/unit/sample.h is the same in C.
 
 @pytest.mark.variants(n, always=("part of an id", ...)) of a parametrized test: the sample has the
 cases that `always` names, and n others. tests/conftest.py calls choose().
+
+Tests of a suite that takes long take turns (mark_turns()): of each file every second one runs, and
+the others run with the next seed. Who names a file gets all tests of it.
 """
 import collections
 import hashlib
 import itertools
 import os
+import pathlib
 
 import pytest
 
 SEED = int(os.environ.get("XBOND_TEST_SEED") or 1)
 # Whoever calls pytest himself, and a guest, wants all.
 IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1" or not os.environ.get("XBOND_TEST_SEED")
-MARKER = "variants(n, always=()): a sample of `make test` has those that `always` names, n others"
+MARKERS = (
+    "variants(n, always=()): a sample of `make test` has those that `always` names, n others",
+    "takes_turns: it is in a sample of `make test` with every second seed")
+TURNS = 2
 
 
 def size(sample, everything):
@@ -29,7 +36,9 @@ def choose(config, items):
     if IS_LONG or config.option.keyword:
         return 0
     variants = [item for item in items if _variants(item) and not _is_named(item, config.args)]
-    left_out = set(variants) - set(_chosen(variants))
+    in_turn = [item for item in items if item.get_closest_marker("takes_turns")
+               and not _is_in_named_file(item, config.args)]
+    left_out = (set(variants) - set(_chosen(variants))) | (set(in_turn) - set(_next(in_turn)))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
@@ -43,6 +52,33 @@ def _variants(item):
 def _is_named(item, args):
     """Has the user asked for this case?"""
     return any(arg.endswith("::" + item.name) for arg in args)
+
+
+def _is_in_named_file(item, args):
+    return any(pathlib.Path(arg.split("::")[0]).name == item.path.name for arg in args)
+
+
+def mark_turns(items):
+    """For a suite that takes too long for each commit."""
+    for item in items:
+        item.add_marker("takes_turns")
+
+
+def _next(items):
+    """Those whose turn it is: of each file the same share."""
+    for path, of_file in itertools.groupby(sorted(items, key=_path), key=_path):
+        of_file = list(of_file)
+        names = sorted({item.originalname for item in of_file}, key=_digest)
+        mine = names[(SEED + _digest(path)[0]) % TURNS::TURNS]
+        yield from (item for item in of_file if item.originalname in mine)
+
+
+def _path(item):
+    return item.path.name
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).digest()
 
 
 def mark_all(items):
@@ -79,4 +115,4 @@ def _chosen_of(function, cases, count, always):
 
 
 def _rank(item):
-    return hashlib.sha256(f"{SEED} {item.path.name} {item.name}".encode()).digest()
+    return _digest(f"{SEED} {item.path.name} {item.name}")

@@ -24,6 +24,11 @@ def test_many(case):
 def test_few(case):
     pass
 '''
+IN_TURNS = """
+import pytest
+
+pytestmark = pytest.mark.takes_turns
+""" + "\n".join(f"def test_{number}(): pass" for number in range(7))
 MISSPELT = TESTS.replace('always=("corner",)', 'always=("croner",)')
 FEW = {"test_few[x]", "test_few[y]"}
 ALL = FEW | {f"test_many[case{number}]" for number in range(20)} | {"test_many[a corner]"}
@@ -81,6 +86,22 @@ def test_a_case_that_is_named(suite):
         if name not in found(suite, **seed(1)):
             break
     assert found(suite, f"test_it.py::{name}", **seed(1)) == {name}
+
+
+def test_tests_that_take_turns(suite):
+    """Two seeds that follow one another have all."""
+    (suite / "test_it.py").write_text(IN_TURNS)
+    one, other = found(suite, **seed(6)), found(suite, **seed(7))
+    assert one | other == found(suite) and not one & other
+    assert {len(one), len(other)} == {3, 4}
+    assert one == found(suite, **seed(8, "2")) == found(suite, str(suite), **seed(6))
+
+
+def test_who_names_the_file_gets_all_tests_of_it(suite):
+    (suite / "test_it.py").write_text(IN_TURNS)
+    assert len(found(suite, "test_it.py", **seed(6))) == 7
+    assert found(suite, "test_it.py::test_3", **seed(6)) == {"test_3"}
+    assert found(suite, "test_it.py::test_3", **seed(7)) == {"test_3"}
 
 
 def test_what_is_left_out_is_said_with_the_seed(suite):
