@@ -5,8 +5,8 @@ test-long` runs all. tests/unit/sample.h is the same in C.
 @pytest.mark.variants(n, always=("part of an id", ...)) of a parametrized test: the sample has the
 cases that `always` names, and n others. tests/conftest.py calls choose().
 
-Tests of a suite that takes long take turns (mark_turns()): of each file every second one runs, and
-the others run with the next seed. Who names a file gets all tests of it.
+Tests of a suite that takes long take turns (mark_turns()): of each file a third runs, and with the
+next two seeds the others do. Who names a file gets all tests of it.
 """
 import collections
 import hashlib
@@ -21,8 +21,8 @@ SEED = int(os.environ.get("XBOND_TEST_SEED") or 1)
 IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1" or not os.environ.get("XBOND_TEST_SEED")
 MARKERS = (
     "variants(n, always=()): a sample of `make test` has those that `always` names, n others",
-    "takes_turns: it is in a sample of `make test` with every second seed")
-TURNS = 2
+    "takes_turns: it is in a sample of `make test` with every third seed")
+TURNS = 3
 
 
 def size(sample, everything):
