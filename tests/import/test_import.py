@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bondctl import on configurations in the shapes that each tool's documentation and tests have.
 
-A case is a file or a directory of tests/import/TOOL, or a machine's root (NAME.root); what bondctl
-says about it is in NAME.expected: standard output, a line of dashes, standard error, exit status.
+A case is a file of tests/import/TOOL, or a directory, as NAME.txtar: after each line `-- PATH --`
+stands a file. NAME.root.txtar is a machine's root. What bondctl says about it is in NAME.expected:
+standard output, a line of dashes, standard error, exit status.
 XBOND_ACCEPT=1 in the environment writes these files anew; read the difference before you keep it.
 """
 import json
@@ -31,12 +32,35 @@ CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
                if path.suffix != ".expected")
 
 
-def words_of(case):
-    return ["--root", case.name] if case.suffix == ".root" else [case.name]
-
-
 def name_of(path):
-    return f"{path.parent.name}/{path.name}"
+    return f"{path.parent.name}/{bare(path)}"
+
+
+def bare(path):
+    return path.name.removesuffix(".txtar")
+
+
+class Case:
+    """Where bondctl import finds it, and what it is called there."""
+
+    def __init__(self, path, unpacked):
+        self.tool, name = path.parent.name, bare(path)
+        self.expected = path.with_name(f"{name}.expected")
+        self.cwd, self.words = path.parent, ["--root", name] if name.endswith(".root") else [name]
+        if path.suffix == ".txtar":
+            self.cwd = unpacked
+            _, *files = re.split(r"^-- (.*) --\n", path.read_bytes().decode(), flags=re.M)
+            for file, text in zip(files[::2], files[1::2]):
+                (unpacked / name / file).parent.mkdir(parents=True, exist_ok=True)
+                (unpacked / name / file).write_bytes(text.encode())
+
+    def run(self, *options, **settings):
+        return run(self.tool, *options, *self.words, cwd=self.cwd, **settings)
+
+
+@pytest.fixture(name="case")
+def _case(request, tmp_path):
+    return Case(request.param, tmp_path)
 
 
 @pytest.fixture(scope="module", name="keys")
@@ -45,16 +69,15 @@ def _keys():
     return {tool: json.loads(run(tool, "--keys", "-j").stdout) for tool in sorted(TOOLS)}
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=name_of, indirect=True)
 def test_corpus(case):
     """What is written and what is remarked is as expected; both also as JSON."""
-    done = run(case.parent.name, *words_of(case), cwd=case.parent)
+    done = case.run()
     said = f"{done.stdout}----\n{done.stderr}exit status {done.returncode}\n"
-    expected = case.with_name(case.name + ".expected")
     if os.environ.get("XBOND_ACCEPT"):
-        expected.write_text(said)
-    assert said == expected.read_text()
-    text = run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout
+        case.expected.write_text(said)
+    assert said == case.expected.read_text()
+    text = case.run("-j").stdout
     if not text:
         assert done.returncode == 1 and done.stdout == ""
         return
@@ -69,13 +92,12 @@ def test_corpus(case):
         assert remark["what"] in done.stderr
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_bondd_takes_it(case, tmp_path):
+@pytest.mark.parametrize("case", CASES, ids=name_of, indirect=True)
+def test_bondd_takes_it(case, tmp_path_factory):
     """-w writes what was printed, into files that the reader of bondd's configuration takes."""
-    done = run(case.parent.name, "-w", *words_of(case), cwd=case.parent,
-               XBOND_CONFIG_DIR=str(tmp_path))
-    written = done.stdout.split()
-    assert {str(path) for path in tmp_path.iterdir()} == set(written)
+    config = tmp_path_factory.mktemp("config")
+    written = case.run("-w", XBOND_CONFIG_DIR=str(config)).stdout.split()
+    assert {str(path) for path in config.iterdir()} == set(written)
     for path in written:
         read = subprocess.run([BUILD / "tools/readconfig", path], capture_output=True, text=True,
                               timeout=30)
