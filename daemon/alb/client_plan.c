@@ -61,7 +61,29 @@ struct marks_writing {
 	int fd;
 	unsigned int count;
 	struct xbond_client value;
+	int result;
 };
+
+/* By forgetting a client. */
+static bool marks_make_room(int fd)
+{
+	struct client_entry entry;
+	int r = bpf_map_get_next_key(fd, NULL, &entry.key);
+
+	while (!r && client_table_is_own(&entry))
+		r = bpf_map_get_next_key(fd, &entry.key, &entry.key);
+	return !r && !bpf_map_delete_elem(fd, &entry.key);
+}
+
+/* In a full map, too: without marks no client can be told anything. */
+static int marks_put(const struct marks_writing *writing, const struct xbond_client_key *mark)
+{
+	int r = bpf_map_update_elem(writing->fd, mark, &writing->value, BPF_ANY);
+
+	if (r == -E2BIG && marks_make_room(writing->fd))
+		r = bpf_map_update_elem(writing->fd, mark, &writing->value, BPF_ANY);
+	return r;
+}
 
 /* The kernel may tell of an address twice, as a list that changed is read again. */
 static void marks_write(struct marks_writing *writing, const struct xbond_client_key *mark)
@@ -70,8 +92,8 @@ static void marks_write(struct marks_writing *writing, const struct xbond_client
 
 	if (!bpf_map_lookup_elem(writing->fd, mark, &old) && old.used_ns == writing->value.used_ns)
 		return;
-	if (writing->count++ < MARKS_MAX)
-		bpf_map_update_elem(writing->fd, mark, &writing->value, BPF_ANY);
+	if (!writing->result && writing->count++ < MARKS_MAX)
+		writing->result = marks_put(writing, mark);
 }
 
 /* DADFAILED: another host has it. */
@@ -117,7 +139,7 @@ int client_marks_settle(struct bond *bond, uint64_t now_ns)
 								     : marks_tidy(writing.fd, 0);
 	r = address_visit(&bond->daemon->nl, marks_take_address, &writing);
 	if (!r)
-		r = bpf_map_update_elem(writing.fd, &only_marked, &writing.value, BPF_ANY);
+		r = writing.result ? writing.result : marks_put(&writing, &only_marked);
 	if (r)
 		return r;
 	r = marks_tidy(writing.fd, now_ns);

@@ -400,6 +400,29 @@ def test_forged_questions(shared):
     assert made.near.ping_bondd()
 
 
+def fill(made):
+    """The map, with clients of the active slave that have spoken often."""
+    words = bytes(8) + mac_bytes(made.near.show()["mac"]) + bytes(2) + \
+        struct.pack("=QIHH", time.monotonic_ns(), 9, 0, 0)
+    lines = [" ".join(["map update", *entry(made, f"10.1.{i >> 8}.{i & 255}"), "value hex",
+                       words.hex(" "), "noexist"]) for i in range(4100)]
+    done = made.near.run("bpftool", "batch", "file", "-", input="\n".join(lines), check=False)
+    assert "Argument list too long" in done.stdout + done.stderr  # E2BIG
+
+
+def test_a_full_map_and_a_bridge(shared):
+    """Marks have room in it, or no client would be told of anything any more."""
+    made = shared(links=2, peers=4)
+    made.ask()
+    assert made.clients()["l1"]
+    fill(made)
+    made.near.ip("link", "add", "hbr", "type", "bridge")
+    made.near.ip("link", "set", "bond0", "master", "hbr")
+    wait_for(lambda: is_marked(made, "10.0.0.1"), "this host's addresses to be marked")
+    made.far.ip("link", "set", "l1", "down")
+    wait_for(lambda: not made.clients()["l1"], "its clients to get the other one")
+
+
 def announcement(address, tag=b""):
     """Another host says that it has this address."""
     other = "02:dd:00:00:00:01"
