@@ -65,7 +65,8 @@ struct client_plan {
 	struct client_slaves slaves;
 	struct client_entry *entries; /* what is written is in them */
 	int count;
-	bool tells_again; /* those who have been told, but not often enough */
+	bool tells_again;   /* those who have been told, but not often enough */
+	bool has_been_full; /* the map, and that was said */
 	uint8_t slot[XBOND_MAX_CLIENTS], what[XBOND_MAX_CLIENTS];
 };
 

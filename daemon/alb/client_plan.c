@@ -12,6 +12,7 @@
 #include "common/mac.h"
 #include "common/pins.h"
 #include "common/readings.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "network/ip.h"
 #include "options/values.h"
@@ -373,9 +374,22 @@ static void client_plan_decide_all(struct bond *bond, struct client_plan *plan, 
 	}
 }
 
+/* Once: as old clients are forgotten and others come, it may be full again and again. */
+static void client_plan_say_full(struct bond *bond, struct client_plan *plan)
+{
+	if (plan->count < XBOND_MAX_CLIENTS || plan->has_been_full)
+		return;
+	plan->has_been_full = true;
+	event_warning(bond_pin(bond)->name, NULL,
+		      "its map of clients is full (%d entries): other neighbours send to its own "
+		      "address, so its active slave receives what they send",
+		      XBOND_MAX_CLIENTS);
+}
+
 void client_plan_make(struct bond *bond, struct client_plan *plan, uint64_t now_ns,
 		      uint64_t retell_ns)
 {
+	client_plan_say_full(bond, plan);
 	client_plan_forget_old(bond, plan, now_ns);
 	client_plan_share(bond, plan);
 	client_plan_decide_all(bond, plan, retell_ns);

@@ -410,6 +410,28 @@ def fill(made):
     assert "Argument list too long" in done.stdout + done.stderr  # E2BIG
 
 
+def look_anew(made):
+    """bondd looks at all clients now."""
+    made.near.ip("link", "set", "bond0", "alias", str(time.monotonic()))
+
+
+def test_a_full_map(shared):
+    """It is said, once by bondd. Nobody is pushed out, and who comes then sends to bond0's
+    address.
+    """
+    made = shared(links=2, peers=4)
+    made.does_not_probe()
+    fill(made)
+    for _ in range(2):
+        look_anew(made)
+        made.near.wait_looked()
+    assert made.near.log().count("its map of clients is full") == 1
+    before = made.clients()
+    made.ask()
+    assert set(made.all_know()) == {made.near.show()["mac"]}
+    assert refused(made) >= len(made.peers) and made.clients() == before
+
+
 def test_a_full_map_and_a_bridge(shared):
     """Marks have room in it, or no client would be told of anything any more."""
     made = shared(links=2, peers=4)
