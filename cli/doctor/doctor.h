@@ -242,6 +242,7 @@ DOCTOR_BOND_CHECK(doctor_check_hold_down);
 DOCTOR_BOND_CHECK(doctor_check_speed);
 DOCTOR_BOND_CHECK(doctor_check_errors);
 DOCTOR_BOND_CHECK(doctor_check_balance);
+DOCTOR_BOND_CHECK(doctor_check_clients);
 /* doctor_traffic.c */
 DOCTOR_BOND_CHECK(doctor_check_unanswered);
 /* Has each slave seen who answers? */

@@ -180,6 +180,8 @@ const struct doctor_check doctor_checks[] = {
 	{ "errors", "slaves receive few broken frames and have room for all", NULL,
 	  doctor_check_errors },
 	{ "balance", "slaves send and receive their shares", NULL, doctor_check_balance },
+	{ "clients", "balance-alb has room for all neighbours in its map of clients", NULL,
+	  doctor_check_clients },
 	{ "unanswered", "what each slave sends is answered, over whichever slave", NULL,
 	  doctor_check_unanswered },
 	{ "refused", "no traffic for the bond arrives by slaves that do not receive", NULL,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the bond's carrier and of its slaves' links. */
 #include <net/if.h>
+#include <stdlib.h>
 
 #include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
+#include "common/readings.h"
 #include "options/values.h"
 #include "rules/buckets.h"
 #include "rules/link_state.h"
@@ -19,6 +21,8 @@ static inline bool doctor_is_up(const struct doctor_slave *slave)
 #define LINKS_LOST_PPM 1000
 #define LINKS_MILLION 1000000
 #define LINKS_PACKETS_MIN 100000 /* fewer are too few to speak of shares */
+/* A map that is too small is not full all the time, because old clients are forgotten. */
+#define LINKS_CLIENTS_MANY (XBOND_MAX_CLIENTS / 8 * 7)
 
 void doctor_check_carrier(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
@@ -310,4 +314,26 @@ void doctor_check_balance(const struct doctor_facts *facts, const struct doctor_
 		doctor_advise(report, "the far end chooses that by its own hash: set it there to "
 				      "use IP addresses and ports");
 	}
+}
+
+void doctor_check_clients(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			  struct doctor_report *report)
+{
+	struct client_entry *clients;
+	int count;
+
+	(void)facts;
+	if (!mode_has(bond->pins.bond->mode, MODE_RECEIVES))
+		return;
+	count = client_table_read(bond->pins.clients_fd, &clients);
+	free(clients);
+	if (count <= LINKS_CLIENTS_MANY)
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "its map of clients is full, or nearly so (%d of %d entries): neighbours for "
+		     "which it has no room send to the bond's address, so the active slave "
+		     "receives what they send",
+		     count, XBOND_MAX_CLIENTS);
+	doctor_advise(report, "if so many hosts are in its networks, a bond in mode 802.3ad has no "
+			      "such limit; otherwise look for one that scans, or forges addresses");
 }

@@ -5,6 +5,7 @@ tests/unit/test_doctor.c.
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import pytest
 
 from built import ROOT
 from clock import impatient, patient
-from pins import L, X, Pins, fill, mac_bytes
+from pins import HASH, L, NO_PREALLOC, X, Pins, fill, libbpf, mac_bytes
 from schema import check
 from test_calls import BONDCTL
 from waiting import wait_for
@@ -258,6 +259,26 @@ def test_devices_of_another_namespace(pins, doctor):
     """Nothing else is said of devices that cannot be seen."""
     assert doctor.found("device")[0][0] == "warning"
     assert "namespace" in doctor.found("device")[0][2]
+
+
+def test_clients(plain, doctor):
+    plain.bond.mode = X.MODE_BALANCE_ALB
+    assert doctor.found("clients") == []
+    fd = plain.create("clients", HASH, 32, X.MAX_CLIENTS, NO_PREALLOC, key_size=40)
+    many = X.MAX_CLIENTS // 8 * 7
+
+    def add(first, end):
+        for number in range(first, end):
+            assert libbpf.bpf_map_update_elem(fd, number.to_bytes(40, "big"), bytes(32),
+                                              ctypes.c_uint64(0)) == 0
+
+    add(0, many)
+    assert doctor.found("clients") == []
+    add(many, many + 1)
+    [(severity, slave, finding)] = doctor.found("clients")
+    assert (severity, slave) == ("warning", None) and f"{many + 1} of 4096" in finding
+    plain.bond.mode = X.MODE_BALANCE_TLB
+    assert doctor.found("clients") == []
 
 
 def test_link(plain, doctor):

@@ -230,6 +230,10 @@ def test_clients_of_balance_alb(bond):
     assert "next in turn" in whys(bond, pcap([reply(peers[3])]))[0]
     bond.table.tx_mask = 0b1011
     assert "next in turn" in whys(bond, pcap([reply(peers[0])]))[0]
+    for number in range(X.MAX_CLIENTS - 5):
+        client_of(bond, fd, 2, own, bytes([10, 1]) + number.to_bytes(2, "big"), BOND_MAC)
+    assert slaves_of(bond, pcap([reply(peers[3])])) == ["eth0"]
+    assert "next in turn" not in str(whys(bond, pcap([reply(peers[3])])))
     bond.table.flags &= ~X.F_ALB
     assert slaves_of(bond, pcap(sent)) == ["eth0"] * len(sent)
 
