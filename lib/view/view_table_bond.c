@@ -400,8 +400,10 @@ static const struct view_field view_fields_of_bond[] = {
 	{ "loop", VIEW_OBJECT, "The main loop of bondd (see THE MAIN LOOP).",
 	  .table = &view_table_loop, .base = view_base_loop, .null = true },
 	{ "clients_refused", VIEW_COUNT,
-	  "Neighbours that were not assigned to a slave, because more than 256 came in one second "
-	  "or the map was full. They send to the bond's address.",
+	  "How often a neighbour was not assigned to a slave, because more than 256 came in one "
+	  "second or the map was full. It sends to the bond's address, and counts each time that "
+	  "it "
+	  "asks.",
 	  .read = view_read_clients_refused, .needs = MODE_RECEIVES },
 	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = view_read_slaves, .table = &view_table_slave,
 	  .foreign = true },
