@@ -12,7 +12,7 @@ from .rows import chosen, write_json
 SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "cpus",
             "receive", "xdp", "xsk", "library", "single_stream", "unequal", "steering",
             "connections", "failover", "detection", "lacp", "conversion", "daemon_cost", "scale",
-            "metrics")
+            "clients", "metrics")
 
 
 @dataclasses.dataclass

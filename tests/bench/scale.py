@@ -1,16 +1,15 @@
-"""How what bondd does grows with what it has: bonds of four LACP ports at the fast rate, one bond
-of 64, and clients of balance-alb. The far end is an xbond, too, and shares the CPUs.
+"""How what bondd does grows with what it has: bonds of four LACP ports at the fast rate, and one
+bond of 64. The far end is an xbond, too, and shares the CPUs. clients.py has clients of
+balance-alb.
 """
-import pathlib
 import statistics
 import time
 
-from .bed import lab, make_bond, quiet_for, wait_for  # first: it sets the path
+from .bed import lab, quiet_for, wait_for  # first: it sets the path
 
 # pylint: disable=wrong-import-order
 from namespace import memory_kb
-from targets import arp
-from traffic import Capture, send_frames
+from traffic import Capture
 # pylint: enable=wrong-import-order
 
 from .daemon_cost import idle_percent
@@ -19,7 +18,6 @@ from .lacp import LATE, bond_up, off_time
 from .rows import Row
 
 SIZES = (16, 4), (64, 4), (256, 4), (1, 64)  # bonds, slaves of each
-CLIENTS = 1000, 4000  # those that the kernel's table of neighbours has room for
 HEARD = 8  # links on which LACPDUs are captured
 SHOWN = 5  # times
 
@@ -90,50 +88,6 @@ def lacp_rows(scale, bonds, slaves):
         yield Row(f"{what}: a cut noticed, worst of {len(times)}", 1000 * max(times), "ms")
 
 
-def most_neighbours():
-    """The kernel forgets neighbours beyond, and does not answer those that ask."""
-    return int(pathlib.Path("/proc/sys/net/ipv4/neigh/default/gc_thresh3").read_text())
-
-
-def ask(near, clients):
-    """So many neighbours, on the other end of the active slave, ask for the bond's address."""
-    pairs = [(number // 250, number % 250 + 1) for number in range(clients)]
-    send_frames(near.far, near.show()["active_slave"], [
-        arp(1, f"10.0.{net}.{host}", "10.0.255.1", sender_mac=f"02:cc:00:00:{net:02x}:{host:02x}")
-        for net, host in pairs])
-
-
-def known(near):
-    return sum(slave["clients"] for slave in near.show()["slaves"])
-
-
-def all_known(near, clients):
-    ask(near, clients)
-    return known(near) >= clients
-
-
-def client_rows(scale, clients):
-    what = f"{clients} clients of balance-alb"
-    with lab() as made:
-        near = made.lone(4)
-        make_bond(near, near.links, "10.0.255.1", mode="balance-alb")
-        near.ip("route", "add", "10.0.0.0/16", "dev", "bond0")
-        near.wait_slaves(*near.links)
-        yield Row(f"{what}: all known", seconds_of(lambda: wait_for(
-            lambda: all_known(near, clients), lambda: f"clients, not {known(near)}", 120)), "s")
-        quiet_for(3, "what follows ends")
-        yield Row(f"{what}: CPU", idle_percent(near.bondd.pid, scale.idle_seconds), "percent")
-        yield Row(f"{what}: resident", memory_kb(near.bondd.pid) / 1024, "MB")
-        mask = TxMask(near)
-        assert mask.has(1)
-        near.far.ip("link", "set", near.links[1], "down")
-        yield Row(f"{what}: none left to a slave that was cut, and all told", seconds_of(
-            lambda: wait_for(lambda: not near.slave(near.links[1])["clients"], "that", 60)), "s")
-
-
 def rows(scale):
     for bonds, slaves in SIZES:
         yield from lacp_rows(scale, bonds, slaves)
-    for clients in CLIENTS:
-        if clients < most_neighbours():
-            yield from client_rows(scale, clients)
