@@ -149,11 +149,10 @@ int client_marks_settle(struct bond *bond, uint64_t now_ns)
 
 #define TELLS 3	     /* as the kernel's driver */
 #define MOVED_MAX 16 /* addresses of bond0 that have moved away, in one round */
-/* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
-#define UNANSWERED_NS (60 * NS_PER_S)
-#define AGE_NS (4 * 3600 * NS_PER_S)
-#define AGE_HALF_FULL_NS (600 * NS_PER_S)
-#define AGE_NEARLY_FULL_NS (60 * NS_PER_S) /* of clients that were heard only once */
+/* What was not heard for so long is old. */
+#define AGE_NS (600 * NS_PER_S)
+#define AGE_SHORT_NS (60 * NS_PER_S)
+#define HALF_FULL (XBOND_MAX_CLIENTS / 2) /* so far clients that have answered are kept */
 
 bool client_plan_receives(struct bond *bond)
 {
@@ -214,19 +213,15 @@ static uint64_t client_plan_choose_receivers(struct bond *bond, const struct cli
 	return receivers_fastest(slaves->working, speed);
 }
 
+/* Who has never answered ages soon, and in a nearly full map who was heard only once. */
 static bool client_plan_is_old(const struct client_entry *entry, int count, uint64_t now_ns)
 {
-	uint64_t age_ns = now_ns > entry->client.used_ns ? now_ns - entry->client.used_ns : 0;
+	bool ages_soon = !client_table_is_own(entry) &&
+			 (!entry->client.mac ||
+			  (count > XBOND_MAX_CLIENTS / 8 * 7 && entry->client.uses < 2));
 
-	if (entry->key.is_mark)
-		return false;
-	if (client_table_is_own(entry))
-		return age_ns > AGE_NS;
-	if (!entry->client.mac)
-		return age_ns > UNANSWERED_NS;
-	if (count > XBOND_MAX_CLIENTS / 8 * 7 && entry->client.uses < 2)
-		return age_ns > AGE_NEARLY_FULL_NS;
-	return age_ns > (count > XBOND_MAX_CLIENTS / 2 ? AGE_HALF_FULL_NS : AGE_NS);
+	return !entry->key.is_mark &&
+	       entry->client.used_ns + (ages_soon ? AGE_SHORT_NS : AGE_NS) < now_ns;
 }
 
 static bool client_plan_have_same_own(const struct client_entry *entry,
@@ -291,21 +286,45 @@ static bool client_plan_has_clients(const struct client_plan *plan, const struct
 }
 
 /* An address of bond0 outlives its clients, or nobody would see that it has moved away. */
+static bool client_plan_is_idle(const struct client_plan *plan, const struct client_entry *entry)
+{
+	return client_table_is_own(entry) ? !client_plan_has_clients(plan, entry)
+					  : !entry->client.mac;
+}
+
+static int client_plan_compare_used(const void *a, const void *b)
+{
+	const struct client_entry *one = a, *other = b;
+
+	return (one->client.used_ns > other->client.used_ns) -
+	       (one->client.used_ns < other->client.used_ns);
+}
+
+/*
+ * Others go only if room is needed, those first that were not heard for the longest time. A client
+ * with a long TCP connection may ask for no address for days, and still has to be told.
+ */
 static void client_plan_forget_old(struct bond *bond, struct client_plan *plan, uint64_t now_ns)
 {
-	const struct client_entry *entry = plan->entries;
+	struct client_entry *entry = plan->entries;
+	int kept = plan->count;
 
 	memset(plan->what, CLIENT_KEEP, sizeof(plan->what));
+	if (kept > HALF_FULL)
+		qsort(entry, (size_t)kept, sizeof(*entry), client_plan_compare_used);
 	client_plan_forget_moved(bond, plan);
-	for (int i = 0; i < plan->count; i++)
-		if (!client_table_is_own(&entry[i]) &&
-		    client_plan_is_old(&entry[i], plan->count, now_ns))
+	for (int i = 0; i < plan->count; i++) {
+		if (client_plan_is_old(&entry[i], plan->count, now_ns) &&
+		    client_plan_is_idle(plan, &entry[i]))
 			plan->what[i] = CLIENT_FORGET;
-	for (int i = 0; i < plan->count; i++)
-		if (client_table_is_own(&entry[i]) &&
-		    client_plan_is_old(&entry[i], plan->count, now_ns) &&
-		    !client_plan_has_clients(plan, &entry[i]))
+		kept -= plan->what[i] == CLIENT_FORGET;
+	}
+	for (int i = 0; i < plan->count && kept > HALF_FULL; i++)
+		if (plan->what[i] == CLIENT_KEEP && !client_table_is_own(&entry[i]) &&
+		    client_plan_is_old(&entry[i], plan->count, now_ns)) {
 			plan->what[i] = CLIENT_FORGET;
+			kept--;
+		}
 }
 
 /* The entries of bond0's own addresses count for no slave. */

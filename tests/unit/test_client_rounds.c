@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A map of clients that cannot be read is not an empty one. The map and the clock are by hand. */
+/*
+ * A map of clients that cannot be read is not an empty one; which clients are forgotten. The map
+ * and the clock are by hand.
+ */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/readings.h"
@@ -127,6 +131,118 @@ static void clients_of_another_mode_are_not_given_up(void **state)
 	assert_non_null(rounds());
 }
 
+#define HALF (XBOND_MAX_CLIENTS / 2)
+#define NEARLY_FULL (XBOND_MAX_CLIENTS / 8 * 7 + 1)
+#define HOUR 3600
+#define LATE (10 * HOUR)
+
+static struct client_entry entries[XBOND_MAX_CLIENTS]; /* the map of a round */
+static struct client_plan plan = { .entries = entries };
+
+static struct client_entry *add(uint64_t age_s, uint32_t uses)
+{
+	struct client_entry *entry = &entries[plan.count++];
+
+	*entry = (struct client_entry){ .key.peer[0] = 1, .client = { .mac = 2, .uses = uses } };
+	entry->client.used_ns = (LATE - age_s) * 1000000000;
+	return entry;
+}
+
+/* Clients, all of this age. */
+static void fill(int count, uint64_t age_s, uint32_t uses)
+{
+	plan.count = 0;
+	while (plan.count < count)
+		add(age_s, uses);
+}
+
+/* Returns how many are forgotten. */
+static int make_plan(void)
+{
+	int count = 0;
+
+	client_plan_read_slaves(bond, &plan.slaves);
+	client_plan_make(bond, &plan, LATE * 1000000000ULL, 0);
+	for (int i = 0; i < plan.count; i++)
+		count += plan.what[i] == CLIENT_FORGET;
+	return count;
+}
+
+/* Of those that have answered. */
+static void check_forgotten_are_of(uint64_t age_s)
+{
+	for (int i = 0; i < plan.count; i++)
+		if (entries[i].client.mac)
+			assert_int_equal(plan.what[i] == CLIENT_FORGET,
+					 entries[i].client.used_ns <= (LATE - age_s) * 1000000000);
+}
+
+/* Neighbours with long TCP connections do not ask again. */
+static void with_room_for_all_who_has_answered_stays(void **state)
+{
+	fill(HALF - 1, 5 * HOUR, 1);
+	assert_int_equal(make_plan(), 0);
+	add(61, 1)->client.mac = 0;
+	assert_int_equal(make_plan(), 1);
+	check_forgotten_are_of(LATE);
+	fill(HALF, 5 * HOUR, 1);
+	assert_int_equal(make_plan(), 0);
+}
+
+/* Their ages are in no order. */
+static void the_longest_unheard_go_and_no_more_than_needed(void **state)
+{
+	plan.count = 0;
+	for (int i = 0; i < HALF + 9; i++)
+		add(HOUR + (unsigned int)i * 1009 % (HALF + 9), 9);
+	for (int i = 0; i < 3; i++)
+		add(61, 1)->client.mac = 0;
+	assert_int_equal(make_plan(), 12);
+	check_forgotten_are_of(HOUR + HALF);
+}
+
+static void who_was_heard_lately_stays(void **state)
+{
+	fill(NEARLY_FULL - 5, 599, 1);
+	for (int i = 0; i < 4; i++)
+		add(601, 9);
+	assert_int_equal(make_plan(), 4);
+	check_forgotten_are_of(601);
+}
+
+static void in_a_nearly_full_map_once_is_little(void **state)
+{
+	fill(NEARLY_FULL, 61, 1);
+	assert_int_equal(make_plan(), NEARLY_FULL - HALF);
+	fill(NEARLY_FULL, 61, 2);
+	assert_int_equal(make_plan(), 0);
+	fill(NEARLY_FULL, 59, 1);
+	assert_int_equal(make_plan(), 0);
+}
+
+/* Of the addresses of bond0. The clients are of the first one, and the last one is a mark. */
+static void an_address_goes_when_it_is_old_and_has_no_clients(void **state)
+{
+	static const uint64_t ages[] = { 6 * HOUR, 601, 599, 601 };
+
+	for (int count = 1; count <= NEARLY_FULL; count += HALF) {
+		fill(count, 5 * HOUR, 9);
+		for (unsigned int i = 0; i < 4; i++) {
+			struct client_entry *own = add(ages[i], 0);
+
+			memset(own->key.peer, 0, sizeof(own->key.peer));
+			own->key.own[0] = (unsigned char)i;
+			own->key.is_mark = i == 3;
+			own->client.mac = 0;
+		}
+		make_plan();
+		for (int i = 0; i < plan.count; i++)
+			if (client_table_is_own(&entries[i]))
+				assert_int_equal(plan.what[i] == CLIENT_FORGET,
+						 entries[i].key.own[0] == 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +250,15 @@ int main(void)
 						free_bond),
 		cmocka_unit_test_setup_teardown(clients_of_another_mode_are_not_given_up, make_bond,
 						free_bond),
+		cmocka_unit_test_setup_teardown(with_room_for_all_who_has_answered_stays, make_bond,
+						free_bond),
+		cmocka_unit_test_setup_teardown(the_longest_unheard_go_and_no_more_than_needed,
+						make_bond, free_bond),
+		cmocka_unit_test_setup_teardown(who_was_heard_lately_stays, make_bond, free_bond),
+		cmocka_unit_test_setup_teardown(in_a_nearly_full_map_once_is_little, make_bond,
+						free_bond),
+		cmocka_unit_test_setup_teardown(an_address_goes_when_it_is_old_and_has_no_clients,
+						make_bond, free_bond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
