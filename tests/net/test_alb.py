@@ -210,15 +210,18 @@ def test_the_address_of_a_slave_without_a_link(shared):
 
     wait_for(lambda: place() == ["l2"], "the bridge to know l2")
     near.ctl("set", "bond0", "lp_interval", 3600)
-    far.ip("link", "set", "l2", "down")
-    wait_for(lambda: place() == ["l0"], "the active slave to teach it")
-    wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything")
     with Capture(near, "bond0") as wire:
-        wire.frames()
-        send_frames(made.peers[11], "eth0", [mac_bytes(address) + mac_bytes("02:00:00:00:00:77") +
-                                             struct.pack("!H", 0x88b5) + bytes(46)])
-        wait_for(lambda: any(frame.src.endswith(":77") for frame in wire.frames()),
-                 "bond0 to have the frame")
+
+        def arrives():
+            send_frames(made.peers[11], "eth0", [
+                mac_bytes(address) + mac_bytes("02:00:00:00:00:77") +
+                struct.pack("!H", 0x88b5) + bytes(46)])
+            return any(frame.src.endswith(":77") for frame in wire.frames())
+
+        far.ip("link", "set", "l2", "down")
+        wait_for(lambda: place() == ["l0"], "the active slave to teach it")
+        wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything")
+        wait_for(arrives, lambda: f"bond0 to have the frame; promiscuous: {promiscuous()}")
     # another bondd knows of nothing that has to end
     near.kill_bondd()
     near.start_bondd()
