@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the bond's carrier and of its slaves' links. */
 #include <net/if.h>
-#include <stdlib.h>
 
 #include "bpf/slots.h"
 #include "cli/doctor/doctor.h"
@@ -319,14 +318,11 @@ void doctor_check_balance(const struct doctor_facts *facts, const struct doctor_
 void doctor_check_clients(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
-	struct client_entry *clients;
-	int count;
+	int count = mode_has(bond->pins.bond->mode, MODE_RECEIVES)
+			    ? client_table_size(bond->pins.clients_fd)
+			    : 0;
 
 	(void)facts;
-	if (!mode_has(bond->pins.bond->mode, MODE_RECEIVES))
-		return;
-	count = client_table_read(bond->pins.clients_fd, &clients);
-	free(clients);
 	if (count <= LINKS_CLIENTS_MANY)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,

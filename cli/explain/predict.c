@@ -5,7 +5,6 @@
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,16 +56,6 @@ static unsigned int predict_client_slot(const struct pins *pins, uint64_t told)
 	return XBOND_NO_SLOT;
 }
 
-/* Then a neighbour that is not in the map gets no slave of its own. */
-static bool predict_clients_are_full(const struct pins *pins)
-{
-	struct client_entry *clients;
-	int count = client_table_read(pins->clients_fd, &clients);
-
-	free(clients);
-	return count >= XBOND_MAX_CLIENTS;
-}
-
 /*
  * Is it such a message? ret_slot: of the client; XBOND_NO_SLOT: it is a new one, or gets another
  * slave, so the next in turn.
@@ -85,8 +74,8 @@ static bool predict_client(const struct pins *pins, const struct captured *captu
 	if (client_table_find(pins->clients_fd, &message.key, &client))
 		*ret_slot = predict_client_slot(pins, client.told);
 	else if (client_table_excludes(pins->clients_fd, &message.key) ||
-		 predict_clients_are_full(pins))
-		return false;
+		 client_table_size(pins->clients_fd) >= XBOND_MAX_CLIENTS)
+		return false; /* it gets no slave of its own */
 	return true;
 }
 

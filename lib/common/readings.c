@@ -293,6 +293,15 @@ int client_table_read(int clients_fd, struct client_entry **ret_entries)
 	return r;
 }
 
+int client_table_size(int clients_fd)
+{
+	struct client_entry *entries;
+	int count = client_table_read(clients_fd, &entries);
+
+	free(entries);
+	return count;
+}
+
 bool client_table_find(int clients_fd, const struct xbond_client_key *key,
 		       struct xbond_client *ret_client)
 {

@@ -84,6 +84,8 @@ struct client_entry {
  * is no such map, or -errno. Takes less than a millisecond for a full table.
  */
 int client_table_read(int clients_fd, struct client_entry **ret_entries);
+/* The number alone. */
+int client_table_size(int clients_fd);
 /* Returns false if there is none. */
 bool client_table_find(int clients_fd, const struct xbond_client_key *key,
 		       struct xbond_client *ret_client);
