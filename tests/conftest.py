@@ -37,7 +37,6 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if SANITIZERS:  # the usual build runs what this leaves out
         sample.mark_all(items)
-        sample.mark_turns(items)
     config.left_out_of_sample = sample.choose(config, items)
 
 

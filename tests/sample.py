@@ -5,7 +5,7 @@ test-long` runs all. tests/unit/sample.h is the same in C.
 @pytest.mark.variants(n, always=("part of an id", ...)) of a parametrized test: the sample has the
 cases that `always` names, and n others. tests/conftest.py calls choose().
 
-Tests of a suite that takes long take turns (mark_turns()): of each file a third runs, and with the
+Tests of a suite that takes long take turns (mark_all()): of each file a third runs, and with the
 next two seeds the others do. Who names a file gets all tests of it.
 """
 import collections
@@ -58,12 +58,6 @@ def _is_in_named_file(item, args):
     return any(pathlib.Path(arg.split("::")[0]).name == item.path.name for arg in args)
 
 
-def mark_turns(items):
-    """For a suite that takes too long for each commit."""
-    for item in items:
-        item.add_marker("takes_turns")
-
-
 def _next(items):
     """Those whose turn it is: of each file the same share."""
     for path, of_file in itertools.groupby(sorted(items, key=_path), key=_path):
@@ -82,11 +76,12 @@ def _digest(text):
 
 
 def mark_all(items):
-    """For a suite whose tests hardly say themselves how many of their variants are enough: one of
-    every four.
+    """For a suite that takes too long for each commit: its tests take turns. Where they hardly say
+    themselves how many of their variants are enough, it is one of every four.
     """
     of_function = collections.Counter(_function(item) for item in items)
     for item in items:
+        item.add_marker("takes_turns")
         if hasattr(item, "callspec") and not _variants(item):
             item.add_marker(pytest.mark.variants(-(-of_function[_function(item)] // 4)))
 

@@ -33,7 +33,6 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in soak]
         config.hook.pytest_deselected(items=soak)
     sample.mark_all(items)
-    sample.mark_turns(items)
 
 
 def keep_together(items):
