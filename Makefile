@@ -236,6 +236,9 @@ fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuz
 $(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),$(FUZZ_ENGINE))
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
 	$(link)
+$(fuzz_targets): | $(B)/inputs/made
+$(B)/inputs/made: tests/fuzz/inputs $(wildcard tests/fuzz/corpus/* tests/fuzz/corpus/*/*)
+	$(Q)tests/fuzz/inputs $(@D) && touch $@
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \

@@ -267,7 +267,7 @@ def parts(paths):
     words = [word for path in paths for word in by_table(path)]
     chosen = [(program, [program], "program")
               for program in linked(programs_of("unit/test_*"), sources)]
-    chosen += [(program, [program, f"tests/fuzz/corpus/{program.rsplit('fuzz_', 1)[1]}"], "input")
+    chosen += [(program, [program, f"{BUILD}/inputs/{program.rsplit('fuzz_', 1)[1]}"], "input")
                for program in linked(programs_of("fuzz/fuzz_*"), sources)]
     if linked(programs_of("sim/sim"), sources):
         chosen.append(("tests/sim/run", ["tests/sim/run"], "program"))

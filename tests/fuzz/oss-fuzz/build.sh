@@ -17,7 +17,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	target=$(basename "$source" .c)
 	name=${target#fuzz_}
 	cp "$WORK/tests/fuzz/$target" "$OUT"
-	zip -jqr "$OUT/${target}_seed_corpus.zip" "tests/fuzz/corpus/$name"
+	zip -jqr "$OUT/${target}_seed_corpus.zip" "$WORK/inputs/$name"
 	tests/fuzz/options "$OUT" "$name"
 	ldd "$WORK/tests/fuzz/$target" | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' |
 		grep -vE '/lib(c|m|resolv|pthread|dl|rt)\.so' | xargs -r cp -t "$OUT/lib"
