@@ -180,6 +180,11 @@ class Namespace:
         wait_for(lambda: self.ping(address, timeout=0.3, **kwargs),
                  f"ping {address} from {self.name}", deadline)
 
+    def wait_no_ping(self, address):
+        """One answer missing says nothing of a busy machine."""
+        wait_for(lambda: not any(self.ping(address, timeout=0.1) for _ in range(10)),
+                 f"no ping {address} from {self.name}")
+
     def remove(self):
         for child in self.children:
             end(child, signal.SIGKILL)
