@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bondctl import on configurations in the shapes that each tool's documentation and tests have.
 
-A case is a file of tests/import/TOOL, or a directory, as NAME.txtar: after each line `-- PATH --`
-stands a file. NAME.root.txtar is a machine's root. What bondctl says about it is in NAME.expected:
-standard output, a line of dashes, standard error, exit status.
-XBOND_ACCEPT=1 in the environment writes these files anew; read the difference before you keep it.
+A case is tests/import/TOOL/NAME.txtar: after each line `-- PATH --` stands a file. NAME is given
+to bondctl, a file or a directory; NAME.root is a machine's root. What bondctl says about it stands
+after `-- expected --`: standard output, a line of dashes, standard error, exit status.
+XBOND_ACCEPT=1 in the environment writes that anew; read the difference before you keep it.
 """
 import json
 import os
@@ -28,34 +28,31 @@ def run(tool, *words, cwd=None, **settings):
 
 UNKNOWN = run("ifconfig")
 TOOLS = set(re.search("; there are (.*?)(;|$)", UNKNOWN.stderr, re.M)[1].split(", "))
-CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
-               if path.suffix != ".expected")
+CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir())
+EXPECTED = "-- expected --\n"
 
 
 def name_of(path):
-    return f"{path.parent.name}/{bare(path)}"
-
-
-def bare(path):
-    return path.name.removesuffix(".txtar")
+    return f"{path.parent.name}/{path.stem}"
 
 
 class Case:
-    """Where bondctl import finds it, and what it is called there."""
+    """Unpacked in a directory."""
 
     def __init__(self, path, unpacked):
-        self.tool, name = path.parent.name, bare(path)
-        self.expected = path.with_name(f"{name}.expected")
-        self.cwd, self.words = path.parent, ["--root", name] if name.endswith(".root") else [name]
-        if path.suffix == ".txtar":
-            self.cwd = unpacked
-            _, *files = re.split(r"^-- (.*) --\n", path.read_bytes().decode(), flags=re.M)
-            for file, text in zip(files[::2], files[1::2]):
-                (unpacked / name / file).parent.mkdir(parents=True, exist_ok=True)
-                (unpacked / name / file).write_bytes(text.encode())
+        self.path, self.tool, self.cwd = path, path.parent.name, unpacked
+        self.words = ["--root", path.stem] if path.stem.endswith(".root") else [path.stem]
+        self.files, _, self.expected = path.read_bytes().decode().partition(EXPECTED)
+        _, *files = re.split(r"^-- (.*) --\n", self.files, flags=re.M)
+        for file, text in zip(files[::2], files[1::2]):
+            (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
+            (unpacked / file).write_bytes(text.encode())
 
     def run(self, *options, **settings):
         return run(self.tool, *options, *self.words, cwd=self.cwd, **settings)
+
+    def accept(self, said):
+        self.path.write_bytes((self.files + EXPECTED + said).encode())
 
 
 @pytest.fixture(name="case")
@@ -75,8 +72,9 @@ def test_corpus(case):
     done = case.run()
     said = f"{done.stdout}----\n{done.stderr}exit status {done.returncode}\n"
     if os.environ.get("XBOND_ACCEPT"):
-        case.expected.write_text(said)
-    assert said == case.expected.read_text()
+        case.accept(said)
+    else:
+        assert said == case.expected
     text = case.run("-j").stdout
     if not text:
         assert done.returncode == 1 and done.stdout == ""
@@ -116,10 +114,8 @@ def plain(text):
 
 def test_every_key_is_in_a_corpus(keys):
     for tool, rows in keys.items():
-        text = "\n".join(path.read_text() for path in (HERE / tool).rglob("*")
-                         if path.is_file() and path.suffix != ".expected")
-        text = plain(text) + plain(" ".join(str(path.relative_to(HERE))
-                                            for path in (HERE / tool).rglob("*")))
+        text = plain("\n".join(path.read_text().split(EXPECTED)[0]
+                               for path in (HERE / tool).iterdir()))
         missing = {row["key"] for row in rows
                    if not re.search(rf"(?<!\w){re.escape(plain(row['key']))}(?!\w)", text)}
         assert not missing, tool
