@@ -177,17 +177,31 @@ static void capture_read(struct capture *capture, uint64_t now_ns)
 	}
 }
 
+/* At the look after the one that finds that it has left: then what was in its ring can be read. */
+static void capture_close_left(struct capture *capture)
+{
+	for (struct capture_source *source = capture->sources; source; source = source->next) {
+		bool has_left = source->open && capture_has_left(capture, source);
+
+		if (has_left && source->has_left) {
+			capture_read(capture, 0);
+			capture_close_source(capture, source);
+		} else if (has_left) {
+			tap_stop(&source->tap);
+		} else if (source->has_left) {
+			source->started = false; /* it has come back */
+		}
+		source->has_left = has_left;
+	}
+}
+
 /* Opens what is missing, closes what has left. */
 static int capture_settle_slaves(struct capture *capture, struct err *err)
 {
 	struct err later;
 	int r = 0, started;
 
-	for (struct capture_source *source = capture->sources; source; source = source->next)
-		if (source->open && capture_has_left(capture, source)) {
-			capture_read(capture, 0);
-			capture_close_source(capture, source);
-		}
+	capture_close_left(capture);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		int of_slave;
 
@@ -335,17 +349,12 @@ static void capture_wait(const struct capture *capture)
 	poll(fds, count, capture->order.count ? TAP_RETIRE_MS : LOOK_MS);
 }
 
-static bool capture_bond_is_there(const struct capture *capture)
-{
-	return !access(capture->pins->dir, F_OK);
-}
-
 /* What fails for a slave that came later does not end the capture of the others. */
 static void capture_look(struct capture *capture)
 {
 	struct err err;
 
-	if (!capture_bond_is_there(capture)) {
+	if (access(capture->pins->dir, F_OK)) {
 		cli_say("%s has been deleted", capture->bond);
 		capture->is_deleted = true;
 	} else if (capture_settle_slaves(capture, &err) &&

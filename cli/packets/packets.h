@@ -88,7 +88,7 @@ void pcapng_done(struct pcapng *pcapng);
 struct capture_source {
 	struct capture_source *next;
 	struct tap tap;
-	bool open, started;
+	bool open, started, has_left;
 	char device[IF_NAMESIZE];
 	int ifindex;
 	uint32_t interface; /* its number in the file */

@@ -159,6 +159,33 @@ def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
     assert told.count("Number of stat entries = 1") == 8
 
 
+def received(block):
+    """What the kernel counted, of a block of statistics."""
+    options = block[20:]
+    while options[0] != 4:  # isb_ifrecv
+        options = options[4 + int.from_bytes(options[2:4], "little"):]
+    return int.from_bytes(options[4:12], "little")
+
+
+def test_a_capture_has_the_last_packets_of_a_slave(pair, tmp_path):
+    """They are in its ring for a while, also when it has left."""
+    made = pair("balance-xor", links=2)
+    record = Recorder(made.near, tmp_path / "file", "vlan", 5)
+    ends = []
+
+    def has_ended():
+        send_frames(made.far, "l1", [tagged(1)] * 10)
+        came, ends[:] = len(ends), record.blocks(STATISTICS_BLOCK)
+        return len(ends) > came
+    for _ in range(4):
+        made.near.ctl("del-slave", "bond0", "l1")
+        made.near.ip("link", "set", "l1", "up")  # and so it stays from now on
+        wait_for(has_ended, "its interfaces to end", interval=0.001)
+        made.near.ctl("add-slave", "bond0", "l1")
+        wait_for(lambda: record.file.read_bytes().count(b"l1 out") > len(ends) / 2, "its return")
+    assert sum(map(received, ends)) == len(record.blocks(PACKET_BLOCK))
+
+
 def test_a_short_capture_has_packets_of_all_slaves(pair):
     """Its sockets are opened one by one, but heard from the same moment on."""
     made = pair("balance-rr", links=24)

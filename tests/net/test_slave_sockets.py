@@ -129,8 +129,7 @@ def test_a_slave_of_a_bond_in_another_namespace(pair, path):  # noqa: F811
     with moved_away(made, other), Ears(made.near, ["l0"]) as below, Ears(other, ["bond0"]) as above:
         wait_for(lambda: "moved to another namespace" in made.near.log(), "bondd to see it")
         other.wait_ping("10.0.0.2")
-        # The kernel's queue drops what goes there until it has seen bond0 come up.
-        wait_for(lambda: made.near.link("xb-bond0")["operstate"] == "UP", "the pair to be up")
+        made.near.wait_port_side()
         check(below, made.far, "l0", FOR_THE_LINK, {"l0": FOR_THE_LINK})
         heard, sent = [], [*FOR_THE_LINK, frame(NEAREST, LLDP, b"last")]
         wait_for(lambda: len(heard) >= len(sent) or heard.extend(above.heard().get("bond0", [])),

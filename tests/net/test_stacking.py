@@ -456,7 +456,7 @@ def test_failover_and_restart_while_away(pair):
         made.far.ip("link", "set", made.near.show()["active_slave"], "down")
         other.wait_ping("10.0.0.2")
         # Until the kernel has opened it, only a bondd can have frames go around the port side.
-        wait_for(lambda: made.near.link("xb-bond0")["operstate"] == "UP", "the port side to open")
+        made.near.wait_port_side()
         made.near.kill_bondd()
         assert other.ping("10.0.0.2")
         made.near.start_bondd()
