@@ -10,6 +10,7 @@
 
 static struct feature lro; /* of the slave */
 static int refusal;	   /* of the driver, to set it */
+static int master;	   /* of bond0 */
 
 int __wrap_feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
 		       struct feature *ret_feature)
@@ -29,6 +30,15 @@ int __wrap_feature_set(const struct ethtool *ethtool, const char *dev, const cha
 	return refusal;
 }
 
+int __wrap_link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
+{
+	const struct link_info bond0 = { .ifindex = 7, .master = master };
+
+	assert_ptr_equal(nl, &host.nl);
+	visit(&bond0, arg);
+	return 0;
+}
+
 static uint32_t reasons(void)
 {
 	return slaves[SLOT].before.flags & LRO_REASONS;
@@ -40,7 +50,8 @@ static int setup(void **state)
 	strcpy(slaves[SLOT].name, "eth0");
 	slaves[SLOT].state = XBOND_SLOT_MEMBER;
 	lro = (struct feature){ .active = true, .wanted = true };
-	refusal = 0;
+	refusal = master = 0;
+	pin.ifindex = 7;
 	return 0;
 }
 
@@ -86,6 +97,26 @@ static void what_the_driver_refuses_is_not_forgotten(void **state)
 	assert_int_equal(reasons(), 0);
 }
 
+static void a_port_of_another_device_has_none(void **state)
+{
+	master = 9;
+	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	assert_false(lro.active);
+	assert_int_equal(reasons(), XBOND_SLAVE_LRO_OFF);
+	master = 0;
+	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	assert_true(lro.active);
+	assert_int_equal(reasons(), 0);
+}
+
+static void of_a_team_the_kernel_takes_care(void **state)
+{
+	master = 9;
+	pin.device_kind = XBOND_DEVICE_TEAM;
+	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	assert_true(lro.active);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +127,8 @@ int main(void)
 						bond_end),
 		cmocka_unit_test_setup_teardown(what_the_driver_refuses_is_not_forgotten, setup,
 						bond_end),
+		cmocka_unit_test_setup_teardown(a_port_of_another_device_has_none, setup, bond_end),
+		cmocka_unit_test_setup_teardown(of_a_team_the_kernel_takes_care, setup, bond_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

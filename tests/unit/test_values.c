@@ -127,12 +127,26 @@ static void a_team_sends_unless_slaves_have_their_own_addresses(void **state)
 	assert_true(maps.bond.team_sends);
 }
 
+static void an_alias_that_is_not_given_changes_nothing(void **state)
+{
+	struct option_set given = { .given[OPT_NUM_GRAT_ARP] = true };
+
+	given.value[OPT_NUM_GRAT_ARP].number = 7;
+	values_fill(&maps.bond, &maps.settings, &given);
+	assert_int_equal(maps.bond.num_peer_notif, 7);
+	given = (struct option_set){ .given[OPT_NUM_UNSOL_NA] = true };
+	given.value[OPT_NUM_UNSOL_NA].number = 9;
+	values_fill(&maps.bond, &maps.settings, &given);
+	assert_int_equal(maps.bond.num_peer_notif, 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_option_has_its_own_place, clear),
 		cmocka_unit_test_setup(a_slave_has_its_own_values, clear),
 		cmocka_unit_test_setup(a_mac_is_six_bytes, clear),
+		cmocka_unit_test_setup(an_alias_that_is_not_given_changes_nothing, clear),
 		cmocka_unit_test_setup(a_team_sends_unless_slaves_have_their_own_addresses, clear),
 	};
 
