@@ -3,11 +3,15 @@
  * What the sessions of one bond tell of each other: when it is known that the far end speaks BFD,
  * and when that is forgotten. No thread runs here, and no packet is sent or received.
  */
+#include <linux/pkt_sched.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "bfd/bfd.h"
 #include "common/clock.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
+#include "network/packet.h"
 #include "tests/unit/unit.h"
 
 struct ring_buffer;
@@ -102,6 +106,16 @@ static void both_are_up(void)
 	add(1);
 	come_up(0);
 	come_up(1);
+}
+
+static void its_socket_has_control_priority(void **state)
+{
+	int fd = packet_open_control(), priority = 0;
+	socklen_t size = sizeof(priority);
+
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, &size), 0);
+	assert_int_equal(priority, TC_PRIO_CONTROL);
+	close(fd);
 }
 
 static void a_slave_that_is_added_late_has_three_seconds(void **state)
@@ -235,6 +249,7 @@ static void another_interval_changes_nothing_of_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_socket_has_control_priority),
 		cmocka_unit_test_setup(a_slave_that_is_added_late_has_three_seconds, begin),
 		cmocka_unit_test_setup(after_bfd_was_turned_off_there_slaves_can_be_added_again,
 				       begin),
