@@ -61,7 +61,7 @@ static const struct verb_flag capture_flags[] = {
 	{ "--slave", NULL, "DEV", "only this slave" },
 	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
 	{ "--count", "-c", "N", "exits after so many packets" },
-	{ "--snaplen", "-s", "N", "no more than so many bytes of each packet (262144)" },
+	{ "--snaplen", "-s", "N", "with -w: no more than so many bytes of each packet (262144)" },
 	{ .name = NULL },
 };
 
