@@ -17,7 +17,13 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 
-static struct retry *slave_mac_retry(struct bond *bond, unsigned int slot)
+/* Of a member. */
+struct slave_mac {
+	struct retry retry;   /* it has refused its address */
+	bool stays_up_at_end; /* it has refused its own one also while it was down */
+};
+
+static struct slave_mac *slave_mac_of(struct bond *bond, unsigned int slot)
 {
 	return part_of_member(bond, &mac_part, slot);
 }
@@ -110,7 +116,7 @@ static int slave_mac_change(struct bond *bond, struct xbond_slave *slave,
 	 * It would lose its carrier, at each failover (mac_swap_try() has seen that it need not go
 	 * down), or each time that it is asked again.
 	 */
-	if (mac_swap_is_on(bond) || slave_mac_retry(bond, slot)->pause_ns)
+	if (mac_swap_is_on(bond) || slave_mac_of(bond, slot)->retry.pause_ns)
 		return link_set_mac(&bond->daemon->nl, link->ifindex, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
 	quality_excuse(bond, slot);
@@ -179,7 +185,7 @@ static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
 static int slave_mac_try(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct retry *retry = slave_mac_retry(bond, slot);
+	struct retry *retry = &slave_mac_of(bond, slot)->retry;
 	uint8_t wanted[XBOND_MAC_SIZE];
 	int r;
 
@@ -198,7 +204,7 @@ static int slave_mac_try(struct bond *bond, unsigned int slot, const uint8_t *ma
 
 int slave_mac_offer(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err)
 {
-	*slave_mac_retry(bond, slot) = (struct retry){ 0 };
+	slave_mac_of(bond, slot)->retry = (struct retry){ 0 };
 	return slave_mac_try(bond, slot, mac, err);
 }
 
@@ -231,6 +237,21 @@ static int slave_mac_restore_filter(struct bond *bond, unsigned int slot, const 
 	return 0;
 }
 
+/* It goes down for this once. Each further try asks again, and somebody may use it by then. */
+static int slave_mac_give_back(struct bond *bond, unsigned int slot, const struct place *place,
+			       const struct link_info *now, struct err *err)
+{
+	const uint8_t *mac = bond_slave(bond, slot)->before.mac;
+	bool *stays_up = &slave_mac_of(bond, slot)->stays_up_at_end;
+	int r = link_set_mac(place->nl, place->ifindex, mac, err);
+
+	if (r != -EBUSY || !(now->flags & IFF_UP) || *stays_up)
+		return r;
+	r = link_force_mac(place->nl, now, mac, err);
+	*stays_up = r;
+	return r;
+}
+
 static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct place *place,
 			     struct err *err)
 {
@@ -249,13 +270,13 @@ static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct 
 		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
 		return 0;
 	}
-	r = link_force_mac(place->nl, &now, slave->before.mac, err);
+	r = slave_mac_give_back(bond, slot, place, &now, err);
 	return r ? r : 1;
 }
 
 static bool slave_mac_retry_is_due(struct bond *bond, unsigned int slot)
 {
-	const struct retry *retry = slave_mac_retry(bond, slot);
+	const struct retry *retry = &slave_mac_of(bond, slot)->retry;
 
 	return retry->pause_ns && clock_now_ns() >= retry->next_ns;
 }
@@ -314,7 +335,7 @@ static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news
 	return false;
 }
 
-struct part mac_part = { .member_size = sizeof(struct retry),
+struct part mac_part = { .member_size = sizeof(struct slave_mac),
 			 .restores = XBOND_RESTORED_MAC,
 			 .enslave = slave_mac_enslave,
 			 .restore = slave_mac_restore,

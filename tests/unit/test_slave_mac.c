@@ -375,6 +375,29 @@ static void a_slave_that_has_refused_is_asked_again(void **state)
 	assert_false(time_passes(60));
 }
 
+/* Every try to release it asks again, and by then somebody else may use it. */
+static void a_slave_that_refuses_its_own_address_goes_down_once(void **state)
+{
+	const struct place place = { .nl = &host.nl, .ifindex = 2 };
+	const struct place stiff = { .nl = &host.nl, .ifindex = 3 };
+
+	(void)state;
+	give_macs();
+	slaves[1].state = XBOND_SLOT_RELEASING;
+	devices[1].mac_refused = -EBUSY;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(mac_part.restore(&bond, 1, &place, NULL), -EBUSY);
+	assert_int_equal(devices[1].downs, 1);
+	assert_true(devices[1].link.flags & IFF_UP);
+	devices[1].mac_refused = 0;
+	assert_int_equal(mac_part.restore(&bond, 1, &place, NULL), 1);
+	assert_mac(devices[1].link.mac, 2);
+	assert_int_equal(mac_part.restore(&bond, 1, &place, NULL), 0);
+	devices[2].is_stiff = true;
+	assert_int_equal(mac_part.restore(&bond, 2, &stiff, NULL), 1);
+	assert_mac(devices[2].link.mac, 3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -389,6 +412,7 @@ int main(void)
 		TEST(what_a_bondd_that_died_has_begun_is_finished),
 		TEST(what_cannot_be_undone_is_said),
 		TEST(a_slave_that_has_refused_is_asked_again),
+		TEST(a_slave_that_refuses_its_own_address_goes_down_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
