@@ -38,8 +38,9 @@ struct bond_evaluation {
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
-	bool plan_due; /* the decided plan is not in force yet: evaluate.c */
-	bool macs_due; /* fail_over_mac_settle() has something to do */
+	bool plan_due;		 /* the decided plan is not in force yet: evaluate.c */
+	bool macs_due;		 /* fail_over_mac_settle() has something to do */
+	struct retry macs_retry; /* not all slaves have taken what it gave them */
 	/* balance-rr: the slot, as a bit, whose failure makes the multicast groups be reported. */
 	uint64_t leader;
 	/* By requests, since the last decision; see rules/active.h. */

@@ -201,8 +201,10 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	if (mac_is_same(pin->mac, active->mac))
 		return;
 	if (device_set_mac(bond, active->mac, &err)) {
-		event_error(pin->name, active->name, "cannot take the MAC address of %s: %s",
-			    active->name, err.text);
+		if (!bond->evaluation.macs_retry.pause_ns)
+			event_error(pin->name, active->name,
+				    "cannot take the MAC address of %s: %s", active->name,
+				    err.text);
 		return;
 	}
 	event_notice(pin->name, active->name, "MAC address is now %s, that of %s",
@@ -230,6 +232,7 @@ void fail_over_mac_settle(struct bond *bond)
 	if (!bond->evaluation.macs_due || bond->evaluation.plan_due)
 		return;
 	bond->evaluation.macs_due = false;
+	bond->evaluation.macs_retry = (struct retry){ 0 };
 	fail_over_mac_change(bond);
 	bond_announce_failover(bond);
 }
@@ -239,11 +242,11 @@ void fail_over_mac_recall(struct bond *bond)
 	bond->evaluation.macs_due = bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 }
 
-/* Of a bond. */
-struct fail_over_mac {
-	sd_event_source *turn; /* the next one of the main loop, while something is due */
-	struct retry retry;    /* at the failover not all addresses could be given */
-};
+/* Of a bond: the next turn of the main loop, while something is due. */
+static sd_event_source **fail_over_mac_turn(struct bond *bond)
+{
+	return part_of_bond(bond, &fail_over_mac_part);
+}
 
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 {
@@ -255,26 +258,25 @@ static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 
 static int fail_over_mac_start(struct bond *bond)
 {
-	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
-
-	return loop_defer(bond->daemon->event, fail_over_mac_on_event, bond, &state->turn);
+	return loop_defer(bond->daemon->event, fail_over_mac_on_event, bond,
+			  fail_over_mac_turn(bond));
 }
 
 static void fail_over_mac_decided(struct bond *bond, bool has_new_active)
 {
-	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+	sd_event_source *turn = *fail_over_mac_turn(bond);
 
 	(void)has_new_active;
-	if (state->turn && bond->evaluation.macs_due && !bond->evaluation.plan_due)
-		sd_event_source_set_enabled(state->turn, SD_EVENT_ONESHOT);
+	if (turn && bond->evaluation.macs_due && !bond->evaluation.plan_due)
+		sd_event_source_set_enabled(turn, SD_EVENT_ONESHOT);
 }
 
 static void fail_over_mac_stop(struct bond *bond, bool is_over)
 {
-	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+	sd_event_source **turn = fail_over_mac_turn(bond);
 
 	(void)is_over;
-	state->turn = sd_event_source_disable_unref(state->turn);
+	*turn = sd_event_source_disable_unref(*turn);
 }
 
 /* At the failover a slave may not have taken the address that it was to have. */
@@ -292,31 +294,28 @@ static bool fail_over_mac_is_left(struct bond *bond)
 static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			       const struct link_info *link, bool gone)
 {
-	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
+	struct retry *retry = &bond->evaluation.macs_retry;
 
 	(void)slot;
 	(void)news;
 	(void)link;
 	(void)gone;
-	if (!fail_over_mac_is_left(bond))
-		state->retry = (struct retry){ 0 };
-	else if (clock_now_ns() >= state->retry.next_ns)
-		return true;
+	if (fail_over_mac_is_left(bond))
+		return clock_now_ns() >= retry->next_ns;
+	*retry = (struct retry){ 0 };
 	return false;
 }
 
 /* The failover was announced with the addresses that there were then. */
 static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	struct fail_over_mac *state = part_of_bond(bond, &fail_over_mac_part);
-
 	(void)news;
 	if (slot != PART_BOND || bond->evaluation.macs_due || bond->evaluation.plan_due ||
 	    !fail_over_mac_is_left(bond))
 		return false;
 	fail_over_mac_change(bond);
 	if (fail_over_mac_is_left(bond)) {
-		retry_later(&state->retry);
+		retry_later(&bond->evaluation.macs_retry);
 		return false;
 	}
 	bond_pin(bond)->announce_due = true;
@@ -325,7 +324,7 @@ static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t n
 }
 
 struct part fail_over_mac_part = {
-	.bond_size = sizeof(struct fail_over_mac),
+	.bond_size = sizeof(sd_event_source *),
 	.hears = NEWS_TIME,
 	.hear = fail_over_mac_hear,
 	.settle = fail_over_mac_retry,

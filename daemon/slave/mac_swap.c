@@ -42,6 +42,13 @@ static void mac_swap_give_spare(struct bond *bond, unsigned int slot)
 		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
 }
 
+/* Not again each time that it is tried again. */
+static void mac_swap_tell_refusal(struct bond *bond, const struct err *why, const char *result)
+{
+	if (!bond->evaluation.macs_retry.pause_ns)
+		event_error(bond_pin(bond)->name, NULL, "%s%s", why->text, result);
+}
+
 /* If nobody knows what the slave has now, that may be the bond's address: it is tried again. */
 static void mac_swap_change(struct bond *bond, unsigned int slot)
 {
@@ -51,7 +58,7 @@ static void mac_swap_change(struct bond *bond, unsigned int slot)
 	memcpy(wanted, mac, XBOND_MAC_SIZE);
 	if (!slave_mac_set(bond, slot, &err))
 		return;
-	event_error(bond_pin(bond)->name, NULL, "%s", err.text);
+	mac_swap_tell_refusal(bond, &err, "");
 	if (mac_is_same(mac, wanted))
 		memcpy(mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 }
@@ -80,8 +87,7 @@ static void mac_swap_do(struct bond *bond, unsigned int active, int holder)
 	memcpy(new->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	crashpoint("mac-swap-recorded");
 	if (slave_mac_set(bond, active, &err)) {
-		event_error(bond_pin(bond)->name, NULL, "%s; it receives nothing for the bond",
-			    err.text);
+		mac_swap_tell_refusal(bond, &err, "; it receives nothing for the bond");
 		if (holder >= 0)
 			memcpy(bond_slave(bond, (unsigned int)holder)->mac, bond_pin(bond)->mac,
 			       XBOND_MAC_SIZE);

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -144,11 +145,13 @@ static void give_mac(unsigned int slot, uint8_t whose)
 /* The first of three slaves that are up is the active one, and has the bond's address. */
 static int setup(void **state)
 {
-	static struct part *const table[] = { &mac_part, &rx_turn_part, &quality_part };
+	static struct part *const table[] = { &mac_part, &rx_turn_part, &fail_over_mac_part,
+					      &quality_part };
 
 	(void)state;
 	memset(slaves, 0, sizeof(slaves));
 	memset(devices, 0, sizeof(devices));
+	bond.evaluation = (struct bond_evaluation){ 0 };
 	pin = (struct xbond_bond){ .name = "bond0",
 				   .ifindex = SLAVES + 1,
 				   .netnsid = -1,
@@ -375,6 +378,32 @@ static void a_slave_that_has_refused_is_asked_again(void **state)
 	assert_false(time_passes(60));
 }
 
+static unsigned int told;
+
+static void count_told(void)
+{
+	told++;
+}
+
+/* Of two that exchange their addresses; somebody may read the log for days. */
+static void that_a_slave_refuses_is_told_once(void **state)
+{
+	(void)state;
+	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
+	give_mac(1, 3);
+	devices[1].mac_refused = devices[2].mac_refused = -EBUSY;
+	told = 0;
+	event_listen(count_told);
+	for (int i = 0; i < 5; i++)
+		assert_true(time_passes(120));
+	assert_int_equal(told, 2);
+	/* At the next failover it is told again. */
+	bond.evaluation.macs_due = true;
+	fail_over_mac_settle(&bond);
+	assert_int_equal(told, 4);
+	event_listen(NULL);
+}
+
 /* Every try to release it asks again, and by then somebody else may use it. */
 static void a_slave_that_refuses_its_own_address_goes_down_once(void **state)
 {
@@ -412,6 +441,7 @@ int main(void)
 		TEST(what_a_bondd_that_died_has_begun_is_finished),
 		TEST(what_cannot_be_undone_is_said),
 		TEST(a_slave_that_has_refused_is_asked_again),
+		TEST(that_a_slave_refuses_is_told_once),
 		TEST(a_slave_that_refuses_its_own_address_goes_down_once),
 	};
 
