@@ -44,7 +44,7 @@ static __u64 xsk_every_slave(const struct xbond_xsk *xsk)
 	return mask & xsk->slots ? mask & xsk->slots : mask;
 }
 
-/* A copy for each slave of the mask; the lowest gets the frame itself. */
+/* A copy for each slave of the mask; the lowest gets the frame itself. One of them is enough. */
 static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u64 mask)
 {
 	__u64 others = mask & (mask - 1), touched = 0;
@@ -60,13 +60,15 @@ static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, _
 		copy.length = frame->length;
 		touched |= xsk_put(xsk, &copy, slot);
 	}
-	return touched | xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
+	touched |= xsk_put(xsk, frame, (__u32)__builtin_ctzll(mask));
+	if (touched)
+		frame->slot = (__u16)__builtin_ctzll(touched);
+	return touched;
 }
 
-static int xsk_choose(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frame)
+static int xsk_choose(struct xbond_xsk *xsk, void *data, __u32 length)
 {
-	return xsk->choice.table ? choice_select(&xsk->choice, frame->data, frame->length)
-				 : XBOND_NO_BOND;
+	return xsk->choice.table ? choice_select(&xsk->choice, data, length) : XBOND_NO_BOND;
 }
 
 static __u64 xsk_put_selected(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, int selected)
@@ -86,7 +88,7 @@ static __u64 xsk_put_selected(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
 {
 	if (frame->length <= area_room(&xsk->area, frame->data))
-		return xsk_put_selected(xsk, frame, xsk_choose(xsk, frame));
+		return xsk_put_selected(xsk, frame, xsk_choose(xsk, frame->data, frame->length));
 	frame->slot = XBOND_XSK_NO_SLOT;
 	xsk->counts.lost++;
 	xbond_xsk_release(xsk, frame, 1);
@@ -120,18 +122,22 @@ static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
  * others: the slots that have copies, if it is for every slave; such a frame is not sent again.
  * Returns whether it is sent.
  */
-static int xsk_put_again(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, __u64 others,
+static int xsk_put_again(struct xbond_xsk *xsk, void *data, __u32 length, __u64 others,
 			 __u64 *touched)
 {
-	int selected = xsk_choose(xsk, frame);
+	int selected = xsk_choose(xsk, data, length);
+	struct xbond_xsk_frame frame;
 
-	if (selected == XBOND_EVERY_SLAVE) {
-		xbond_xsk_release(xsk, frame, 1);
-		xsk->counts.lost += !others;
-		return !!others;
+	if (selected == XBOND_EVERY_SLAVE || xbond_xsk_take(xsk, &frame, 1) != 1) {
+		int has_copies = selected == XBOND_EVERY_SLAVE && others;
+
+		xsk->counts.lost += !has_copies;
+		return has_copies;
 	}
-	*touched |= xsk_put_selected(xsk, frame, selected);
-	if (frame->slot == XBOND_XSK_NO_SLOT)
+	memcpy(frame.data, data, length);
+	frame.length = length;
+	*touched |= xsk_put_selected(xsk, &frame, selected);
+	if (frame.slot == XBOND_XSK_NO_SLOT)
 		return 0;
 	xsk->counts.sent_again++;
 	return 1;
@@ -156,20 +162,14 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 		xsk_restore_source(xsk, slot, kept[i]);
 	}
 	xsk_is_cut(xsk, slot, stuck);
-	for (__u32 i = 0; i < count; i++) {
-		struct xbond_xsk_frame frame;
-
-		if (!kept || !lengths || xbond_xsk_take(xsk, &frame, 1) != 1) {
-			xsk->counts.lost++;
-			continue;
-		}
-		memcpy(frame.data, kept[i], lengths[i]);
-		frame.length = lengths[i];
-		if (!xsk_put_again(xsk, &frame, others, &touched))
+	for (__u32 i = 0; kept && lengths && i < count; i++) {
+		if (!xsk_put_again(xsk, kept[i], lengths[i], others, &touched))
 			continue;
 		xsk->counts.sent++;
-		xsk->counts.sent_bytes += frame.length;
+		xsk->counts.sent_bytes += lengths[i];
 	}
+	if (!kept || !lengths)
+		xsk->counts.lost += count;
 	free(kept);
 	free(lengths);
 	return touched;

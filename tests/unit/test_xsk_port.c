@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* xsk/xsk_port.c with a kernel that refuses frames: which of them have not left? */
+/*
+ * xsk/xsk_port.c with a kernel that refuses frames: which of them have not left? And xsk/xsk_send.c
+ * with what is for every slave: what is counted?
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "xsk/xsk_port.h"
+#include "xsk/xsk_bond.h"
 #include "tests/unit/unit.h"
 
 #define RING 8
@@ -43,6 +46,11 @@ ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
 	sent += *answers == EBUSY && sent != made;
 	errno = *answers++;
 	return -1;
+}
+
+int __wrap_choice_select(struct choice *choice, void *frame, __u32 length)
+{
+	return XBOND_EVERY_SLAVE;
 }
 
 static void kernel_completes(__u64 address)
@@ -161,6 +169,81 @@ static void test_zero_copy_drops_no_single_frame(void **state)
 	assert_true(stuck);
 }
 
+/* Its kernel sends nothing. */
+static struct port make_other_port(__u32 number, __u32 room)
+{
+	static struct xdp_desc ring[RING];
+	static __u32 ends[2];
+	struct port port = make_port();
+
+	memset(ends, 0, sizeof(ends));
+	port.number = number;
+	port.tx.ring = ring;
+	port.tx.size = port.tx.cached_cons = room;
+	port.tx.producer = &ends[0];
+	port.tx.consumer = &ends[1];
+	port.completed.producer = port.completed.consumer = &ends[1];
+	return port;
+}
+
+/* A handle of a bond with two slaves, and a frame that is for both. */
+static struct xbond_xsk *make_handle(struct port first, struct port second)
+{
+	static struct xbond_table table = { .select_abi = XBOND_SELECT_ABI, .tx_mask = 3 };
+	static struct xbond_afxdp afxdp;
+	static struct xbond_xsk xsk;
+
+	xsk = (struct xbond_xsk){ .choice = { .table = &table, .afxdp = &afxdp, .up = ~0ull },
+				  .area = make_area(),
+				  .slots = 3 };
+	xsk.port[0][0] = first;
+	xsk.port[1][0] = second;
+	xsk.port[0][0].socket = xsk.port[1][0].socket = (struct xsk_socket *)holders;
+	for (__u32 frame = 0; frame < 2; frame++)
+		area_free(&xsk.area, frame);
+	return &xsk;
+}
+
+static struct xbond_xsk_frame send_one(struct xbond_xsk *xsk)
+{
+	struct xbond_xsk_frame frame;
+
+	assert_int_equal(xbond_xsk_take(xsk, &frame, 1), 1);
+	frame.length = 60;
+	assert_int_equal(xbond_xsk_send(xsk, &frame, 1), 1);
+	return frame;
+}
+
+/* Whoever has the copy needs no other frame. */
+static void test_what_one_slave_of_all_refuses_is_sent_by_the_others(void **state)
+{
+	struct port other = make_other_port(1, RING), port = make_port();
+	struct xbond_xsk *xsk = make_handle(port, other);
+
+	(void)state;
+	answers = (const int[]){ EBUSY, 0 };
+	send_one(xsk);
+	assert_int_equal(xsk->area.free_count, 0);
+	assert_int_equal(xsk->counts.sent, 1);
+	assert_int_equal(xsk->counts.sent_bytes, 60);
+	assert_int_equal(xsk->counts.lost, 0);
+}
+
+/* It was counted, so that it can be counted back. */
+static void test_what_no_slave_of_all_sends_is_lost(void **state)
+{
+	struct port full = make_other_port(0, 0), port = make_port();
+	struct xbond_xsk *xsk = make_handle(full, port);
+
+	(void)state;
+	xsk->port[1][0].number = 1;
+	answers = (const int[]){ EBUSY, 0 };
+	assert_int_equal(send_one(xsk).slot, 1);
+	assert_int_equal(xsk->counts.sent, 0);
+	assert_int_equal(xsk->counts.sent_bytes, 0);
+	assert_int_equal(xsk->counts.lost, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +251,8 @@ int main(void)
 		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
 		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
 		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
+		cmocka_unit_test(test_what_one_slave_of_all_refuses_is_sent_by_the_others),
+		cmocka_unit_test(test_what_no_slave_of_all_sends_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
