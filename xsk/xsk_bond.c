@@ -150,10 +150,7 @@ static int xsk_copy_options(struct xbond_xsk_options *ret, const struct xbond_xs
 
 static int xsk_check_function(const struct xbond_xsk_options *options, char *why)
 {
-	struct xbond_xsk_options others = *options;
-
-	others.function = "";
-	if (xsk_asks(&others))
+	if (xsk_asks_by_fields(options))
 		return xbond_say(why, EINVAL,
 				 "options.function, and something else that is to be received");
 	if (strlen(options->function) >= XBOND_PATH_SIZE)

@@ -111,13 +111,18 @@ static inline int xsk_is_zero_copy(const struct xbond_xsk *xsk)
 	return !!(xsk->options.bind & XDP_ZEROCOPY);
 }
 
-/* Does the handle itself say what is to be received? */
-static inline int xsk_asks(const struct xbond_xsk_options *options)
+static inline int xsk_asks_by_fields(const struct xbond_xsk_options *options)
 {
 	for (int i = 0; i < XBOND_XSK_PORTS; i++)
 		if (options->ports[i])
 			return 1;
-	return options->ether_type || options->family || *options->function;
+	return options->ether_type || options->family;
+}
+
+/* Does the handle itself say what is to be received? */
+static inline int xsk_asks(const struct xbond_xsk_options *options)
+{
+	return *options->function || xsk_asks_by_fields(options);
 }
 
 static inline int xsk_receives(const struct xbond_xsk_options *options)
