@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of the bond's carrier and of its slaves' links. */
+/* Checks of the bond's carrier, of its slaves' links, and of how packets spread over them. */
 #include <net/if.h>
 
 #include "bpf/slots.h"
