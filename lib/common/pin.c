@@ -107,7 +107,10 @@ static bool pin_is_link(int fd)
 int pin_link_detach(const char *path)
 {
 	int fd = bpf_obj_get(path), r;
+	struct stat st;
 
+	if (fd == -EACCES && !stat(path, &st) && S_ISDIR(st.st_mode))
+		return -EISDIR;
 	if (fd < 0)
 		return fd;
 	r = pin_is_link(fd) ? bpf_link_detach(fd) : 0;

@@ -34,7 +34,8 @@ struct pin_link {
 
 /*
  * Detaches the link that is pinned there, and removes the pin, also of something else. -ENOENT:
- * there is none. After another -errno the pin stays, because the link may go on.
+ * there is none. After another -errno the pin stays, because the link may go on; -EISDIR: there is
+ * a directory in its place.
  */
 int pin_link_detach(const char *path);
 /* Returns 0 or -errno. */

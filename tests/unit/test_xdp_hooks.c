@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* daemon/slave/xdp_hooks.c where libxdp does not answer. */
+/* daemon/slave/xdp_hooks.c where libxdp does not answer, or a pin is not what it should be. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/base/child.h"
 #include "daemon/slave/slave.h"
@@ -26,6 +31,12 @@ bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind)
 	return false;
 }
 
+/* As the kernel answers to a path that is no pin. */
+int __wrap_bpf_obj_get(const char *path)
+{
+	return access(path, F_OK) ? -ENOENT : -EACCES;
+}
+
 static void time_passes(unsigned int seconds)
 {
 	now_ns += seconds * NS_PER_S;
@@ -49,6 +60,21 @@ static void a_program_that_nobody_has_seen_is_looked_for(void **state)
 	assert_int_equal(attached.detached[0], 1);
 }
 
+static void a_directory_in_place_of_a_pin_is_told(void **state)
+{
+	char *dir = bond.dataplane.pins.dir, path[PIN_PATH_SIZE];
+	struct err err;
+
+	strcpy(dir, "/tmp/xbond-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(xdp_settle_tx(&bond, &err), 0);
+	pin_path(path, dir, XBOND_PIN_LINK_XDP_TX);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(xdp_settle_tx(&bond, &err), -EISDIR);
+	rmdir(path);
+	rmdir(dir);
+}
+
 static int setup(void **state)
 {
 	bond_begin(&xdp_part);
@@ -61,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_that_nobody_has_seen_is_looked_for),
+		cmocka_unit_test(a_directory_in_place_of_a_pin_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, setup, bond_end);
