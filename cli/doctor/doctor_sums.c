@@ -12,6 +12,13 @@
 #define TALK_LATE_TIMES 4
 #define TALK_LATE_OTHERS 3 /* fewer prove nothing */
 
+static bool talk_is_answered(const struct talk_flow *flow)
+{
+	return flow->is_asked &&
+	       (flow->is_answered || (talk_is_tcp(flow) && flow->has_ack &&
+				      talk_is_later(flow->best_ack, flow->asked_seq)));
+}
+
 static bool talk_is_unanswered(const struct talk_flow *flow, uint64_t until_ns)
 {
 	if (!flow->is_asked || talk_is_answered(flow))

@@ -101,13 +101,6 @@ static inline bool talk_is_tcp(const struct talk_flow *flow)
 	return flow->key.protocol == IPPROTO_TCP;
 }
 
-static inline bool talk_is_answered(const struct talk_flow *flow)
-{
-	return flow->is_asked &&
-	       (flow->is_answered || (talk_is_tcp(flow) && flow->has_ack &&
-				      talk_is_later(flow->best_ack, flow->asked_seq)));
-}
-
 /* A host that asks by ARP as if it had the bond's MAC address. */
 struct talk_twin {
 	uint8_t ip[4]; /* 0: none */

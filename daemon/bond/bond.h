@@ -147,15 +147,6 @@ static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bon
 					       : XBOND_FAIL_OVER_MAC_NONE;
 }
 
-/*
- * Do slaves that have another address have the bond's on their unicast lists? With addresses of
- * their own, too: a slave that takes over receives before its address has changed.
- */
-static inline bool bond_filters_mac(const struct xbond_bond *pin)
-{
-	return pin->mac_policy == XBOND_MAC_FILTER || mode_has(pin->mode, MODE_OWN_MACS);
-}
-
 /* Is it the port side of some bond, of this bondd or another? */
 static inline bool bond_is_port_side(const struct link_info *link)
 {

@@ -229,8 +229,7 @@ static int step_change_over(struct handover *plan, struct err *err)
 static void step_copy_features(struct handover *plan)
 {
 	const struct handover_device *bond = &plan->devices[0];
-	bool is_veth =
-		!strcmp(bond->kind, "veth") || link_is_kind(&plan->daemon->nl, bond->new, "veth");
+	bool is_veth = !strcmp(bond->kind, "veth") || link_is_veth(&plan->daemon->nl, bond->new);
 	struct err why;
 
 	for (size_t i = 0; i < plan->device_count; i++) {

@@ -181,6 +181,15 @@ static const uint8_t *slave_mac_wanted(const struct xbond_bond *pin,
 		       : mac;
 }
 
+/*
+ * Do slaves that have another address have the bond's on their unicast lists? With addresses of
+ * their own, too: a slave that takes over receives before its address has changed.
+ */
+static bool slave_mac_is_filtered(const struct xbond_bond *pin)
+{
+	return pin->mac_policy == XBOND_MAC_FILTER || mode_has(pin->mode, MODE_OWN_MACS);
+}
+
 /* fail_over_mac_part tries again what slaves that exchange their addresses have refused. */
 static int slave_mac_try(struct bond *bond, unsigned int slot, const uint8_t *mac, struct err *err)
 {
@@ -191,7 +200,7 @@ static int slave_mac_try(struct bond *bond, unsigned int slot, const uint8_t *ma
 
 	memcpy(wanted, slave_mac_wanted(bond_pin(bond), slave, mac), XBOND_MAC_SIZE);
 	r = slave_mac_put(bond, slave, wanted, err);
-	if (!r && bond_filters_mac(bond_pin(bond)))
+	if (!r && slave_mac_is_filtered(bond_pin(bond)))
 		r = slave_mac_add_filter(bond, slave, mac, err);
 	else if (!r)
 		slave_mac_drop_filter(bond, slave);

@@ -136,7 +136,7 @@ static int xdp_attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 
 static bool xdp_is_veth(struct bond *bond, unsigned int slot)
 {
-	return link_is_kind(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, "veth");
+	return link_is_veth(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex);
 }
 
 static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *err)

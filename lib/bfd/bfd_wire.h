@@ -240,15 +240,10 @@ BFD_RULE enum bfd_frame_kind bfd_frame_judge(const uint8_t *frame, uint32_t leng
 			 : bfd_frame_judge4(frame, length, ends);
 }
 
-/* Where the packet begins, and what the datagram has of it, in a frame that is good. */
+/* Where the packet begins in a frame that is good. */
 BFD_RULE uint32_t bfd_frame_packet_at(const struct bfd_ends *ends)
 {
 	return BFD_ETHER_SIZE + (ends->six ? BFD_IPV6_SIZE : BFD_IPV4_SIZE) + BFD_UDP_SIZE;
-}
-
-BFD_RULE uint32_t bfd_frame_packet_size(const uint8_t *frame, const struct bfd_ends *ends)
-{
-	return bfd_frame_word(frame + bfd_frame_packet_at(ends) - 4) - BFD_UDP_SIZE;
 }
 
 #endif

@@ -158,11 +158,11 @@ bool link_is_down(struct nl *nl, int ifindex)
 	return !link_get(nl, -1, ifindex, &link) && !(link.flags & IFF_UP);
 }
 
-bool link_is_kind(struct nl *nl, int ifindex, const char *kind)
+bool link_is_veth(struct nl *nl, int ifindex)
 {
 	struct link_info link;
 
-	return !link_get(nl, -1, ifindex, &link) && !strcmp(link.kind, kind);
+	return !link_get(nl, -1, ifindex, &link) && !strcmp(link.kind, "veth");
 }
 
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link)

@@ -61,8 +61,8 @@ int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 
 /* Is it there, and administratively down? */
 bool link_is_down(struct nl *nl, int ifindex);
-/* Is it there, and of this kind? */
-bool link_is_kind(struct nl *nl, int ifindex, const char *kind);
+/* Is it there, and a veth? */
+bool link_is_veth(struct nl *nl, int ifindex);
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
 /* Every device of a namespace. -EAGAIN: the list has changed meanwhile, so ask again. */
 int link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg);

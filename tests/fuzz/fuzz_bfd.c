@@ -57,9 +57,10 @@ static void bfd_take_frame(struct input *input)
 
 	memcpy(head, frame, length < sizeof(head) ? length : sizeof(head));
 	if (bfd_frame_judge(head, (uint32_t)length, &bfd.ends) == BFD_FRAME_GOOD) {
-		input_check(at + bfd_frame_packet_size(head, &bfd.ends) <= length,
-			    "the datagram lies within the frame");
-		if (!bfd_packet_decode(frame + at, bfd_frame_packet_size(head, &bfd.ends), &packet))
+		uint32_t size = bfd_frame_word(head + at - 4) - BFD_UDP_SIZE;
+
+		input_check(at + size <= length, "the datagram lies within the frame");
+		if (!bfd_packet_decode(frame + at, size, &packet))
 			bfd_session_receive(&bfd.session, &packet, bfd.now_ns);
 	}
 	free(frame);

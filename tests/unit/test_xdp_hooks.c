@@ -26,7 +26,7 @@ int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_
 	return 0;
 }
 
-bool __wrap_link_is_kind(struct nl *nl, int ifindex, const char *kind)
+bool __wrap_link_is_veth(struct nl *nl, int ifindex)
 {
 	return false;
 }
