@@ -70,7 +70,7 @@ static void meanwhile_serve_bonds(struct daemon *daemon)
 		beat_ns = now_ns;
 		pulse_beat();
 	}
-	news = lacp_thread_acknowledge(daemon->lacp_thread);
+	news = realtime_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!bond_is_ready(bond))
 			continue;
@@ -119,9 +119,9 @@ static int meanwhile_init(struct daemon *daemon)
 	if (!r)
 		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
 	if (!r)
-		r = meanwhile_add(fd, lacp_thread_fd(daemon->lacp_thread));
+		r = meanwhile_add(fd, realtime_news_fd(daemon->lacp_thread));
 	if (!r)
-		r = meanwhile_add(fd, bfd_thread_fd(daemon->bfd_thread));
+		r = meanwhile_add(fd, realtime_news_fd(daemon->bfd_thread));
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
@@ -309,8 +309,8 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	bondd_raise_limits();
 	pulse_init();
 	dataplane_init(&daemon->paths);
-	daemon->lacp_thread = lacp_thread_new(err);
-	daemon->bfd_thread = daemon->lacp_thread ? bfd_thread_new(err) : NULL;
+	daemon->lacp_thread = realtime_new(&lacp_thread_kind, err);
+	daemon->bfd_thread = daemon->lacp_thread ? realtime_new(&bfd_thread_kind, err) : NULL;
 	if (!daemon->bfd_thread)
 		return -ENOMEM;
 	r = bondd_open_sockets(daemon);
@@ -361,8 +361,8 @@ static void bondd_stop(struct daemon *daemon)
 	watch_done(daemon);
 	announcer_free(daemon->announcer);
 	burst_done(daemon);
-	lacp_thread_free(daemon->lacp_thread);
-	bfd_thread_free(daemon->bfd_thread);
+	realtime_free(daemon->lacp_thread);
+	realtime_free(daemon->bfd_thread);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);

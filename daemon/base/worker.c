@@ -16,6 +16,7 @@
 #include "common/memory.h"
 #include "common/pins.h"
 #include "daemon/base/event.h"
+#include "network/packet.h"
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
 {
@@ -256,6 +257,9 @@ const void *asker_answers(struct asker *asker, size_t *ret_count)
 /* For what must be in time. */
 
 #define MAX_EPOLL 32
+#define REALTIME_NEVER UINT64_MAX
+/* XBOND_LACP_AWAY_NS and XBOND_BFD_AWAY_NS are five of these. */
+#define BEAT_NS (100 * NS_PER_MS)
 
 static void realtime_signal_fd(int fd)
 {
@@ -286,16 +290,31 @@ static void realtime_init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-int realtime_open(struct realtime *realtime, const struct realtime_kind *kind, void *context)
+static int realtime_watch(struct realtime *realtime, int fd)
 {
-	*realtime = (struct realtime){ .kind = kind, .context = context };
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(realtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err)
+{
+	struct realtime *realtime = memory_need(calloc(1, sizeof(*realtime)));
+
+	*realtime = (struct realtime){
+		.kind = kind,
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+		.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.send_fd = packet_open_control(),
+	};
 	realtime_init_lock(&realtime->lock);
-	realtime->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	realtime->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	realtime->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (realtime->epoll_fd < 0 || realtime->wake_fd < 0 || realtime->news_fd < 0)
-		return -errno;
-	return realtime_watch(realtime, realtime->wake_fd);
+	if (realtime->epoll_fd >= 0 && realtime->wake_fd >= 0 && realtime->news_fd >= 0 &&
+	    realtime->send_fd >= 0 && !realtime_watch(realtime, realtime->wake_fd))
+		return realtime;
+	err_set(err, errno, "cannot open sockets for %s: %m", kind->protocol);
+	realtime_free(realtime);
+	return NULL;
 }
 
 static void realtime_wait_until(const struct realtime *realtime, uint64_t next_ns)
@@ -307,6 +326,25 @@ static void realtime_wait_until(const struct realtime *realtime, uint64_t next_n
 
 	epoll_pwait2(realtime->epoll_fd, events, MAX_EPOLL,
 		     next_ns == REALTIME_NEVER ? NULL : &timeout, NULL);
+}
+
+/* Runs what is due. Every bond beats. */
+NEEDS(realtime_held) static uint64_t realtime_run_bonds(struct realtime *realtime)
+{
+	uint64_t next_ns = realtime->bonds ? clock_now_ns() + BEAT_NS : REALTIME_NEVER;
+	bool news = false;
+
+	for (struct realtime_bond *bond = realtime->bonds; bond; bond = bond->next) {
+		uint64_t deadline_ns = realtime->kind->run(bond, clock_now_ns());
+
+		if (deadline_ns < next_ns)
+			next_ns = deadline_ns;
+		news |= bond->has_news;
+		bond->has_news = false;
+	}
+	if (news)
+		realtime_tell(realtime);
+	return next_ns;
 }
 
 static void *realtime_run(void *arg)
@@ -321,7 +359,7 @@ static void *realtime_run(void *arg)
 
 		pulse_owe(&realtime->pulse, clock_now_ns());
 		realtime_clear_fd(realtime->wake_fd);
-		next_ns = realtime->kind->run(realtime->context);
+		next_ns = realtime_run_bonds(realtime);
 		pulse_owe(&realtime->pulse, next_ns);
 		realtime_unlock(realtime);
 		realtime_wait_until(realtime, next_ns);
@@ -331,7 +369,7 @@ static void *realtime_run(void *arg)
 	return NULL;
 }
 
-int realtime_start(struct realtime *realtime)
+static int realtime_start(struct realtime *realtime)
 {
 	struct sched_param priority = { .sched_priority = 1 };
 	int r;
@@ -349,9 +387,9 @@ int realtime_start(struct realtime *realtime)
 	return 0;
 }
 
-void realtime_close(struct realtime *realtime)
+static void realtime_stop(struct realtime *realtime)
 {
-	int fds[] = { realtime->epoll_fd, realtime->wake_fd, realtime->news_fd };
+	int fds[] = { realtime->epoll_fd, realtime->wake_fd, realtime->news_fd, realtime->send_fd };
 
 	if (realtime->running) {
 		realtime_lock(realtime);
@@ -360,42 +398,69 @@ void realtime_close(struct realtime *realtime)
 		pthread_join(realtime->thread, NULL);
 		pulse_remove(&realtime->pulse);
 	}
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	pthread_mutex_destroy(&realtime->lock);
+	free(realtime);
 }
 
-int realtime_watch(struct realtime *realtime, int fd)
+void realtime_free(struct realtime *realtime)
 {
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return epoll_ctl(realtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	if (realtime)
+		realtime_stop(realtime);
 }
 
-void realtime_unwatch(struct realtime *realtime, int fd)
+int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, const char *dir,
+		       const char *pin, int (*on_record)(void *bond, void *data, size_t size),
+		       struct err *err)
 {
-	epoll_ctl(realtime->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}
-
-struct ring_buffer *realtime_ring(const char *dir, const char *pin,
-				  int (*on_record)(void *context, void *data, size_t size),
-				  void *context, struct err *err)
-{
-	struct ring_buffer *ring;
 	char path[PIN_PATH_SIZE];
-	int fd = pin_open(dir, pin);
+	int fd = pin_open(dir, pin), r = 0;
 
 	pin_path(path, dir, pin);
-	if (fd < 0) {
-		err_set(err, -fd, "%s: %s", path, strerror(-fd));
-		return NULL;
-	}
-	ring = ring_buffer__new(fd, on_record, context, NULL);
-	if (!ring)
-		err_set(err, errno, "%s: %m", path);
+	if (fd < 0)
+		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
+	bond->thread = realtime;
+	bond->ring = ring_buffer__new(fd, on_record, bond, NULL);
+	if (!bond->ring)
+		r = err_set(err, errno, "%s: %m", path);
 	close(fd);
-	return ring;
+	return r;
+}
+
+int realtime_bond_begin(struct realtime_bond *bond, struct err *err)
+{
+	struct realtime *realtime = bond->thread;
+	int r = realtime_start(realtime);
+
+	if (!r)
+		r = realtime_watch(realtime, ring_buffer__epoll_fd(bond->ring));
+	return r ? err_set(err, -r, "cannot start the %s thread: %s", realtime->kind->protocol,
+			   strerror(-r))
+		 : 0;
+}
+
+void realtime_bond_add(struct realtime_bond *bond)
+{
+	bond->next = bond->thread->bonds;
+	bond->thread->bonds = bond;
+}
+
+void realtime_bond_remove(struct realtime_bond *bond)
+{
+	struct realtime_bond **at = &bond->thread->bonds;
+
+	while (*at && *at != bond)
+		at = &(*at)->next;
+	if (*at)
+		*at = bond->next;
+}
+
+void realtime_bond_close(struct realtime_bond *bond)
+{
+	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(bond->ring), NULL);
+	ring_buffer__free(bond->ring);
 }
 
 IS_THE_LOCK void realtime_lock(struct realtime *realtime)

@@ -130,41 +130,44 @@ int asker_fd(const struct asker *asker);
 const void *asker_answers(struct asker *asker, size_t *ret_count);
 
 /*
- * A thread with real-time priority that runs whenever its deadline has come, a descriptor that it
- * watches is readable, or the main loop has changed something. Used by the threads of LACP and BFD.
- * Does not know what they do.
+ * A thread with real-time priority that runs whenever its deadline has come, a ring that programs
+ * fill has something for it, or the main loop has changed something. Used by the threads of LACP
+ * and BFD. Does not know what they do.
  */
 
-#define REALTIME_NEVER UINT64_MAX
+/* A bond for which it speaks: the first member of the struct that the thread's code has for it. */
+struct realtime_bond {
+	struct realtime_bond *next GUARDED_BY(realtime_held);
+	struct realtime *thread;
+	struct ring_buffer *ring;
+	bool has_news; /* for the main loop; only its thread, with the lock held */
+};
 
 struct realtime_kind {
-	const char *name; /* of the thread */
-	/* Does what is due, with the lock held. Returns when it is to be called again. */
-	uint64_t (*run)(void *context);
+	const char *name;     /* of the thread */
+	const char *protocol; /* for people */
+	/* Does what is due, and beats, with the lock held. Returns when it is to be called again.
+	 */
+	uint64_t (*run)(struct realtime_bond *bond, uint64_t now_ns);
 };
 
 struct realtime {
 	const struct realtime_kind *kind;
-	void *context;
 	pthread_t thread;
 	struct pulse pulse;   /* the lock protects it, too */
-	pthread_mutex_t lock; /* protects what `run` uses; not for long */
+	pthread_mutex_t lock; /* protects the list and what `run` uses; not for long */
+	struct realtime_bond *bonds GUARDED_BY(realtime_held);
 	bool running, stopping;
 	int epoll_fd;
 	int wake_fd; /* main loop -> thread */
 	int news_fd; /* thread -> main loop */
+	int send_fd; /* packet_open_control() */
 };
 
-/* 0 or -errno. The thread starts with realtime_start(). */
-int realtime_open(struct realtime *realtime, const struct realtime_kind *kind, void *context);
-/* 0 or -errno; nothing if it runs. A real-time priority that is refused is no error. */
-int realtime_start(struct realtime *realtime);
-/* Also after realtime_open() has failed. */
-void realtime_close(struct realtime *realtime);
-
-/* 0 or -errno. */
-int realtime_watch(struct realtime *realtime, int fd);
-void realtime_unwatch(struct realtime *realtime, int fd);
+/* Returns NULL, with a line in err, on failure. The thread starts with the first bond. */
+struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err);
+/* NULL is accepted. */
+void realtime_free(struct realtime *realtime);
 
 void realtime_lock(struct realtime *realtime) TAKES(realtime_held);
 void realtime_unlock(struct realtime *realtime) GIVES(realtime_held);
@@ -172,12 +175,19 @@ void realtime_unlock(struct realtime *realtime) GIVES(realtime_held);
 void realtime_unlock_and_wake(struct realtime *realtime) GIVES(realtime_held);
 
 /*
- * Opens a pinned ring that programs fill, whose epoll descriptor is for realtime_watch(). NULL on
- * failure, with a line in err.
+ * Opens the ring that is pinned there; on_record gets the bond. Returns 0, or -errno with a line in
+ * err.
  */
-struct ring_buffer *realtime_ring(const char *dir, const char *pin,
-				  int (*on_record)(void *context, void *data, size_t size),
-				  void *context, struct err *err);
+int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, const char *dir,
+		       const char *pin, int (*on_record)(void *bond, void *data, size_t size),
+		       struct err *err);
+/* Starts the thread, unless it runs. A real-time priority that is refused is no error. */
+int realtime_bond_begin(struct realtime_bond *bond, struct err *err);
+/* From now on `run` is called for it, and from the second on no more. */
+NEEDS(realtime_held) void realtime_bond_add(struct realtime_bond *bond);
+NEEDS(realtime_held) void realtime_bond_remove(struct realtime_bond *bond);
+/* When it is not in the list. */
+void realtime_bond_close(struct realtime_bond *bond);
 
 /* There is news for the main loop: realtime_news_fd() becomes readable. */
 void realtime_tell(struct realtime *realtime);

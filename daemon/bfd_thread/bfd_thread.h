@@ -14,8 +14,8 @@
 #include "bfd/bfd.h"
 #include "common/err.h"
 #include "common/pins.h"
+#include "daemon/base/worker.h"
 
-struct bfd_thread;
 struct bfd_thread_bond;
 
 struct bfd_thread_config {
@@ -30,19 +30,14 @@ struct bfd_thread_port {
 	uint8_t mac[XBOND_MAC_SIZE];
 };
 
-/* Returns NULL, with a line in err, on failure. The thread starts with the first bond. */
-struct bfd_thread *bfd_thread_new(struct err *err);
-void bfd_thread_free(struct bfd_thread *bfd_thread);
-/* Readable when a verdict of any bond has changed, or a bond has been removed. */
-int bfd_thread_fd(const struct bfd_thread *bfd_thread);
-/* Empties bfd_thread_fd(). False: it was empty. */
-bool bfd_thread_acknowledge(struct bfd_thread *bfd_thread);
+/* Tells the main loop when a verdict of any bond has changed, or a bond has been removed. */
+extern const struct realtime_kind bfd_thread_kind;
 
 /*
  * pins must stay mapped until bfd_thread_remove(), and have the map `bfd`. Sessions that an earlier
  * bondd has left go on when bfd_thread_set_port() names their slot, if both ends are the same.
  */
-struct bfd_thread_bond *bfd_thread_add(struct bfd_thread *bfd_thread, const struct pins *pins,
+struct bfd_thread_bond *bfd_thread_add(struct realtime *realtime, const struct pins *pins,
 				       const struct bfd_thread_config *config, struct err *err);
 /*
  * forget: the far end is told, on every link, and the sessions are erased. Otherwise they stay for

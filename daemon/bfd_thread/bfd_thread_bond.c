@@ -50,7 +50,7 @@ static void bfd_thread_set_verdict(struct bfd_thread_bond *bond, unsigned int sl
 		return;
 	store_release(link->verdict, verdict);
 	bond->map->link[slot].verdict = verdict;
-	bond->has_news = true;
+	bond->realtime.has_news = true;
 }
 
 /* Since when the session could have come up. */
@@ -211,7 +211,7 @@ uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns)
 
 	if (bfd_thread_beat(bond))
 		bfd_thread_for_each_link(bond, slot) bfd_thread_resume(bond, slot, now_ns);
-	ring_buffer__consume(bond->ring);
+	ring_buffer__consume(bond->realtime.ring);
 	bfd_thread_for_each_link(bond, slot)
 	{
 		const struct bfd_session *session = &bond->link[slot].session;
@@ -332,19 +332,16 @@ void bfd_thread_bond_configure(struct bfd_thread_bond *bond, const struct bfd_th
 	}
 }
 
-struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int send_fd,
-					    const struct pins *pins,
+struct bfd_thread_bond *bfd_thread_bond_new(struct realtime *realtime, const struct pins *pins,
 					    const struct bfd_thread_config *config, struct err *err)
 {
 	struct bfd_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	bond->bfd_thread = bfd_thread;
-	bond->send_fd = send_fd;
+	bond->send_fd = realtime->send_fd;
 	bond->map = pins->bfd;
 	bond->config = *config;
-	bond->ring =
-		realtime_ring(pins->dir, XBOND_PIN_BFD_PACKETS, bfd_thread_on_packet, bond, err);
-	if (!bond->ring) {
+	if (realtime_bond_open(&bond->realtime, realtime, pins->dir, XBOND_PIN_BFD_PACKETS,
+			       bfd_thread_on_packet, err)) {
 		free(bond);
 		return NULL;
 	}
@@ -354,13 +351,8 @@ struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int s
 
 void bfd_thread_bond_free(struct bfd_thread_bond *bond)
 {
-	ring_buffer__free(bond->ring);
+	realtime_bond_close(&bond->realtime);
 	free(bond);
-}
-
-int bfd_thread_bond_fd(const struct bfd_thread_bond *bond)
-{
-	return ring_buffer__epoll_fd(bond->ring);
 }
 
 void bfd_thread_bond_forget(struct bfd_thread_bond *bond)

@@ -7,10 +7,7 @@
 #ifndef XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
 #define XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
 
-#include "daemon/base/worker.h"
 #include "daemon/bfd_thread/bfd_thread.h"
-
-struct ring_buffer;
 
 struct bfd_thread_link {
 	struct bfd_thread_port port;
@@ -22,26 +19,20 @@ struct bfd_thread_link {
 };
 
 struct bfd_thread_bond {
-	struct bfd_thread_bond *next;
-	struct bfd_thread *bfd_thread;
-	struct ring_buffer *ring;
+	struct realtime_bond realtime; /* the first one */
 	struct xbond_bfd *map;
 	int send_fd;
 	struct bfd_thread_config config;
 	struct bfd_thread_link link[XBOND_MAX_SLAVES];
 	uint64_t used; /* slots */
-	bool has_news;
 };
 
 /* Opens the bond. Without the lock. */
-struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int send_fd,
-					    const struct pins *pins,
+struct bfd_thread_bond *bfd_thread_bond_new(struct realtime *realtime, const struct pins *pins,
 					    const struct bfd_thread_config *config,
 					    struct err *err);
 /* Without the lock, when it is no longer in the list. */
 void bfd_thread_bond_free(struct bfd_thread_bond *bond);
-/* Readable when packets wait. Without the lock. */
-int bfd_thread_bond_fd(const struct bfd_thread_bond *bond);
 
 /* Handles packets, deadlines, verdicts and the heartbeat. Returns the next deadline. */
 NEEDS(realtime_held) uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns);

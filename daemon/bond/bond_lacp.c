@@ -457,7 +457,7 @@ void bond_lacp_log(struct bond *bond)
 
 void lacp_news_take(struct daemon *daemon)
 {
-	lacp_thread_acknowledge(daemon->lacp_thread);
+	realtime_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (lacp_of(bond)->thread)
 			bond_evaluate(bond);

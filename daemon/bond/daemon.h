@@ -27,8 +27,7 @@ struct daemon {
 	struct nl nl;
 	struct ethtool ethtool;
 	struct rtnl_listener listener;
-	struct lacp_thread *lacp_thread;
-	struct bfd_thread *bfd_thread;
+	struct realtime *lacp_thread, *bfd_thread;
 	struct announcer *announcer;
 	struct settler *settler; /* evaluate.c */
 	struct asker *poller;	 /* poll.c */

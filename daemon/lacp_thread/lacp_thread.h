@@ -13,9 +13,9 @@
 
 #include "common/err.h"
 #include "common/pins.h"
+#include "daemon/base/worker.h"
 #include "lacp/lacp.h"
 
-struct lacp_thread;
 struct lacp_thread_bond;
 
 /* How frames that a port receives reach bond0. */
@@ -34,19 +34,14 @@ struct lacp_thread_event {
 	uint8_t system[LACP_MAC_SIZE]; /* LACP_EVENT_STRANGER: the system */
 };
 
-/* Returns NULL, with a line in err, on failure. The thread starts with the first bond. */
-struct lacp_thread *lacp_thread_new(struct err *err);
-void lacp_thread_free(struct lacp_thread *lacp_thread);
-/* Readable when any bond has news. */
-int lacp_thread_fd(const struct lacp_thread *lacp_thread);
-/* Empties lacp_thread_fd(). False: it was empty. */
-bool lacp_thread_acknowledge(struct lacp_thread *lacp_thread);
+/* Tells the main loop when any bond has news. */
+extern const struct realtime_kind lacp_thread_kind;
 
 /*
  * pins must stay mapped until lacp_thread_remove(). Takes over the machines' pinned state if there
  * is one, of those slots that are members (a mask).
  */
-struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const struct pins *pins,
+struct lacp_thread_bond *lacp_thread_add(struct realtime *realtime, const struct pins *pins,
 					 uint64_t members, const struct lacp_config *config,
 					 struct err *err);
 /*

@@ -97,7 +97,7 @@ static void lacp_thread_bond_on_port(void *context, unsigned int slot, bool coll
 				lacp_thread_bond_receiving(bond) & slots_bit(slot));
 	lacp_thread_bond_change((uint64_t *)&bond->table->tx_mask, slot,
 				distributing && bond->linked & slots_bit(slot));
-	bond->has_news = true;
+	bond->realtime.has_news = true;
 }
 
 /* The slots that the programs have taken out of a mask and the thread has not noticed yet. */
@@ -158,7 +158,7 @@ static void lacp_thread_bond_on_aggregator(void *context, unsigned int aggregato
 	struct lacp_thread_bond *bond = context;
 
 	(void)aggregator;
-	bond->has_news = true;
+	bond->realtime.has_news = true;
 }
 
 static void lacp_thread_bond_on_drained(void *context, unsigned int slot, bool answered)
@@ -167,7 +167,7 @@ static void lacp_thread_bond_on_drained(void *context, unsigned int slot, bool a
 
 	(void)answered;
 	lacp_thread_bond_change(&bond->draining, slot, false);
-	bond->has_news = true;
+	bond->realtime.has_news = true;
 }
 
 static void lacp_thread_bond_on_event(void *context, unsigned int slot, enum lacp_event event,
@@ -176,7 +176,7 @@ static void lacp_thread_bond_on_event(void *context, unsigned int slot, enum lac
 	struct lacp_thread_bond *bond = context;
 	struct lacp_thread_event news = { .slot = slot, .event = event, .detail = detail };
 
-	bond->has_news = true;
+	bond->realtime.has_news = true;
 	memcpy(news.system, bond->sys.port[slot].stranger, LACP_MAC_SIZE);
 	if (bond->event_count < LACP_THREAD_EVENTS)
 		bond->events[bond->event_count++] = news;
@@ -230,12 +230,12 @@ static bool lacp_thread_bond_beat(struct lacp_thread_bond *bond)
 	bool held = lacp_thread_bond_is_stale(__atomic_load_n(heartbeat_ns, __ATOMIC_ACQUIRE));
 
 	if (held)
-		ring_buffer__consume(bond->ring);
+		ring_buffer__consume(bond->realtime.ring);
 	if (!lacp_thread_bond_is_stale(
 		    __atomic_exchange_n(heartbeat_ns, clock_now_ns(), __ATOMIC_SEQ_CST)))
 		return false;
 	if (!held)
-		ring_buffer__consume(bond->ring);
+		ring_buffer__consume(bond->realtime.ring);
 	return true;
 }
 
@@ -259,9 +259,9 @@ void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 		    /* it was stopped or got no CPU; the main loop will correct the masks */
 		    bond)) {
 		lacp_thread_bond_end_holds(bond);
-		bond->changed = bond->has_news = true;
+		bond->changed = bond->realtime.has_news = true;
 	}
-	taken = ring_buffer__consume(bond->ring);
+	taken = ring_buffer__consume(bond->realtime.ring);
 
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
 		bond->changed = false;
@@ -298,13 +298,12 @@ static void lacp_thread_bond_adopt(struct lacp_thread_bond *bond, uint64_t membe
 	bond->distributing = lacp_distributing(&bond->sys);
 }
 
-struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
-					      const struct pins *pins, struct err *err)
+struct lacp_thread_bond *lacp_thread_bond_new(struct realtime *realtime, const struct pins *pins,
+					      struct err *err)
 {
 	struct lacp_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	bond->lacp_thread = lacp_thread;
-	bond->send_fd = send_fd;
+	bond->send_fd = realtime->send_fd;
 	bond->table = pins->table;
 	bond->hold = pins->hold;
 	bond->pinned = pins->lacp;
@@ -312,8 +311,8 @@ struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, i
 	bond->linked = UINT64_MAX;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
-	bond->ring = realtime_ring(pins->dir, XBOND_PIN_PDUS, lacp_thread_bond_on_pdu, bond, err);
-	if (!bond->ring) {
+	if (realtime_bond_open(&bond->realtime, realtime, pins->dir, XBOND_PIN_PDUS,
+			       lacp_thread_bond_on_pdu, err)) {
 		free(bond);
 		return NULL;
 	}
@@ -326,7 +325,7 @@ void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 	lacp_init(&bond->sys, config, &outputs, bond);
 	lacp_thread_bond_adopt(bond, members);
 	if (!lacp_thread_bond_beat(bond))
-		ring_buffer__consume(bond->ring);
+		ring_buffer__consume(bond->realtime.ring);
 	lacp_thread_bond_end_holds(bond);
 	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
@@ -335,13 +334,8 @@ void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 
 void lacp_thread_bond_free(struct lacp_thread_bond *bond)
 {
-	ring_buffer__free(bond->ring);
+	realtime_bond_close(&bond->realtime);
 	free(bond);
-}
-
-int lacp_thread_bond_fd(const struct lacp_thread_bond *bond)
-{
-	return ring_buffer__epoll_fd(bond->ring);
 }
 
 /* A link that was down only for a moment has still been down. */

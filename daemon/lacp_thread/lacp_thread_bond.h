@@ -6,19 +6,14 @@
 #ifndef XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
 #define XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
 
-#include "daemon/base/worker.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 
 #define LACP_THREAD_EVENTS 256 /* news that the main loop has not taken; more are dropped */
 
-struct ring_buffer;
-
 struct lacp_thread_bond {
-	struct lacp_thread_bond *next;
-	struct lacp_thread *lacp_thread;
+	struct realtime_bond realtime; /* the first one */
 	struct lacp_system sys;
-	struct ring_buffer *ring;
 	struct xbond_table *table;
 	struct xbond_hold *hold;
 	struct lacp_thread_sent sent[XBOND_MAX_SLAVES];
@@ -32,14 +27,13 @@ struct lacp_thread_bond {
 	uint64_t linked;			     /* slots that may transmit if LACP lets them */
 	bool ends;				     /* the bond leaves the mode */
 	bool changed; /* set by the main loop: the machines must run */
-	bool has_news;
 	unsigned int event_count;
 	struct lacp_thread_event events[LACP_THREAD_EVENTS];
 };
 
 /* Opens the bond, without the lock. No machine runs yet. */
-struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
-					      const struct pins *pins, struct err *err);
+struct lacp_thread_bond *lacp_thread_bond_new(struct realtime *realtime, const struct pins *pins,
+					      struct err *err);
 /*
  * Takes over the pinned state and what the programs have done meanwhile, and runs the machines
  * once.
@@ -49,8 +43,6 @@ void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 			    const struct lacp_config *config);
 /* Without the lock, when it is no longer in the list. */
 void lacp_thread_bond_free(struct lacp_thread_bond *bond);
-/* Readable when PDUs wait. Without the lock. */
-int lacp_thread_bond_fd(const struct lacp_thread_bond *bond);
 /* Handles PDUs, machines, masks, pinned state and heartbeat. */
 NEEDS(realtime_held) void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns);
 NEEDS(realtime_held)

@@ -160,7 +160,7 @@ void arp_work(struct daemon *daemon);
 
 /* Before the first evaluation of a bond of another bondd: its sessions go on. */
 void monitor_bfd_adopt(struct bond *bond);
-/* When bfd_thread_fd() is readable. Evaluates. */
+/* When the BFD thread's realtime_news_fd() is readable. Evaluates. */
 void monitor_bfd_take_news(struct daemon *daemon);
 
 /*

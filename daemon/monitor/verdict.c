@@ -173,7 +173,7 @@ void monitor_bfd_adopt(struct bond *bond)
 
 void monitor_bfd_take_news(struct daemon *daemon)
 {
-	bfd_thread_acknowledge(daemon->bfd_thread);
+	realtime_acknowledge(daemon->bfd_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond_is_ready(bond) && monitor_bfd_take(bond))
 			bond_evaluate(bond);

@@ -131,9 +131,9 @@ static int begin_with_port(void **state)
 
 	begin(state);
 	config.system[0] = 2;
-	bond.ring = fd < 0 ? NULL : ring_buffer__new(fd, on_pdu, NULL, NULL);
+	bond.realtime.ring = fd < 0 ? NULL : ring_buffer__new(fd, on_pdu, NULL, NULL);
 	close(fd);
-	if (!bond.ring)
+	if (!bond.realtime.ring)
 		return 0;
 	lacp_thread_bond_start(&bond, 0, &config);
 	return lacp_thread_bond_set_port(&bond, 0, 1, &port);
@@ -141,13 +141,13 @@ static int begin_with_port(void **state)
 
 static int end_with_port(void **state)
 {
-	ring_buffer__free(bond.ring);
+	ring_buffer__free(bond.realtime.ring);
 	return 0;
 }
 
 static void need_ring(void)
 {
-	if (bond.ring)
+	if (bond.realtime.ring)
 		return;
 	print_message("no BPF ring buffer without root\n");
 	skip();
@@ -163,11 +163,11 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 
 	need_ring();
 	hold[0].ended = XBOND_HOLD_SILENT;
-	bond.has_news = false;
+	bond.realtime.has_news = false;
 	table.lacp_heartbeat_ns = now_ns - 600 * NS_PER_MS;
 	lacp_thread_bond_run(&bond, now_ns - 300 * NS_PER_MS);
 	assert_int_equal(hold[0].ended, XBOND_HOLD_GOES_ON);
-	assert_true(bond.has_news);
+	assert_true(bond.realtime.has_news);
 	assert_true(table.lacp_heartbeat_ns >= now_ns);
 }
 
