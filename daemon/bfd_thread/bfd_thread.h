@@ -55,4 +55,34 @@ enum bfd_verdict bfd_thread_verdict(const struct bfd_thread_bond *bond, unsigned
 void bfd_thread_session(const struct bfd_thread_bond *bond, unsigned int slot,
 			struct bfd_session *ret_session);
 
+/* Inside, for bfd_thread.c and its unit test: the sessions of one bond. */
+
+struct bfd_thread_link {
+	struct bfd_thread_port port;
+	struct bfd_session session;
+	uint64_t begun_ns;	  /* of a session that goes on: when it was in this state first */
+	enum bfd_verdict verdict; /* also read by the main loop */
+	bool changed;		  /* the map does not know it yet */
+	uint64_t resumed_ns;	  /* when the thread was last back from an absence; 0: never */
+};
+
+struct bfd_thread_bond {
+	struct realtime_bond realtime; /* the first one */
+	struct xbond_bfd *map;
+	int send_fd;
+	struct bfd_thread_config config;
+	struct bfd_thread_link link[XBOND_MAX_SLAVES];
+	uint64_t used; /* slots */
+};
+
+/* Handles packets, deadlines, verdicts and the heartbeat. Returns the next deadline. */
+NEEDS(realtime_held) uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns);
+/* As the functions above. */
+NEEDS(realtime_held)
+void bfd_thread_bond_configure(struct bfd_thread_bond *bond,
+			       const struct bfd_thread_config *config);
+NEEDS(realtime_held)
+void bfd_thread_bond_set_port(struct bfd_thread_bond *bond, unsigned int slot,
+			      const struct bfd_thread_port *port);
+
 #endif

@@ -10,7 +10,7 @@
 
 #include "bfd/bfd.h"
 #include "common/clock.h"
-#include "daemon/bfd_thread/bfd_thread_bond.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "network/packet.h"
 #include "tests/unit/unit.h"
 
