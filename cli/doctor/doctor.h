@@ -177,9 +177,11 @@ struct doctor_facts {
 struct doctor_check {
 	const char *name;
 	const char *help; /* what it looks at */
-	/* One of them: once, or once for each bond whose pins could be read. */
+	/* One of them: once, or once for each bond whose pins could be read, or that has LACP. */
 	void (*host)(const struct doctor_facts *facts, struct doctor_report *report);
 	void (*bond)(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		     struct doctor_report *report);
+	void (*lacp)(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		     struct doctor_report *report);
 };
 

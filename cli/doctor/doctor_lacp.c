@@ -64,12 +64,9 @@ static bool lacp_check_same_group(const struct lacp_info *left, const struct lac
 void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)
 {
-	const struct doctor_slave *model;
+	const struct doctor_slave *model = lacp_check_model(bond);
 
 	(void)facts;
-	if (!doctor_is_lacp(bond))
-		return;
-	model = lacp_check_model(bond);
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		bool was_heard;
@@ -101,8 +98,6 @@ void doctor_check_lacp_individual(const struct doctor_facts *facts, const struct
 				  struct doctor_report *report)
 {
 	(void)facts;
-	if (!doctor_is_lacp(bond))
-		return;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
@@ -194,12 +189,9 @@ static void lacp_check_other_system(const struct doctor_facts *facts,
 void doctor_check_lacp_partner(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			       struct doctor_report *report)
 {
-	const struct doctor_slave *model;
+	const struct doctor_slave *model = lacp_check_model(bond);
 
-	if (!doctor_is_lacp(bond))
-		return;
 	lacp_check_strangers(bond, report);
-	model = lacp_check_model(bond);
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
@@ -223,11 +215,8 @@ static void lacp_check_partner_key(const struct doctor_slave *slave,
 void doctor_check_lacp_key(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			   struct doctor_report *report)
 {
-	const struct doctor_slave *model;
+	const struct doctor_slave *model = lacp_check_model(bond);
 
-	if (!doctor_is_lacp(bond))
-		return;
-	model = lacp_check_model(bond);
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave), *other;
 
@@ -262,8 +251,6 @@ static const struct doctor_bond *lacp_check_bond_of_system(const struct doctor_f
 void doctor_check_lacp_loop(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	if (!doctor_is_lacp(bond))
-		return;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		const struct doctor_bond *other =
@@ -286,8 +273,6 @@ void doctor_check_lacp_rate(const struct doctor_facts *facts, const struct docto
 			    struct doctor_report *report)
 {
 	(void)facts;
-	if (!doctor_is_lacp(bond))
-		return;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		bool fast = port->partner.state & LACP_TIMEOUT;
@@ -320,8 +305,7 @@ void doctor_check_lacp_sync(const struct doctor_facts *facts, const struct docto
 {
 	uint64_t now_ns = facts->host.now_ns;
 
-	if (!doctor_is_lacp(bond) ||
-	    bond->pins.table->lacp_heartbeat_ns + XBOND_LACP_AWAY_NS < now_ns)
+	if (bond->pins.table->lacp_heartbeat_ns + XBOND_LACP_AWAY_NS < now_ns)
 		return;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
@@ -360,8 +344,6 @@ void doctor_check_lacp_pdus(const struct doctor_facts *facts, const struct docto
 			    struct doctor_report *report)
 {
 	(void)facts;
-	if (!doctor_is_lacp(bond))
-		return;
 	doctor_for_each_slave (slave, bond) {
 		uint64_t illegal = lacp_check_port(bond, slave)->counters.illegal_rx;
 		uint32_t flooded = lacp_check_flooded(&bond->pins.hold[slave->slot]);

@@ -131,7 +131,7 @@ static void test_nothing_is_wrong(void **state)
 		report.check = check->name;
 		if (check->host)
 			check->host(&facts, &report);
-		else if (check->bond != doctor_check_config &&
+		else if (check->bond && check->bond != doctor_check_config &&
 			 check->bond != doctor_check_no_effect)
 			check->bond(&facts, &bond, &report);
 	}
