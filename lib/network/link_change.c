@@ -32,9 +32,7 @@
 
 static struct nl_msg *link_change_request(int type, int flags, const struct ifinfomsg *info)
 {
-	struct nl_msg *msg = nl_request_new(type, flags, info, sizeof(*info));
-
-	return msg;
+	return nl_request_new(type, flags, info, sizeof(*info));
 }
 
 static struct nl_msg *link_set_request(int ifindex)
