@@ -146,8 +146,7 @@ struct realtime_bond {
 struct realtime_kind {
 	const char *name;     /* of the thread */
 	const char *protocol; /* for people */
-	/* Does what is due, and beats, with the lock held. Returns when it is to be called again.
-	 */
+	/* Does what is due, and beats. The lock is held. Returns when it is to be called again. */
 	uint64_t (*run)(struct realtime_bond *bond, uint64_t now_ns);
 };
 
@@ -183,10 +182,11 @@ int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, co
 		       struct err *err);
 /* Starts the thread, unless it runs. A real-time priority that is refused is no error. */
 int realtime_bond_begin(struct realtime_bond *bond, struct err *err);
-/* From now on `run` is called for it, and from the second on no more. */
+/* From then on `run` is called for it. */
 NEEDS(realtime_held) void realtime_bond_add(struct realtime_bond *bond);
+/* From then on it is not. */
 NEEDS(realtime_held) void realtime_bond_remove(struct realtime_bond *bond);
-/* When it is not in the list. */
+/* Without the lock, when `run` is not called for it. */
 void realtime_bond_close(struct realtime_bond *bond);
 
 /* There is news for the main loop: realtime_news_fd() becomes readable. */
