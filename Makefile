@@ -52,7 +52,8 @@ CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),$(SAN_LEVEL) -g1,$(LEVEL) -g))
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(FUZZ),$(FUZZ_FLAGS) -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
-WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
+# A function that a table or a library calls need not use all that it is given.
+WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
 	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
 # A program gets only those functions that it calls: -ffunction-sections here, --gc-sections below.
 ALL_CFLAGS = -std=gnu11 -ffunction-sections -fdata-sections $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
@@ -217,9 +218,8 @@ $(B)/tests/unit/test_xsk_port: WRAPPED := sendto xsk_socket__fd choice_select
 $(B)/tests/unit/test_xsk_port: MORE_LIBRARIES = -lcmocka -lxdp
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 
-# What such a program wraps is declared by its definition, and its functions for others need not use
-# all that they are given.
-$(B)/tests/unit/%.o $(B)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes -Wno-unused-parameter
+# What such a program wraps is declared by its definition.
+$(B)/tests/unit/%.o $(B)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o $(B)/xsk/choice.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)

@@ -188,8 +188,6 @@ enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int arg
 
 enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	(void)verb;
-	(void)argc;
 	return cli_request(cli, "delete", argv[0], NULL, NULL);
 }
 

@@ -240,13 +240,11 @@ static void grammar_offer_device(const struct line *line, struct offers *offers)
 
 static void grammar_offer_file(const struct line *line, struct offers *offers)
 {
-	(void)line;
 	offers->files = OFFERS_FILES;
 }
 
 static void grammar_offer_directory(const struct line *line, struct offers *offers)
 {
-	(void)line;
 	offers->files = OFFERS_DIRECTORIES;
 }
 
@@ -461,7 +459,6 @@ enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int a
 	struct line line = { .cli = { .paths = cli->paths, .verbs = cli->verbs } };
 	enum cli_exit status;
 
-	(void)verb;
 	line_read(&line, argv, argc ? argc - 1 : 0, arguments);
 	complete_line(&line, &offers);
 	status = complete_print(cli, &offers);

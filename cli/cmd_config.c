@@ -184,7 +184,6 @@ enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc
 	enum cli_exit status;
 	struct err err;
 
-	(void)verb;
 	if (!argc && check_list_dir(cli, &check, &err))
 		return cli_refuse(&err);
 	if (!cli->json && !argc && !check.count)

@@ -344,8 +344,6 @@ enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc,
 	enum cli_exit status;
 	struct pins pins;
 
-	(void)verb;
-	(void)argc;
 	if (cli_open(cli, argv[0], &pins))
 		return CLI_REFUSED;
 	status = save_run(cli, &pins, argv[0]);

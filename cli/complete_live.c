@@ -224,7 +224,6 @@ static void live_visit_devices(link_visitor visit, void *arg)
 
 void live_offer_kernel_bonds(const struct cli *cli, struct offers *offers)
 {
-	(void)cli;
 	live_visit_devices(live_take_kernel_bond, offers);
 }
 

@@ -192,7 +192,6 @@ enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc,
 {
 	const struct verb *of = argc ? cli_verb(cli, argv[0]) : NULL;
 
-	(void)verb;
 	if (argc && !of)
 		return habits_refuse_verb(cli, argc, argv);
 	if (of) {

@@ -325,8 +325,6 @@ int policy_pin_visit_maps(const char *dir, policy_pin_visitor *visit, const void
 
 static int policy_pin_remove(const char *map, const char *pin, const void *arg)
 {
-	(void)map;
-	(void)arg;
 	return unlink(pin) ? -errno : 0;
 }
 

@@ -238,8 +238,6 @@ static int bondd_on_hangup(sd_event_source *source, const struct signalfd_siginf
 {
 	struct apply_order order = { 0 };
 
-	(void)source;
-	(void)info;
 	latency_note("apply");
 	log_info("SIGHUP: every bond becomes what its configuration file says");
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);

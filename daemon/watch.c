@@ -249,9 +249,6 @@ static void watch_read_messages(struct daemon *daemon)
 
 static int watch_on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	watch_read_messages(arg);
 	return 0;
 }
@@ -345,7 +342,6 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	static unsigned int ticks;
 	struct daemon *daemon = arg;
 
-	(void)usec;
 	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
 	pulse_beat();
@@ -374,9 +370,6 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 static int watch_on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("lacp");
 	burst_begin(arg);
 	lacp_news_take(arg);
@@ -386,9 +379,6 @@ static int watch_on_lacp(sd_event_source *source, int fd, uint32_t events, void 
 
 static int watch_on_bfd(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("bfd");
 	burst_begin(arg);
 	monitor_bfd_take_news(arg);
@@ -398,7 +388,6 @@ static int watch_on_bfd(sd_event_source *source, int fd, uint32_t events, void *
 
 static int watch_on_groups(sd_event_source *source, void *arg)
 {
-	(void)source;
 	latency_note("groups");
 	slave_multicast_settle(arg);
 	return 0;

@@ -45,7 +45,6 @@ enum { NETDEV_SENDS, NETDEV_MAY_SEND };
 
 static inline int netdev_is_up(__u32 slot, __u64 bits)
 {
-	(void)bits;
 	return READ_ONCE(worker->up) >> (slot % XBOND_MAX_SLAVES) & 1;
 }
 
@@ -60,7 +59,6 @@ static inline int netdev_is_lost(__u32 slot)
  */
 static inline void losses_tell(__u64 lost)
 {
-	(void)lost;
 }
 
 /* The kernel's helpers. */

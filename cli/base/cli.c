@@ -257,7 +257,6 @@ static volatile sig_atomic_t cli_interrupted;
 
 static void cli_on_interrupt(int number)
 {
-	(void)number;
 	cli_interrupted = 1;
 }
 

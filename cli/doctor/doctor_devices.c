@@ -72,7 +72,6 @@ void doctor_check_offloads(const struct doctor_facts *facts, const struct doctor
 		{ DOCTOR_GRO, "generic receive offload", "gro" },
 	};
 
-	(void)facts;
 	for (size_t i = 0; i < sizeof(offloads) / sizeof(offloads[0]); i++) {
 		const struct doctor_slave *with = devices_find(bond, offloads[i].offload, true),
 					  *without = devices_find(bond, offloads[i].offload, false);
@@ -97,7 +96,6 @@ void doctor_check_lro(const struct doctor_facts *facts, const struct doctor_bond
 {
 	bool is_bridged = bond->device.link && bond->device.link->master;
 
-	(void)facts;
 	if (!is_bridged && bond->forwarding != 1)
 		return;
 	doctor_for_each_slave (slave, bond) {
@@ -139,7 +137,6 @@ void doctor_check_vlan(const struct doctor_facts *facts, const struct doctor_bon
 void doctor_check_promiscuous(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)
 {
-	(void)facts;
 	if (bond->pins.bond->mac_policy != XBOND_MAC_FILTER)
 		return;
 	doctor_for_each_slave (slave, bond) {
@@ -195,7 +192,6 @@ static void others_check(const struct doctor_bond *bond, uint32_t troubles,
 void doctor_check_slave_use(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	(void)facts;
 	others_check(bond, XBOND_TROUBLE_MASTER | XBOND_TROUBLE_ADDRESSES | XBOND_TROUBLE_UPPERS,
 		     report);
 }
@@ -205,7 +201,6 @@ void doctor_check_released(const struct doctor_facts *facts, const struct doctor
 {
 	char left[RESTORED_TEXT_SIZE];
 
-	(void)facts;
 	if (!*restored_left_of(&bond->pins, left))
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
@@ -217,7 +212,6 @@ void doctor_check_released(const struct doctor_facts *facts, const struct doctor
 void doctor_check_filters(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
-	(void)facts;
 	others_check(bond,
 		     XBOND_TROUBLE_ENDING | XBOND_TROUBLE_UNMET | XBOND_TROUBLE_NFT |
 			     XBOND_TROUBLE_NFT_EGRESS,
@@ -240,7 +234,6 @@ static void others_advise_manager(const struct doctor_slave *slave, struct docto
 void doctor_check_manager(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		if (!slave->manager)
 			continue;

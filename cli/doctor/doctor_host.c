@@ -179,7 +179,6 @@ void doctor_check_pins(const struct doctor_facts *facts, struct doctor_report *r
 void doctor_check_attached(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			   struct doctor_report *report)
 {
-	(void)facts;
 	if (bond->attached == ATTACHED_NOT) {
 		doctor_found(report, DOCTOR_BAD, NULL,
 			     "programs of %s are not attached, so it does not send", bond->name);
@@ -214,7 +213,6 @@ void doctor_check_programs(const struct doctor_facts *facts, const struct doctor
 	bool is_other = bond->is_other_program;
 	const char *first = NULL;
 
-	(void)facts;
 	doctor_for_each_slave (slave, bond)
 		if (slave->is_other_program && !first)
 			first = slave->pin->name;
@@ -271,7 +269,6 @@ void doctor_check_carrier_source(const struct doctor_facts *facts, struct doctor
 void doctor_check_path(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
-	(void)facts;
 	if (bond->pins.settings->path != XBOND_PATH_DIRECT ||
 	    !(bond->pins.table->flags & XBOND_F_FORCE_COUNTED))
 		return;
@@ -288,7 +285,6 @@ void doctor_check_xdp(const struct doctor_facts *facts, const struct doctor_bond
 {
 	const uint64_t needed = XDP_FEATURE_BASIC | XDP_FEATURE_REDIRECT;
 
-	(void)facts;
 	if (bond->pins.bond->rx_hook != XBOND_RX_XDP)
 		return;
 	doctor_for_each_slave (slave, bond) {

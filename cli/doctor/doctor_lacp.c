@@ -66,7 +66,6 @@ void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doc
 {
 	const struct doctor_slave *model = lacp_check_model(bond);
 
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		bool was_heard;
@@ -97,7 +96,6 @@ void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doc
 void doctor_check_lacp_individual(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				  struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
@@ -272,7 +270,6 @@ void doctor_check_lacp_loop(const struct doctor_facts *facts, const struct docto
 void doctor_check_lacp_rate(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		bool fast = port->partner.state & LACP_TIMEOUT;
@@ -343,7 +340,6 @@ static uint32_t lacp_check_flooded(const struct xbond_hold *hold)
 void doctor_check_lacp_pdus(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		uint64_t illegal = lacp_check_port(bond, slave)->counters.illegal_rx;
 		uint32_t flooded = lacp_check_flooded(&bond->pins.hold[slave->slot]);

@@ -26,7 +26,6 @@ static inline bool doctor_is_up(const struct doctor_slave *slave)
 void doctor_check_carrier(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			  struct doctor_report *report)
 {
-	(void)facts;
 	if (!bond->slave_count) {
 		doctor_found(report, DOCTOR_NOTE, NULL, "it has no slaves");
 		doctor_advise(report, "add some: bondctl add-slave %s DEV...", bond->name);
@@ -45,7 +44,6 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 {
 	unsigned int seen = 0;
 
-	(void)facts;
 	doctor_for_each_slave (slave, bond)
 		seen += !!slave->device.link;
 	if (bond->slave_count && !seen && !bond->device.link) {
@@ -124,7 +122,6 @@ static void links_check_slave(const struct doctor_bond *bond, const struct docto
 void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
-	(void)facts;
 	if (!doctor_is_meant_to_work(bond))
 		return;
 	doctor_for_each_slave (slave, bond)
@@ -160,7 +157,6 @@ static void links_tell_held(const struct doctor_bond *bond, const struct doctor_
 void doctor_check_hold_down(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond)
 		if (links_holding(bond, slave->slot))
 			links_tell_held(bond, slave, report);
@@ -183,7 +179,6 @@ void doctor_check_speed(const struct doctor_facts *facts, const struct doctor_bo
 {
 	const struct xbond_slave *first = NULL;
 
-	(void)facts;
 	links_check_duplex(bond, report);
 	if (bond->pins.table->selection != XBOND_SELECT_TURNS)
 		return;
@@ -233,7 +228,6 @@ static void links_check_full(const struct doctor_slave *slave, struct doctor_rep
 void doctor_check_errors(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			 struct doctor_report *report)
 {
-	(void)facts;
 	doctor_for_each_slave (slave, bond) {
 		if (!slave->device.stats_are_known)
 			continue;
@@ -286,7 +280,6 @@ void doctor_check_balance(const struct doctor_facts *facts, const struct doctor_
 	struct links_traffic tx = { 0 }, rx = { 0 };
 	const struct doctor_slave *greedy;
 
-	(void)facts;
 	if (bond->pins.table->selection != XBOND_SELECT_HASH || slots_count(slots) < 2)
 		return;
 	weights_of(&bond->pins, slots, member_weight, weight);
@@ -322,7 +315,6 @@ void doctor_check_clients(const struct doctor_facts *facts, const struct doctor_
 			    ? client_table_size(bond->pins.clients_fd)
 			    : 0;
 
-	(void)facts;
 	if (count <= LINKS_CLIENTS_MANY)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,

@@ -272,7 +272,6 @@ void doctor_check_lacp_unused(const struct doctor_facts *facts, const struct doc
 {
 	bool is_single = bond->pins.bond->mode == XBOND_MODE_ACTIVE_BACKUP;
 
-	(void)facts;
 	if (!doctor_talks_are_known(bond) || doctor_is_lacp(bond))
 		return;
 	doctor_for_each_slave (slave, bond) {

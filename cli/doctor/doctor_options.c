@@ -207,7 +207,6 @@ static void options_check_flowlets(const struct doctor_bond *bond, struct doctor
 void doctor_check_no_effect(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	(void)facts;
 	options_check_effect(bond, OPTION_BOND, 0, report);
 	options_check_flowlets(bond, report);
 	doctor_for_each_slave (slave, bond)
@@ -217,7 +216,6 @@ void doctor_check_no_effect(const struct doctor_facts *facts, const struct docto
 void doctor_check_policy(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			 struct doctor_report *report)
 {
-	(void)facts;
 	if (!bond->policy_problem[0])
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL, "policy %s is not in use: %s", bond->policy,
@@ -233,7 +231,6 @@ void doctor_check_min_links(const struct doctor_facts *facts, const struct docto
 		doctor_is_lacp(bond) && pin->max_links && pin->max_links < bond->slave_count;
 	unsigned int most = is_capped ? pin->max_links : bond->slave_count;
 
-	(void)facts;
 	if (!bond->slave_count || pin->min_links <= most)
 		return;
 	doctor_found(report, DOCTOR_BAD, NULL,
@@ -249,7 +246,6 @@ void doctor_check_choice(const struct doctor_facts *facts, const struct doctor_b
 	const char *primary = bond->pins.bond->primary;
 	unsigned int drained = 0;
 
-	(void)facts;
 	if (mode_has(bond->pins.bond->mode, MODE_ACTIVE) && primary[0] &&
 	    pins_slot_by_name(&bond->pins, primary) < 0) {
 		doctor_found(report, DOCTOR_WARNING, NULL, "the primary, %s, is not a slave",

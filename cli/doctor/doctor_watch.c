@@ -242,7 +242,6 @@ static void watch_stop_idle(struct watch_bond *watched, struct watch_slave *slav
 
 static void watch_stop(struct watch_bond *watched, struct watch_slave *slave)
 {
-	(void)watched;
 	if (slave->sends)
 		tap_stop(&slave->sent);
 	if (slave->receives)

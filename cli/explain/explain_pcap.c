@@ -315,7 +315,6 @@ static enum cli_exit explain_pcap_walk(struct explain_pcap *explain)
 
 static void explain_pcap_on_interrupt(int number)
 {
-	(void)number;
 }
 
 /*

@@ -17,7 +17,6 @@ const char *import_switch(struct import *import, const char *value)
 	static const char *const on[] = { "yes", "true", "on", "1", "y", "t" };
 	static const char *const off[] = { "no", "false", "off", "0", "n", "f" };
 
-	(void)import;
 	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
 		if (!strcasecmp(value, on[i]))
 			return "on";

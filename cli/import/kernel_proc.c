@@ -133,7 +133,6 @@ int kernel_take_ip(struct import *import, const struct import_file *file, const 
 /* The mode in words, and behind it maybe "(fail_over_mac active)". */
 static const char *kernel_proc_mode(struct import *import, const char *value)
 {
-	(void)import;
 	return mode_name_of_words(value);
 }
 

@@ -113,7 +113,6 @@ static void networkd_match_read(struct import *import, const struct import_ini *
 /* systemd takes these by name, though the kernel's driver takes numbers as well. */
 static const char *networkd_name(struct import *import, const char *value)
 {
-	(void)import;
 	return value[strspn(value, "0123456789")] ? value : NULL;
 }
 

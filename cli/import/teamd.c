@@ -13,7 +13,6 @@ static const char *teamd_mode(struct import *import, const char *value)
 		{ "loadbalance", "balance-xor" }, { "lacp", "802.3ad" },
 	};
 
-	(void)import;
 	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++)
 		if (!strcmp(value, runners[i][0]))
 			return runners[i][1];
@@ -47,7 +46,6 @@ static const char *teamd_hwaddr_policy(struct import *import, const char *value)
 		{ "only_active", "follow" },
 	};
 
-	(void)import;
 	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
 		if (!strcmp(value, policies[i][0]))
 			return policies[i][1];

@@ -311,7 +311,6 @@ static bool monitor_turn(struct monitor *monitor)
 /* Every line has been written out. A reader that stands still does not delay the end. */
 static void monitor_on_signal(int number)
 {
-	(void)number;
 	_exit(CLI_DONE);
 }
 

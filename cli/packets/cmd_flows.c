@@ -262,7 +262,6 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 	enum cli_exit status;
 	struct pins pins;
 
-	(void)argc;
 	if (cli_number(cli, verb, "--seconds", 3600, &seconds) ||
 	    cli_number(cli, verb, "--top", MOST_FLOWS, &top))
 		return CLI_USAGE;

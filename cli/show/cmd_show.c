@@ -175,8 +175,6 @@ static json_t *see_stats(const struct cli *cli, const struct pins *pins, const c
 
 static json_t *see_name(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	(void)cli;
-	(void)pins;
 	return json_string(name);
 }
 
@@ -187,8 +185,6 @@ static json_t *see_foreign(const struct cli *cli, const char *name, uint32_t abi
 
 static json_t *see_foreign_name(const struct cli *cli, const char *name, uint32_t abi)
 {
-	(void)cli;
-	(void)abi;
 	return json_string(name);
 }
 
@@ -432,15 +428,11 @@ enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc,
 
 enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	(void)verb;
 	return argc ? show_look_at_one(cli, &look_stats, argv[0])
 		    : show_look_at_all(cli, &look_stats);
 }
 
 enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	(void)verb;
-	(void)argc;
-	(void)argv;
 	return show_look_at_all(cli, &look_list);
 }

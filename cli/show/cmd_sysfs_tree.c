@@ -187,9 +187,6 @@ static int tree_write(int dir, const json_t *bonds)
 
 static int tree_remove_one(const char *path, const struct stat *stat, int kind, struct FTW *where)
 {
-	(void)stat;
-	(void)kind;
-	(void)where;
 	return remove(path);
 }
 
@@ -344,7 +341,6 @@ enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int
 	struct err err;
 	char **names;
 
-	(void)argc;
 	if (cli->json)
 		return cli_usage(verb, "it prints no JSON");
 	if (see_names(cli, &names, &err))

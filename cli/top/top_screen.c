@@ -40,7 +40,6 @@ static void top_terminal_on_ending(int number)
 
 static void top_terminal_on_resize(int number)
 {
-	(void)number;
 	resized = 1;
 }
 

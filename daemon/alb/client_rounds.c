@@ -430,7 +430,6 @@ static void rounds_doubt_addresses(struct bond *bond, struct client_rounds *roun
 
 static bool clients_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot == PART_BOND && clients_of(bond)->rounds)
 		rounds_doubt_addresses(bond, clients_of(bond)->rounds);
 	return false;
@@ -438,8 +437,6 @@ static bool clients_settle(struct bond *bond, unsigned int slot, uint32_t news)
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	(void)source;
-	(void)usec;
 	latency_note("clients");
 	learning_settle(arg);
 	client_rounds_settle(arg);
@@ -471,7 +468,6 @@ static void clients_decided(struct bond *bond, bool has_new_active)
 {
 	struct clients *clients = clients_of(bond);
 
-	(void)has_new_active;
 	if (!clients->turn || (!clients->rounds && !mode_has(bond_pin(bond)->mode, MODE_RECEIVES)))
 		return;
 	sd_event_source_set_time(clients->turn, 0);
@@ -480,7 +476,6 @@ static void clients_decided(struct bond *bond, bool has_new_active)
 
 static void clients_stop(struct bond *bond, bool is_over)
 {
-	(void)is_over;
 	clients_of(bond)->turn = sd_event_source_disable_unref(clients_of(bond)->turn);
 	rounds_forget(bond);
 }

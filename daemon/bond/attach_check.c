@@ -219,7 +219,6 @@ static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct retry *retry = &attach_check_pair_of(bond)->retry;
 
-	(void)news;
 	if (slot != PART_BOND)
 		return false;
 	/* bondctl makes no request if bondd is so busy that it seems to be away. */

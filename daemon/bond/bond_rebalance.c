@@ -411,8 +411,6 @@ static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *
 	struct bond *bond = arg;
 	uint64_t now_ns = clock_now_ns();
 
-	(void)source;
-	(void)usec;
 	latency_note("rebalance");
 	bond_rebalance_step(bond, now_ns);
 	bond_rebalance_arm(bond, now_ns);
@@ -423,7 +421,6 @@ static void bond_rebalance_stop(struct bond *bond, bool is_over)
 {
 	struct bond_rebalance *rebalance = rebalance_of(bond);
 
-	(void)is_over;
 	if (!rebalance->timer)
 		return;
 	sd_event_source_disable_unref(rebalance->timer);

@@ -87,8 +87,6 @@ static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct bond *bond = arg;
 
-	(void)source;
-	(void)usec;
 	latency_note("delay");
 	burst_begin(bond->daemon);
 	bond_evaluate(bond);
@@ -108,7 +106,6 @@ static int delay_start(struct bond *bond)
 
 static void delay_stop(struct bond *bond, bool is_over)
 {
-	(void)is_over;
 	*delay_timer(bond) = sd_event_source_disable_unref(*delay_timer(bond));
 }
 

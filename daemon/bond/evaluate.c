@@ -21,9 +21,6 @@
 
 static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("plans");
 	burst_settled(arg);
 	return 0;

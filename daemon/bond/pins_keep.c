@@ -224,7 +224,6 @@ static void pins_keep_nothing(struct bond *bond)
 
 static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot == PART_BOND)
 		pins_keep(bond);
 	return false;

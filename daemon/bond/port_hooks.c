@@ -197,14 +197,11 @@ bool bypass_forbids_direct(struct bond *bond)
 static bool bypass_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			const struct link_info *link, bool gone)
 {
-	(void)news;
-	(void)link;
 	return slot == PART_BOND && bypass_of(bond)->has_filters == gone;
 }
 
 static bool bypass_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot == PART_BOND && bypass_look_for_filters(bond))
 		bond_evaluate(bond);
 	return false;

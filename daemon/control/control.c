@@ -23,8 +23,6 @@
 
 static int control_do_ping(struct request *request, struct err *err)
 {
-	(void)request;
-	(void)err;
 	return 0;
 }
 
@@ -192,7 +190,6 @@ static int control_add_slaves(struct request *request, const char *const *slaves
 static int control_del_slaves(struct request *request, const char *const *slaves, size_t count,
 			      const struct option_set *options, struct err *err)
 {
-	(void)options;
 	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes,
 				  err);
 }

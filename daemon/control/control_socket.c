@@ -144,7 +144,6 @@ static int control_socket_on_line(sd_event_source *source, void *arg)
 	struct client *client = arg;
 	const char *newline = memchr(client->buffer, '\n', client->used);
 
-	(void)source;
 	if (newline && control_socket_answer_line(client, newline)) {
 		control_socket_client_free(client);
 		return 0;
@@ -166,8 +165,6 @@ static int control_socket_on_client(sd_event_source *source, int fd, uint32_t ev
 	struct client *client = arg;
 	ssize_t got;
 
-	(void)source;
-	(void)events;
 	got = recv(fd, client->buffer + client->used, sizeof(client->buffer) - client->used,
 		   MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -251,9 +248,6 @@ static const char *control_socket_refusal_of(const struct daemon *daemon, int fd
 
 static int control_socket_on_rested(sd_event_source *source, uint64_t usec, void *arg)
 {
-	(void)source;
-	(void)usec;
-	(void)arg;
 	sd_event_source_set_enabled(control_listener.source, SD_EVENT_ON);
 	return 0;
 }
@@ -296,8 +290,6 @@ static int control_socket_on_connection(sd_event_source *source, int listen_fd, 
 	socklen_t length = sizeof(peer);
 	const char *refusal;
 
-	(void)source;
-	(void)events;
 	if (refused.fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		control_socket_turn_away(arg, listen_fd);
 	if (refused.fd < 0)

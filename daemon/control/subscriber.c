@@ -98,7 +98,6 @@ static int subscriber_on_turn(sd_event_source *source, void *arg)
 	uint64_t end_ns = clock_now_ns() + LATENCY_SLICE_NS;
 	bool more;
 
-	(void)arg;
 	latency_note("subscribers");
 	do {
 		more = false;
@@ -125,7 +124,6 @@ static int subscriber_on_io(sd_event_source *source, int fd, uint32_t events, vo
 {
 	struct subscriber *subscriber = arg;
 
-	(void)fd;
 	if (events & ~(uint32_t)EPOLLOUT) {
 		subscriber_free(subscriber);
 		return 0;

@@ -386,7 +386,6 @@ NEEDS(worker_held) static bool settler_begin(void *context)
 
 static void settler_work(void *context)
 {
-	(void)context;
 	dataplane_quiesce();
 }
 

@@ -65,7 +65,6 @@ static int pin_dirs_remove_pin(const char *dir, const char *name, void *arg)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 
-	(void)arg;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	unlink(path);
 	return 0;
@@ -81,7 +80,6 @@ static int pin_dirs_remove_if_staged(const char *bpf_dir, const char *name, void
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 
-	(void)arg;
 	snprintf(path, sizeof(path), "%s/%s", bpf_dir, name);
 	if (!strncmp(name, PINS_STAGING, strlen(PINS_STAGING)))
 		pin_dirs_remove(path);

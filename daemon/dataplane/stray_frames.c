@@ -83,8 +83,6 @@ static int stray_frames_on_frame(sd_event_source *source, int fd, uint32_t event
 	char byte;
 	int i = 0;
 
-	(void)source;
-	(void)events;
 	while (i++ < FRAMES_AT_ONCE && recv(fd, &byte, sizeof(byte), 0) > 0)
 		heard = true;
 	if (heard && stray_frames_is_sure(strays))

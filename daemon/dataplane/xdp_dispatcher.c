@@ -108,9 +108,6 @@ struct call {
 static int xdp_dispatcher_say_nothing(enum libxdp_print_level level, const char *format,
 				      va_list values)
 {
-	(void)level;
-	(void)format;
-	(void)values;
 	return 0;
 }
 

@@ -250,7 +250,6 @@ static sd_event_source **fail_over_mac_turn(struct bond *bond)
 
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)
 {
-	(void)source;
 	latency_note("fail_over_mac");
 	fail_over_mac_settle(arg);
 	return 0;
@@ -266,7 +265,6 @@ static void fail_over_mac_decided(struct bond *bond, bool has_new_active)
 {
 	sd_event_source *turn = *fail_over_mac_turn(bond);
 
-	(void)has_new_active;
 	if (turn && bond->evaluation.macs_due && !bond->evaluation.plan_due)
 		sd_event_source_set_enabled(turn, SD_EVENT_ONESHOT);
 }
@@ -275,7 +273,6 @@ static void fail_over_mac_stop(struct bond *bond, bool is_over)
 {
 	sd_event_source **turn = fail_over_mac_turn(bond);
 
-	(void)is_over;
 	*turn = sd_event_source_disable_unref(*turn);
 }
 
@@ -296,10 +293,6 @@ static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_n
 {
 	struct retry *retry = &bond->evaluation.macs_retry;
 
-	(void)slot;
-	(void)news;
-	(void)link;
-	(void)gone;
 	if (fail_over_mac_is_left(bond))
 		return clock_now_ns() >= retry->next_ns;
 	*retry = (struct retry){ 0 };
@@ -309,7 +302,6 @@ static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_n
 /* The failover was announced with the addresses that there were then. */
 static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot != PART_BOND || bond->evaluation.macs_due || bond->evaluation.plan_due ||
 	    !fail_over_mac_is_left(bond))
 		return false;

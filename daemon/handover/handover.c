@@ -316,8 +316,6 @@ static int handover_on_turn(sd_event_source *source, uint64_t usec, void *arg)
 	struct err err = { "" };
 	int r = 0;
 
-	(void)source;
-	(void)usec;
 	latency_note(handover_words(waiting->order.kind)->name);
 	event_set_author(waiting->order.author);
 	if (!waiting->plan)

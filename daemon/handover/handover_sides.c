@@ -61,7 +61,6 @@ static int kernel_side_add(struct handover *plan, int ifindex, const struct hand
 static int kernel_side_release(struct handover *plan, int ifindex,
 			       const struct handover_slave *slave, struct err *err)
 {
-	(void)ifindex;
 	return link_set_master(&plan->daemon->nl, slave->ifindex, 0, err);
 }
 
@@ -71,7 +70,6 @@ static bool kernel_side_uses(struct handover *plan, int ifindex, const struct ha
 	bool is_ad = mode && !strcmp(mode, mode_name(XBOND_MODE_8023AD));
 	struct bonding_slave now;
 
-	(void)ifindex;
 	return !bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now) && now.distributes &&
 	       (now.has_aggregator || !is_ad);
 }
@@ -79,16 +77,11 @@ static bool kernel_side_uses(struct handover *plan, int ifindex, const struct ha
 /* Its driver has been given all options. */
 static int kernel_side_complete(struct handover *plan, int ifindex, struct err *err)
 {
-	(void)plan;
-	(void)ifindex;
-	(void)err;
 	return 0;
 }
 
 static void kernel_side_hear(struct handover *plan, int ifindex)
 {
-	(void)plan;
-	(void)ifindex;
 }
 
 static int kernel_side_remove(struct handover *plan, int ifindex, struct err *err)

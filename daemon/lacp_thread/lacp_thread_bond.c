@@ -157,7 +157,6 @@ static void lacp_thread_bond_on_aggregator(void *context, unsigned int aggregato
 {
 	struct lacp_thread_bond *bond = context;
 
-	(void)aggregator;
 	bond->realtime.has_news = true;
 }
 
@@ -165,7 +164,6 @@ static void lacp_thread_bond_on_drained(void *context, unsigned int slot, bool a
 {
 	struct lacp_thread_bond *bond = context;
 
-	(void)answered;
 	lacp_thread_bond_change(&bond->draining, slot, false);
 	bond->realtime.has_news = true;
 }

@@ -238,7 +238,6 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	struct err err;
 	size_t at;
 
-	(void)usec;
 	rollback_mark_due(due);
 	if (rollback_check_marked(NULL)) {
 		sd_event_source_set_time_relative(source, US_PER_S);

@@ -70,8 +70,6 @@ static void team_refusal_free_all(struct bond *bond)
 static bool team_refusal_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			      const struct link_info *link, bool gone)
 {
-	(void)slot;
-	(void)news;
 	if (gone)
 		team_refusal_forget(bond, link->ifindex);
 	return false;

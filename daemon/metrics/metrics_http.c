@@ -325,10 +325,6 @@ static enum MHD_Result metrics_http_on_request(void *context, struct MHD_Connect
 	struct MHD_Response *response;
 	unsigned int status;
 
-	(void)version;
-	(void)body;
-	(void)body_size;
-	(void)request;
 	response = metrics_answers_find(http->answers, &ask, &status);
 	return response ? MHD_queue_response(connection, status, response) : MHD_NO;
 }

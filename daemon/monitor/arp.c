@@ -413,8 +413,6 @@ struct part arp_part = { .bond_size = sizeof(struct arp_monitor), .stop = arp_st
 
 static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	(void)source;
-	(void)usec;
 	latency_note("arp");
 	burst_begin(arg);
 	arp_work(arg);
@@ -424,9 +422,6 @@ static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int arp_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("arp");
 	arp_paths_take(arg);
 	arp_arm(arg);

@@ -220,8 +220,6 @@ void poll_answer(struct daemon *daemon)
 
 static int poll_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	(void)source;
-	(void)usec;
 	latency_note("poll");
 	burst_begin(arg);
 	poll_ask(arg);
@@ -231,9 +229,6 @@ static int poll_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int poll_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("poll");
 	burst_begin(arg);
 	poll_answer(arg);

@@ -350,8 +350,6 @@ static void quality_take_answers(struct daemon *daemon)
 
 static int quality_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	(void)source;
-	(void)usec;
 	latency_note("quality");
 	quality_ask(arg);
 	return 0;
@@ -359,9 +357,6 @@ static int quality_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int quality_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("quality");
 	burst_begin(arg);
 	quality_take_answers(arg);

@@ -180,9 +180,6 @@ void wake_read(struct daemon *daemon)
 
 static int wake_on_record(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	(void)source;
-	(void)fd;
-	(void)events;
 	latency_note("carrier");
 	burst_begin(arg);
 	wake_read(arg);
@@ -194,8 +191,6 @@ static int wake_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct daemon *daemon = arg;
 
-	(void)source;
-	(void)usec;
 	latency_note("carrier");
 	burst_begin(daemon);
 	wake_look_at_all(daemon, clock_now_ns());

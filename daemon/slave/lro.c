@@ -140,7 +140,6 @@ static bool lro_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	struct lro_bond *lro = part_of_bond(bond, &lro_part);
 	uint64_t slots = slot == PART_BOND && !bond_is_team(bond_pin(bond)) ? lro_slots(bond) : 0;
 
-	(void)news;
 	if (!slots)
 		return false;
 	lro->is_port = lro_is_port(bond);

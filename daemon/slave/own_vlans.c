@@ -98,7 +98,6 @@ static void own_vlans_read(struct bond *bond, uint64_t slots)
 
 static int own_vlans_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	(void)err;
 	daemon_forget_links(bond->daemon); /* messages of what has changed may not have been read */
 	own_vlans_read(bond, slots_bit(slot));
 	return 0;

@@ -424,7 +424,6 @@ static void slave_hooks_end(struct bond *bond, unsigned int slot)
 
 static int hooks_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	(void)err;
 	slave_hooks_settle(bond, slot, false);
 	return 0;
 }

@@ -84,7 +84,6 @@ static bool ipv6_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	const char *name;
 
-	(void)news;
 	if (slot == PART_BOND)
 		return false;
 	name = bond_slave(bond, slot)->name;
@@ -131,9 +130,6 @@ static int mtu_restore(struct bond *bond, unsigned int slot, const struct place 
 static bool mtu_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		     const struct link_info *link, bool gone)
 {
-	(void)slot;
-	(void)news;
-	(void)gone;
 	return !link || link->mtu != bond_pin(bond)->mtu;
 }
 
@@ -145,7 +141,6 @@ static bool mtu_settle(struct bond *bond, unsigned int slot, uint32_t news)
 	struct link_info now;
 	struct err err;
 
-	(void)news;
 	if (!link_look(bond, slot, &now) || now.mtu == pin->mtu)
 		return false;
 	name = bond_slave(bond, slot)->name;
@@ -206,7 +201,6 @@ static int slow_restore(struct bond *bond, unsigned int slot, const struct place
  */
 static bool slow_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot != PART_BOND && link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_add((int)bond_slave(bond, slot)->ifindex, multicast_slow_protocols);
 	return false;
@@ -266,8 +260,6 @@ static bool flags_hear(struct bond *bond, unsigned int slot, enum part_news news
 {
 	const struct flags_bond *flags = part_of_bond(bond, &flags_part);
 
-	(void)slot;
-	(void)gone;
 	if (news == NEWS_TICK)
 		return flags_stand_in(bond) != flags->stand_in;
 	return !link || flags_needed(bond) & ~link->flags;

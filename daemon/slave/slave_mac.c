@@ -303,7 +303,6 @@ static bool slave_mac_some_are_due(struct bond *bond)
 static bool slave_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
 			   const struct link_info *link, bool gone)
 {
-	(void)gone;
 	if (news == NEWS_TIME)
 		return slave_mac_some_are_due(bond);
 	return !link || (link->has_mac && !mac_is_same(link->mac, bond_slave(bond, slot)->mac));

@@ -272,7 +272,6 @@ void slave_multicast_open(struct bond *bond)
 
 static int groups_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	(void)err;
 	slave_multicast_join(bond, slots_bit(slot));
 	return 0;
 }

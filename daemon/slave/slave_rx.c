@@ -138,7 +138,6 @@ static void rx_forget(struct bond *bond, unsigned int slot)
 
 static bool rx_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot != PART_BOND)
 		slave_rx_check(bond, slot);
 	return false;

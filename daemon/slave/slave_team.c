@@ -119,7 +119,6 @@ static int slave_team_leave(struct bond *bond, unsigned int slot, const struct p
 
 static bool team_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot == PART_BOND)
 		slave_team_keep(bond);
 	return false;

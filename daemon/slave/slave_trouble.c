@@ -245,7 +245,6 @@ static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 /* Only chains: the rest would have refused it. */
 static int trouble_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	(void)err;
 	trouble_look_for_chains(bond, slot, true);
 	return 0;
 }

@@ -183,7 +183,6 @@ static int vlan_filter_enslave(struct bond *bond, unsigned int slot, struct err 
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list;
 
-	(void)err;
 	if (bond_is_team(bond_pin(bond))) /* the kernel tells its ports which VLANs it has */
 		return 0;
 	if (vlan_filter_turn_off(bond, slave) &&
@@ -245,7 +244,6 @@ static bool vlan_filter_hear(struct bond *bond, unsigned int slot, enum part_new
 			     .vlan = state->gone,
 			     .count = state->count };
 
-	(void)slot;
 	if (bond_is_team(bond_pin(bond)))
 		return false;
 	if (news != NEWS_ON_BOND)

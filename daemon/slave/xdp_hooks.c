@@ -431,13 +431,11 @@ static void xdp_forget(struct bond *bond, unsigned int slot)
 static bool xdp_hear(struct bond *bond, unsigned int slot, enum part_news news,
 		     const struct link_info *link, bool gone)
 {
-	(void)gone;
 	return news != NEWS_SLAVE || link->xdp_id != xdp_of(bond, slot)->id;
 }
 
 static bool xdp_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot != PART_BOND)
 		xdp_check_slave(bond, slot);
 	return false;
@@ -457,7 +455,6 @@ struct part xdp_part = {
 
 static bool xdp_tx_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	(void)news;
 	if (slot == PART_BOND)
 		xdp_check_tx(bond);
 	return false;

@@ -328,7 +328,6 @@ static int config_parse_on_value(void *arg, const char *section, const char *nam
 	struct err why = { "" };
 	int r = 0;
 
-	(void)section;
 	if (reading->is_bad || reading->section == SECTION_BAD)
 		return 1;
 	if (reading->section == SECTION_NONE)

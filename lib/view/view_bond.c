@@ -212,7 +212,6 @@ static json_t *view_read_running_s(const struct view_place *place)
 
 static json_t *view_read_build(const struct view_place *place)
 {
-	(void)place;
 	return json_pack("{s:s}", "version", xbond_version);
 }
 

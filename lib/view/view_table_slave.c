@@ -179,7 +179,6 @@ static const struct view_table view_table_socket = VIEW_TABLE("socket", view_fie
 
 static json_t *view_read_nothing(const struct view_place *place)
 {
-	(void)place;
 	return NULL;
 }
 

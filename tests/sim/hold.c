@@ -24,14 +24,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	static struct hold_timer timer;
 
-	(void)key;
 	return map == &drops ? NULL : &timer;
 }
 
 long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags)
 {
-	(void)timer;
-	(void)flags;
 	now_on->timer_ns = now_in->now_ns + ns;
 	return 0;
 }
@@ -40,15 +37,11 @@ void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
 {
 	static struct xbond_pdu pdu;
 
-	(void)ring;
-	(void)size;
-	(void)flags;
 	return &pdu;
 }
 
 void bpf_ringbuf_submit(void *record, __u64 flags)
 {
-	(void)flags;
 	for_daemon = record;
 }
 
@@ -60,7 +53,6 @@ long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32
 
 long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 {
-	(void)flags;
 	skb->len = length;
 	return 0;
 }
@@ -68,15 +60,12 @@ long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length,
 			 __u64 flags)
 {
-	(void)flags;
 	memcpy((uint8_t *)skb->data + offset, from, length);
 	return 0;
 }
 
 long bpf_redirect(__u32 ifindex, __u64 flags)
 {
-	(void)ifindex;
-	(void)flags;
 	return TC_ACT_REDIRECT;
 }
 

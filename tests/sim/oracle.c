@@ -7,39 +7,22 @@
 
 static void no_frame(void *context, unsigned int slot, const uint8_t *frame, size_t length)
 {
-	(void)context;
-	(void)slot;
-	(void)frame;
-	(void)length;
 }
 
 static void no_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
-	(void)context;
-	(void)slot;
-	(void)collecting;
-	(void)distributing;
 }
 
 static void no_aggregator(void *context, unsigned int aggregator)
 {
-	(void)context;
-	(void)aggregator;
 }
 
 static void no_drain(void *context, unsigned int slot, bool answered)
 {
-	(void)context;
-	(void)slot;
-	(void)answered;
 }
 
 static void no_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
-	(void)context;
-	(void)slot;
-	(void)event;
-	(void)detail;
 }
 
 static const struct lacp_outputs nothing = { no_frame, no_port, no_aggregator, no_drain, no_event };

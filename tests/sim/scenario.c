@@ -208,7 +208,6 @@ static void verb_drain(struct scenario *scenario, char **words, int count)
 
 static void verb_run(struct scenario *scenario, char **words, int count)
 {
-	(void)count;
 	world_run(&scenario->world, duration(scenario, words[0]));
 }
 

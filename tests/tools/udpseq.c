@@ -69,7 +69,6 @@ static volatile sig_atomic_t stopped;
 
 static void on_signal(int number)
 {
-	(void)number;
 	stopped = 1;
 }
 

@@ -34,7 +34,6 @@ static volatile sig_atomic_t ended;
 
 static void end(int signal_number)
 {
-	(void)signal_number;
 	ended = 1;
 }
 

@@ -97,14 +97,12 @@ int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *
 	int r = request->nlmsg_type == RTM_NEWLINK ? device_change(request) : 0;
 
 	assert_ptr_equal(nl, &host.nl);
-	(void)handler, (void)arg;
 	nlmsg_free(msg);
 	return r ? err_set(err, -r, "it does not") : 0;
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 {
-	(void)clock;
 	*ret_now = (struct timespec){ .tv_sec = (time_t)(now_ns / NS_PER_S) };
 	return 0;
 }
@@ -116,7 +114,6 @@ void __wrap_bond_evaluate(struct bond *of)
 
 int __wrap_xdp_settle_tx(struct bond *of, struct err *err)
 {
-	(void)of, (void)err;
 	return 0;
 }
 
@@ -148,7 +145,6 @@ static int setup(void **state)
 	static struct part *const table[] = { &mac_part, &rx_turn_part, &fail_over_mac_part,
 					      &quality_part };
 
-	(void)state;
 	memset(slaves, 0, sizeof(slaves));
 	memset(devices, 0, sizeof(devices));
 	bond.evaluation = (struct bond_evaluation){ 0 };
@@ -175,7 +171,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	parts_free(&bond);
 	return 0;
 }
@@ -183,7 +178,6 @@ static int teardown(void **state)
 /* As after a bondd that died: two slaves have one address, and one of them keeps it. */
 static void what_a_slave_has_after_a_refusal_is_known(void **state)
 {
-	(void)state;
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 3);
 	devices[1].mac_refused = devices[2].mac_refused = -EBUSY;
@@ -200,7 +194,6 @@ static void what_a_slave_has_after_a_refusal_is_known(void **state)
 
 static void a_slave_that_nobody_sees_may_have_the_address_of_the_bond(void **state)
 {
-	(void)state;
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 0);
 	devices[1].unseen = -ENOBUFS;
@@ -227,7 +220,6 @@ static bool time_passes(unsigned int seconds)
 /* It goes down for its address, and its driver needs a while until it is up again. */
 static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
 {
-	(void)state;
 	devices[1].is_stiff = true;
 	devices[1].up_refused = -EIO;
 	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
@@ -247,7 +239,6 @@ static void a_slave_that_did_not_come_up_again_is_not_added(void **state)
 {
 	struct err err;
 
-	(void)state;
 	slaves[1].state = XBOND_SLOT_ENSLAVING;
 	devices[1].is_stiff = true;
 	devices[1].up_refused = -EIO;
@@ -256,7 +247,6 @@ static void a_slave_that_did_not_come_up_again_is_not_added(void **state)
 
 static void a_slave_that_took_its_address_may_be_set_down(void **state)
 {
-	(void)state;
 	devices[1].is_stiff = true;
 	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
 	assert_mac(devices[1].link.mac, 0);
@@ -274,7 +264,6 @@ static void hear_mac(uint8_t whose)
 /* bond0 and a slave change at once: what bond0 is now is seen before what the slave is. */
 static void a_slave_that_has_gone_refuses_nothing(void **state)
 {
-	(void)state;
 	devices[1].unseen = -ENODEV;
 	hear_mac(9);
 	assert_mac(pin.mac, 9);
@@ -294,7 +283,6 @@ static void give_macs(void)
 /* The last slave refuses what is new, and the first one what it had. */
 static void a_slave_that_does_not_go_back_does_so_alone(void **state)
 {
-	(void)state;
 	give_macs();
 	devices[0].is_worn = true;
 	devices[2].mac_refused = -EBUSY;
@@ -313,7 +301,6 @@ static void a_slave_that_does_not_go_back_does_so_alone(void **state)
 /* The first of the two that exchange their addresses has done so already, and the other has not. */
 static void what_a_bondd_that_died_has_begun_is_finished(void **state)
 {
-	(void)state;
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(0, 2);
 	name_mac(slaves[1].mac, 0);
@@ -342,7 +329,6 @@ static void what_cannot_be_undone_is_said(void **state)
 {
 	struct err err;
 
-	(void)state;
 	give_macs();
 	ask_for_filters(&err);
 	assert_non_null(strstr(err.text, "l2 does not take"));
@@ -360,7 +346,6 @@ static void a_slave_that_has_refused_is_asked_again(void **state)
 {
 	struct err err;
 
-	(void)state;
 	give_macs();
 	devices[0].is_worn = true;
 	ask_for_filters(&err);
@@ -388,7 +373,6 @@ static void count_told(void)
 /* Of two that exchange their addresses; somebody may read the log for days. */
 static void that_a_slave_refuses_is_told_once(void **state)
 {
-	(void)state;
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 3);
 	devices[1].mac_refused = devices[2].mac_refused = -EBUSY;
@@ -410,7 +394,6 @@ static void a_slave_that_refuses_its_own_address_goes_down_once(void **state)
 	const struct place place = { .nl = &host.nl, .ifindex = 2 };
 	const struct place stiff = { .nl = &host.nl, .ifindex = 3 };
 
-	(void)state;
 	give_macs();
 	slaves[1].state = XBOND_SLOT_RELEASING;
 	devices[1].mac_refused = -EBUSY;

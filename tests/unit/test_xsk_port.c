@@ -25,7 +25,6 @@ ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
 
 int __wrap_xsk_socket__fd(const struct xsk_socket *socket)
 {
-	(void)socket;
 	return -1;
 }
 
@@ -33,12 +32,6 @@ int __wrap_xsk_socket__fd(const struct xsk_socket *socket)
 ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
 		      const struct sockaddr *to, socklen_t to_length)
 {
-	(void)fd;
-	(void)data;
-	(void)length;
-	(void)sendto_flags;
-	(void)to;
-	(void)to_length;
 	if (!*answers) {
 		sent = made;
 		return 0;
@@ -106,7 +99,6 @@ static void test_what_was_refused_before_the_device_was_down_has_not_left(void *
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	assert_int_equal(put(&port, &area, 5), 5);
 	answers = (const int[]){ EBUSY, EAGAIN, EBUSY, ENETDOWN, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 5);
@@ -119,7 +111,6 @@ static void test_what_has_no_carrier_has_not_left(void **state)
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	assert_int_equal(put(&port, &area, 4), 4);
 	sent = 1; /* one has left */
 	answers = (const int[]){ EBUSY, EBUSY, EBUSY, 0 };
@@ -137,7 +128,6 @@ static void test_zero_copy_keeps_what_is_in_flight(void **state)
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	port.is_zero_copy = 1;
 	flags = XDP_RING_NEED_WAKEUP;
 	assert_int_equal(put(&port, &area, RING + 2), RING);
@@ -160,7 +150,6 @@ static void test_zero_copy_drops_no_single_frame(void **state)
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	port.is_zero_copy = 1;
 	flags = XDP_RING_NEED_WAKEUP;
 	assert_int_equal(put(&port, &area, 3), 3);
@@ -220,7 +209,6 @@ static void test_what_one_slave_of_all_refuses_is_sent_by_the_others(void **stat
 	struct port other = make_other_port(1, RING), port = make_port();
 	struct xbond_xsk *xsk = make_handle(port, other);
 
-	(void)state;
 	answers = (const int[]){ EBUSY, 0 };
 	send_one(xsk);
 	assert_int_equal(xsk->area.free_count, 0);
@@ -235,7 +223,6 @@ static void test_what_no_slave_of_all_sends_is_lost(void **state)
 	struct port full = make_other_port(0, 0), port = make_port();
 	struct xbond_xsk *xsk = make_handle(full, port);
 
-	(void)state;
 	xsk->port[1][0].number = 1;
 	answers = (const int[]){ EBUSY, 0 };
 	assert_int_equal(send_one(xsk).slot, 1);
