@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
+#include <linux/if_ether.h>
+
 #include "xsk/xsk_bond.h"
 
 void xsk_count(struct xbond_xsk *xsk, __u32 slot)
@@ -85,9 +87,10 @@ static __u64 xsk_put_selected(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 	return 0;
 }
 
+/* A descriptor that the kernel finds wrong, as one without length, would stop the ring for good. */
 static __u64 xsk_put_chosen(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame)
 {
-	if (frame->length <= area_room(&xsk->area, frame->data))
+	if (frame->length >= ETH_HLEN && frame->length <= area_room(&xsk->area, frame->data))
 		return xsk_put_selected(xsk, frame, xsk_choose(xsk, frame->data, frame->length));
 	frame->slot = XBOND_XSK_NO_SLOT;
 	xsk->counts.lost++;

@@ -98,8 +98,12 @@ struct xbond_xsk_counts {
 	__u64 full;	  /* dropped: the slave's ring was full */
 	__u64 sent_again; /* the kernel refused them, since the slave was cut; counted in sent, too
 			   */
-	__u64 lost;	  /* dropped: refused by another slave, too (broadcast: by every one) */
-	__u64 opened;	  /* sockets */
+	/*
+	 * Dropped: refused by another slave, too (broadcast: by every one); or no frame, because it
+	 * is shorter than an Ethernet header, or longer than its memory.
+	 */
+	__u64 lost;
+	__u64 opened; /* sockets */
 	__u64 received;
 	__u64 not_collected; /* dropped: they came by a slave that the bond does not receive by */
 	__u64 missed;	     /* dropped by the kernel: nobody had received what came before them */

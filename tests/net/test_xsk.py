@@ -28,6 +28,10 @@ pytestmark = pytest.mark.usefixtures("on_veths")
 FLOWS = 64
 
 
+def library():
+    return ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0"))
+
+
 class Sender:
     """build/tools/xskseq on near's bond0, until finish()."""
 
@@ -407,6 +411,45 @@ def test_an_echo_of_balance_alb(pair):
     echo.close()
 
 
+class Frame(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_uint32), ("slot", ctypes.c_uint32)]
+
+
+class Handle:
+    """A handle of this process on a host's bond0. Calls are made inside() the host."""
+
+    def __init__(self, host, queues=0, port=0):
+        self.library, self.handle = library(), ctypes.c_void_p()
+        why = ctypes.create_string_buffer(256)
+        options = struct.pack("@6IH50xP", 88, 0, 0, 0, queues, 0, port, 0)
+        assert self.library.xbond_xsk_open(ctypes.byref(self.handle),
+                                           bytes(host.bpf_dir / "bond0"), options, why) == 0, \
+            why.value
+
+    def send(self, *frames):
+        """Returns how many went to a slave."""
+        taken = (Frame * len(frames))()
+        assert self.library.xbond_xsk_take(self.handle, taken, len(frames)) == len(frames)
+        for each, data in zip(taken, frames):
+            ctypes.memmove(each.data, data, len(data))
+            each.length = len(data)
+        return self.library.xbond_xsk_send(self.handle, taken, len(frames))
+
+    def close(self):
+        self.library.xbond_xsk_close(self.handle)
+
+
+def test_frames_without_a_header(made):
+    """They are dropped, and the slaves go on."""
+    frame = udp_frame("02:00:00:00:00:44", 20000)
+    with made.near.inside():
+        handle = Handle(made.near)
+        for _ in range(40):
+            assert handle.send(*[frame[:length] for length in (0, 1, 13)] * 20) == 0
+        assert sum(handle.send(*[frame] * 64) for _ in range(40)) == 40 * 64
+        handle.close()
+
+
 class Held:
     """build/tools/xskhold on near's bond0: has sockets, and receives when it is told."""
 
@@ -733,11 +776,11 @@ def test_a_place_that_pins_cannot_have(made, pins, tmp_path):
     (1, 7, b"/nowhere", "options.queues"), (0, 0, b"/nowhere", "nothing that is to be received"),
     (0, 7, b"/" * 600, "too long"), (0, 7, b"/nowhere", "no such bond")])
 def test_options_for_sockets_of_others(queues, port, where, why):
-    library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
+    text = ctypes.create_string_buffer(256)
     path = ctypes.create_string_buffer(where)
     options = struct.pack("@6IH50xP", 88, 0, 0, 0, queues, 0, port, ctypes.addressof(path))
     assert len(options) == 88
-    assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
+    assert library().xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
                                   text) < 0
     assert why in text.value.decode()
 
@@ -747,8 +790,8 @@ def test_options_for_sockets_of_others(queues, port, where, why):
     (112, bytes(24), "no such bond"), (112, bytes(23) + b"\1", "a later version"),
     (87, b"", "options.size"), (0, b"", "options.size"), (0xffffffff, b"", "options.size")])
 def test_options_of_other_versions(size, more, why):
-    library, text = ctypes.CDLL(str(BUILD / "libxbond-xsk.so.0")), ctypes.create_string_buffer(256)
+    text = ctypes.create_string_buffer(256)
     options = struct.pack("=I84x", size) + more
-    assert library.xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
+    assert library().xbond_xsk_open(ctypes.byref(ctypes.c_void_p()), b"/nowhere/bond0", options,
                                   text) < 0
     assert why in text.value.decode()
