@@ -209,11 +209,12 @@ static int xsk_check_options(const struct xbond_xsk_options *options, char *why)
 	return options->pins ? xsk_check_pins(options, why) : 0;
 }
 
+/* Shared, so that it is the kernel's also after a fork, as of daemon(3). */
 static int xsk_make_area(struct area *area)
 {
 	void *memory =
 		mmap(NULL, (size_t)area->frames * XBOND_XSK_FRAME_SIZE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	area->free = calloc(area->frames, sizeof(*area->free));
 	area->holder = calloc(area->frames, sizeof(*area->holder));

@@ -6,7 +6,8 @@
  *
  * A handle belongs to one thread, and has queues of every slave and one area of frames. What
  * several threads share is the bond: each opens a handle with queues of its own. Those that receive
- * say the same about what they receive.
+ * say the same about what they receive. After a fork, as by daemon(3), one of both processes may go
+ * on with the handle; the other one does not close it.
  */
 #ifndef XBOND_XSK_H
 #define XBOND_XSK_H

@@ -4,6 +4,7 @@ follow it without loss when slaves are cut, added, removed and drained, with bon
 """
 import ctypes
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -447,6 +448,22 @@ def test_frames_without_a_header(made):
         for _ in range(40):
             assert handle.send(*[frame[:length] for length in (0, 1, 13)] * 20) == 0
         assert sum(handle.send(*[frame] * 64) for _ in range(40)) == 40 * 64
+        handle.close()
+
+
+def test_a_process_that_forks(made):
+    """The child has the handle, too, as after daemon(3)."""
+    frame = udp_frame("02:00:00:00:00:44", 20000)
+    with Capture(made.far, "l0") as first, Capture(made.far, "l1") as second, \
+            Capture(made.far, "l2") as third, made.near.inside():
+        handle = Handle(made.near)
+        child = os.fork()
+        if not child:
+            os._exit(handle.send(frame) != 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        wait_for(lambda: any(found.dst == "02:00:00:00:00:44"
+                             for wire in (first, second, third) for found in wire.frames()),
+                 "what the child has written")
         handle.close()
 
 
