@@ -235,8 +235,12 @@ static void xsk_look(struct xbond_xsk *xsk)
 
 void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck)
 {
+	__u64 now_ns = choice_time_ns();
+
 	xsk->choice.up &= ~slots_bit(slot);
-	xsk->look_ns = choice_time_ns() + XSK_LOOK_NS;
+	/* Not later than before: with each call that meets a cut slave, it would never come. */
+	if (now_ns >= xsk->look_ns)
+		xsk->look_ns = now_ns + XSK_LOOK_NS;
 	if (!stuck)
 		return;
 	xsk_close_sockets(xsk, slot);

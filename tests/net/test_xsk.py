@@ -17,6 +17,7 @@ import time
 import pytest
 
 from built import ROOT
+from clock import Clock
 from lab import BUILD
 from namespace import KERNEL, PATIENCE, end, mac_bytes
 from policies import tagged
@@ -465,6 +466,22 @@ def test_a_process_that_forks(made):
                              for wire in (first, second, third) for found in wire.frames()),
                  "what the child has written")
         handle.close()
+
+
+def test_all_slaves_are_cut(pair, tmp_path):
+    """Without bondd, one that is back is used although the active slave is not. A second of the
+    sender's is 100 of the test's, so it never waits for as long as the library's looks are apart.
+    """
+    made = pair("active-backup", links=2)
+    sender = Sender(made, 100000, before=Clock(tmp_path, 0.01).command())
+    sender.flow_on("l0")
+    made.near.kill_bondd()
+    for link in made.links:
+        made.far.ip("link", "set", link, "down")
+    wait_refused(made.near, "l0")
+    made.far.ip("link", "set", "l1", "up")
+    sender.flow_on("l1")
+    end(sender.child)
 
 
 class Held:
