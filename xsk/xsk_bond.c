@@ -49,14 +49,16 @@ static int xsk_receive_by(struct xbond_xsk *xsk, __u32 slot, struct xbond_xsk_fr
 			  int most)
 {
 	struct xbond_counters *batch = &xsk->batch[slot];
+	__u32 queues = xsk_queues(xsk, slot), first = xsk->next_queue[slot];
 	int count = 0, kept = 0, collects, is_alb;
 
-	for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
-		struct port *port = &xsk->port[slot][i];
+	for (__u32 i = 0; i < queues; i++) {
+		struct port *port = &xsk->port[slot][(first + i) % queues];
 
 		count += port_receive(port, &xsk->area, frames + count, most - count, (__u16)slot);
-		xsk_fill(xsk, port);
+		xsk_fill(xsk, port, xsk->ports_open);
 	}
+	xsk->next_queue[slot] += most > 0;
 	if (!count)
 		return 0;
 	collects = choice_collects(&xsk->choice, slot);
@@ -85,14 +87,16 @@ XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *
 	xbond_xsk_update(xsk);
 	if (!xsk_receives(&xsk->options))
 		return 0;
-	/* Each time another slave is first, so none can keep the others away. */
+	/* Each time another slave and queue is first, so none can keep the others away. */
+	xsk->next_slot = slots_next(xsk->slots, xsk->next_slot + 1);
+	if (xsk->next_slot == XBOND_MAX_SLAVES)
+		xsk->next_slot = slots_next(xsk->slots, 0);
 	for (__u32 i = 0; i < XBOND_MAX_SLAVES && xsk->slots; i++) {
 		__u32 slot = (xsk->next_slot + i) % XBOND_MAX_SLAVES;
 
 		if (slots_have(xsk->slots, slot))
 			count += xsk_receive_by(xsk, slot, frames + count, most - count);
 	}
-	xsk->next_slot++;
 	xsk->counts.received += (__u64)count;
 	return count;
 }

@@ -68,24 +68,35 @@ struct xbond_xsk {
 	struct filter *filter[XBOND_MAX_SLAVES];	      /* NULL: none */
 	struct pollfd polled[XBOND_MAX_SLAVES * XBOND_XSK_QUEUES];
 	__u64 slots; /* that have sockets */
-	__u32 ports_open, next_slot;
-	__u32 ifindex[XBOND_MAX_SLAVES]; /* of the table, as it was last seen */
-	__u64 waiting;			 /* slots whose socket could not be opened yet */
-	__u64 look_ns;			 /* when to look again */
-	__u64 pins_ns;			 /* options.sockets: when to look at the pins */
-	__u64 still_ns;			 /* zero copy: when to look whether queues have stopped */
-	__u32 reaped[XBOND_MAX_SLAVES];	 /* as it was then */
-	int control_fd;			 /* for ioctl() */
-	int is_opening;			 /* whoever waits for the handle can wait for slaves */
-	__u64 namespace;		 /* its cookie */
+	__u32 ports_open;
+	__u32 next_slot, next_queue[XBOND_MAX_SLAVES]; /* to receive by */
+	__u32 ifindex[XBOND_MAX_SLAVES];	       /* of the table, as it was last seen */
+	__u64 waiting;			/* slots whose socket could not be opened yet */
+	__u64 look_ns;			/* when to look again */
+	__u64 pins_ns;			/* options.sockets: when to look at the pins */
+	__u64 still_ns;			/* zero copy: when to look whether queues have stopped */
+	__u32 reaped[XBOND_MAX_SLAVES]; /* as it was then */
+	int control_fd;			/* for ioctl() */
+	int is_opening;			/* whoever waits for the handle can wait for slaves */
+	__u64 namespace;		/* its cookie */
 	struct xbond_xsk_counts counts;
 	struct xbond_counters batch[XBOND_MAX_SLAVES]; /* not added to the bond's yet */
 };
 
-/* Half of the area may be with the kernel for receiving. */
-static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port)
+/* How many of a slave's have sockets. */
+static inline __u32 xsk_queues(const struct xbond_xsk *xsk, __u32 slot)
 {
-	__u32 most = xsk->area.frames / 2 / xsk->ports_open;
+	__u32 count = 0;
+
+	while (count < xsk->options.queues && xsk->port[slot][count].socket)
+		count++;
+	return count;
+}
+
+/* Half of the area may be with the kernel for receiving, by so many ports. */
+static inline void xsk_fill(struct xbond_xsk *xsk, struct port *port, __u32 ports)
+{
+	__u32 most = xsk->area.frames / 2 / ports;
 
 	port_fill(port, &xsk->area, most < xsk->area.ring ? most : xsk->area.ring);
 }

@@ -85,12 +85,14 @@ int port_put(struct port *port, struct area *area, void *data, __u32 length)
 	return 1;
 }
 
+/* Without zero copy some stay free, for sending and for further ports. */
 static void port_add_to_fill(struct port *port, struct area *area, __u32 most)
 {
+	__u32 room = port->is_zero_copy ? area->free_count : (area->free_count + 1) / 2;
 	__u32 at, count = most > port->filled ? most - port->filled : 0;
 
-	if (count > area->free_count)
-		count = area->free_count;
+	if (count > room)
+		count = room;
 	if (!count || xsk_ring_prod__reserve(&port->fill, count, &at) != count)
 		return;
 	for (__u32 i = 0; i < count; i++) {

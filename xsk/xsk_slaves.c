@@ -12,7 +12,7 @@ __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot)
 {
 	__u64 missed = 0;
 
-	for (__u32 queue = 0; queue < xsk->options.queues && xsk->port[slot][queue].socket; queue++)
+	for (__u32 queue = 0; queue < xsk_queues(xsk, slot); queue++)
 		missed += port_missed(&xsk->port[slot][queue]);
 	return missed;
 }
@@ -114,12 +114,25 @@ static int xsk_add_filter(struct xbond_xsk *xsk, __u32 slot)
 	return r;
 }
 
+static __u32 xsk_slaves(const struct xbond_xsk *xsk)
+{
+	__u32 count = 0;
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		count += choice_ifindex(&xsk->choice, slot) != 0;
+	return count;
+}
+
+/* The first slaves leave room for those that come, which may have as many queues. */
 static int xsk_fill_slot(struct xbond_xsk *xsk, __u32 slot)
 {
+	__u32 queues = xsk_queues(xsk, slot), all = queues * xsk_slaves(xsk);
 	int r = 0;
 
-	for (__u32 i = 0; !r && i < xsk->options.queues && xsk->port[slot][i].socket; i++) {
-		xsk_fill(xsk, &xsk->port[slot][i]);
+	if (all < xsk->ports_open)
+		all = xsk->ports_open;
+	for (__u32 i = 0; !r && i < queues; i++) {
+		xsk_fill(xsk, &xsk->port[slot][i], all);
 		r = filter_add(xsk->filter[slot], xsk->port[slot][i].queue,
 			       xsk_socket__fd(xsk->port[slot][i].socket));
 	}

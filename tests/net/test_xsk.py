@@ -437,6 +437,14 @@ class Handle:
             each.length = len(data)
         return self.library.xbond_xsk_send(self.handle, taken, len(frames))
 
+    def receive(self, most=1):
+        """Returns what the frames have in them."""
+        taken = (Frame * most)()
+        count = self.library.xbond_xsk_receive(self.handle, taken, most)
+        found = [ctypes.string_at(each.data, each.length) for each in taken[:count]]
+        self.library.xbond_xsk_release(self.handle, taken, count)
+        return found
+
     def close(self):
         self.library.xbond_xsk_close(self.handle)
 
@@ -468,6 +476,23 @@ def test_a_process_that_forks(made):
         handle.close()
 
 
+def test_no_queue_is_first(pair):
+    """A queue with many frames does not keep the others away."""
+    made, ports = pair("balance-xor", links=1), []
+    mac = made.near.link("bond0")["address"]
+    with made.near.inside():
+        handle = Handle(made.near, queues=2, port=Echo.PORT)
+        send_frames(made.far, "l0", [udp_frame(mac, 20000 + flow) for flow in range(FLOWS)])
+
+        def all_received():
+            while (found := handle.receive()):
+                ports.append(struct.unpack_from("!H", found[0], 34)[0])
+            return len(ports) == FLOWS
+        wait_for(all_received, "the frames")
+        handle.close()
+    assert sum(now < before for before, now in zip(ports, ports[1:])) > 4, ports
+
+
 def test_all_slaves_are_cut(pair, tmp_path):
     """Without bondd, one that is back is used although the active slave is not. A second of the
     sender's is 100 of the test's, so it never waits for as long as the library's looks are apart.
@@ -482,6 +507,16 @@ def test_all_slaves_are_cut(pair, tmp_path):
     made.far.ip("link", "set", "l1", "up")
     sender.flow_on("l1")
     end(sender.child)
+
+
+def test_many_sockets(pair):
+    """The last of them, too, have frames to receive into."""
+    made = pair("active-backup", links=8)
+    made.near.ctl("set", "bond0", "active_slave", "l7")
+    held, mac = Held(made, 1024), made.near.link("bond0")["address"]
+    send_frames(made.far, "l7", [udp_frame(mac, 20000 + flow) for flow in range(FLOWS)])
+    wait_for(lambda: held.counts()["received"] == FLOWS, "the frames")
+    held.close()
 
 
 class Held:
