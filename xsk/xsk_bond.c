@@ -8,6 +8,7 @@
 
 #define XSK_TURNS 100	/* of XSK_LOOK_NS, for a queue that is in use */
 #define XSK_WAIT_MS 100 /* so often a caller who waits looks at the bond */
+#define XSK_UNSENT_MS 1 /* and so often while frames wait for room */
 
 /* In the first version. */
 #define XSK_OPTIONS_SIZE_0 (offsetof(struct xbond_xsk_options, pins) + sizeof(const char *))
@@ -23,7 +24,7 @@ static void xsk_reap(struct xbond_xsk *xsk)
 		port_reap(&xsk->port[slot][0], &xsk->area);
 }
 
-XSK_PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
+int xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
 {
 	int count = 0;
 
@@ -35,6 +36,13 @@ XSK_PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 			.slot = XBOND_XSK_NO_SLOT,
 		};
 	return count;
+}
+
+XSK_PUBLIC int xbond_xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most)
+{
+	if (xsk->unsent && xsk->area.free_count < (__u32)most)
+		xsk_rescue(xsk);
+	return xsk_take(xsk, frames, most);
 }
 
 XSK_PUBLIC void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *frames,
@@ -104,16 +112,17 @@ XSK_PUBLIC int xbond_xsk_receive(struct xbond_xsk *xsk, struct xbond_xsk_frame *
 XSK_PUBLIC int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms)
 {
 	nfds_t count = 0;
-	int r;
+	int most_ms = xsk->unsent ? XSK_UNSENT_MS : XSK_WAIT_MS, r;
 
-	slots_for_each (xsk->slots, slot) {
-		for (__u32 i = 0; i < xsk->options.queues && xsk->port[slot][i].socket; i++)
+	/* poll() sends, too, and does not say which frames it drops because a slave was cut. */
+	slots_for_each (xsk->slots & ~xsk->unsent, slot) {
+		for (__u32 i = 0; i < xsk_queues(xsk, slot); i++)
 			xsk->polled[count++] =
 				(struct pollfd){ .fd = xsk_socket__fd(xsk->port[slot][i].socket),
 						 .events = POLLIN };
 	}
-	if (timeout_ms < 0 || timeout_ms > XSK_WAIT_MS)
-		timeout_ms = XSK_WAIT_MS;
+	if (timeout_ms < 0 || timeout_ms > most_ms)
+		timeout_ms = most_ms;
 	r = poll(xsk->polled, count, timeout_ms);
 	return r < 0 ? -errno : r > 0;
 }

@@ -67,14 +67,16 @@ struct xbond_xsk {
 	struct port port[XBOND_MAX_SLAVES][XBOND_XSK_QUEUES]; /* the first ones send */
 	struct filter *filter[XBOND_MAX_SLAVES];	      /* NULL: none */
 	struct pollfd polled[XBOND_MAX_SLAVES * XBOND_XSK_QUEUES];
-	__u64 slots; /* that have sockets */
+	__u64 slots;  /* that have sockets */
+	__u64 unsent; /* of them, without zero copy: the ring has frames for which there was no room
+		       */
 	__u32 ports_open;
 	__u32 next_slot, next_queue[XBOND_MAX_SLAVES]; /* to receive by */
 	__u32 ifindex[XBOND_MAX_SLAVES];	       /* of the table, as it was last seen */
 	__u64 waiting;			/* slots whose socket could not be opened yet */
 	__u64 look_ns;			/* when to look again */
 	__u64 pins_ns;			/* options.sockets: when to look at the pins */
-	__u64 still_ns;			/* zero copy: when to look whether queues have stopped */
+	__u64 still_ns;			/* when to look whether queues have stopped */
 	__u32 reaped[XBOND_MAX_SLAVES]; /* as it was then */
 	int control_fd;			/* for ioctl() */
 	int is_opening;			/* whoever waits for the handle can wait for slaves */
@@ -167,9 +169,13 @@ void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
 /* Takes the RTNL lock. */
 int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot);
 
+/* xbond_xsk_take() without xsk_rescue(), which needs it. */
+int xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);
+
 /* Adds a batch to the bond's counts. */
 void xsk_count(struct xbond_xsk *xsk, __u32 slot);
 /*
+ * What slaves had no room for is tried again.
  * Zero copy: the kernel does not say that a slave cannot send. A queue that has frames and has
  * finished none for a while is looked at, and if it has no carrier they leave by other slaves.
  */

@@ -169,7 +169,7 @@ void *port_frame_at(const struct port *port, const struct area *area, __u32 back
 	return (char *)area->memory + desc->addr;
 }
 
-static __u32 port_left(const struct port *port)
+__u32 port_left(const struct port *port)
 {
 	if (port->is_zero_copy)
 		return port_in_flight(port);
@@ -198,9 +198,11 @@ __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 			if (port->is_zero_copy)
 				port_reap(port, area);
 			return refused + port_left(port);
+		} else {
+			port_reap(port, area); /* the kernel may wait for it */
 		}
 	}
-	/* The kernel waits for completions to be reaped: what is in the ring comes after those. */
+	/* What is in the ring comes after what was refused. */
 	*ret_stuck = refused && port_left(port);
 	return refused ? refused + port_left(port) : 0;
 }

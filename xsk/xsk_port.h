@@ -55,11 +55,13 @@ static inline __u32 port_in_flight(const struct port *port)
 	return port->put - port->reaped;
 }
 
+/* Frames of the ring that the kernel has not taken, or, in zero-copy mode, not sent. */
+__u32 port_left(const struct port *port);
 /*
- * Lets the kernel send what is in the ring. Returns how many of the last ones in the ring have not
- * left, because the device has no carrier or is down; they stay as they are until port_reap() or
- * port_close(). *ret_stuck: they are still in the ring. In zero-copy mode the kernel says nothing
- * of the carrier.
+ * Lets the kernel send what is in the ring, or as much as the device has room for. Returns how many
+ * of the last ones in the ring have not left, because the device has no carrier or is down; their
+ * memory stays as it is until somebody takes it. *ret_stuck: they are still in the ring. In
+ * zero-copy mode the kernel says nothing of the carrier.
  */
 __u32 port_kick(struct port *port, struct area *area, int *ret_stuck);
 /* The frame that is `back` places from the end of the ring: 1 is the last one. */

@@ -54,7 +54,7 @@ static __u64 xsk_put_all(struct xbond_xsk *xsk, struct xbond_xsk_frame *frame, _
 	slots_for_each (others, slot) {
 		struct xbond_xsk_frame copy;
 
-		if (xbond_xsk_take(xsk, &copy, 1) != 1) {
+		if (xsk_take(xsk, &copy, 1) != 1) {
 			xsk->counts.full++;
 			continue;
 		}
@@ -131,7 +131,7 @@ static int xsk_put_again(struct xbond_xsk *xsk, void *data, __u32 length, __u64 
 	int selected = xsk_choose(xsk, data, length);
 	struct xbond_xsk_frame frame;
 
-	if (selected == XBOND_EVERY_SLAVE || xbond_xsk_take(xsk, &frame, 1) != 1) {
+	if (selected == XBOND_EVERY_SLAVE || xsk_take(xsk, &frame, 1) != 1) {
 		int has_copies = selected == XBOND_EVERY_SLAVE && others;
 
 		xsk->counts.lost += !has_copies;
@@ -178,8 +178,22 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 	return touched;
 }
 
-/* Each slave may be found to be cut once; what it refuses then is lost: there is no other. */
-static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
+static void xsk_note_unsent(struct xbond_xsk *xsk, __u32 slot)
+{
+	struct port *port = &xsk->port[slot][0];
+
+	port_reap(port, &xsk->area);
+	if (!port->is_zero_copy && port_left(port))
+		xsk->unsent |= slots_bit(slot);
+	else
+		xsk->unsent &= ~slots_bit(slot);
+}
+
+/*
+ * Each slave may be found to be cut once; what it refuses then is lost: there is no other. others:
+ * slots that may have copies of what is in the rings, besides those that are touched.
+ */
+static void xsk_kick(struct xbond_xsk *xsk, __u64 touched, __u64 others)
 {
 	__u64 cut = 0, used = 0;
 
@@ -194,15 +208,15 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched)
 		refused = port_kick(&xsk->port[slot][0], &xsk->area, &stuck);
 		if (refused && !slots_have(cut, slot)) {
 			cut |= slots_bit(slot);
-			touched |=
-				xsk_send_again(xsk, slot, refused, stuck, (used | touched) & ~cut);
+			touched |= xsk_send_again(xsk, slot, refused, stuck,
+						  (others | used | touched) & ~cut);
 		} else if (refused) {
 			xsk->counts.lost += refused;
 			xsk_count_back(xsk, slot, refused);
 			xsk_is_cut(xsk, slot, stuck);
 		}
 		if (xsk->port[slot][0].socket)
-			port_reap(&xsk->port[slot][0], &xsk->area);
+			xsk_note_unsent(xsk, slot);
 	}
 	slots_for_each (used, slot)
 		xsk_count(xsk, slot);
@@ -225,7 +239,8 @@ void xsk_rescue(struct xbond_xsk *xsk)
 	if (now_ns < xsk->still_ns)
 		return;
 	xsk->still_ns = now_ns + XSK_STILL_NS;
-	slots_for_each (xsk->slots, slot) {
+	touched = xsk->unsent;
+	slots_for_each (xsk_is_zero_copy(xsk) ? xsk->slots : 0, slot) {
 		struct port *port = &xsk->port[slot][0];
 
 		port_reap(port, &xsk->area);
@@ -236,7 +251,7 @@ void xsk_rescue(struct xbond_xsk *xsk)
 		}
 		xsk->reaped[slot] = port->reaped;
 	}
-	xsk_kick(xsk, touched);
+	xsk_kick(xsk, touched, xsk->slots & xsk->choice.up);
 }
 
 XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count)
@@ -253,6 +268,6 @@ XSK_PUBLIC int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *fra
 		xsk->counts.sent++;
 		xsk->counts.sent_bytes += frames[i].length;
 	}
-	xsk_kick(xsk, touched);
+	xsk_kick(xsk, touched, 0);
 	return sent;
 }

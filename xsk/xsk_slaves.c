@@ -25,6 +25,7 @@ static void xsk_close_sockets(struct xbond_xsk *xsk, __u32 slot)
 		port_close(&xsk->port[slot][queue], &xsk->area);
 	}
 	xsk->slots &= ~slots_bit(slot);
+	xsk->unsent &= ~slots_bit(slot);
 }
 
 static void xsk_remove_filter(struct xbond_xsk *xsk, __u32 slot)
@@ -266,7 +267,7 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 	__u64 now_ns;
 
 	choice_refresh(&xsk->choice);
-	if (xsk_is_zero_copy(xsk))
+	if (xsk_is_zero_copy(xsk) || xsk->unsent)
 		xsk_rescue(xsk);
 	if (xsk->options.sockets)
 		xsk_follow_pins(xsk);

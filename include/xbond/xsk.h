@@ -143,7 +143,8 @@ void xbond_xsk_release(struct xbond_xsk *xsk, const struct xbond_xsk_frame *fram
  * Sends each frame by the slave that the bond chooses for it. All frames belong to the library
  * afterwards. In balance-tlb and balance-alb it writes source addresses. Returns how many went to a
  * slave; the counts say what became of the others. Frames that the kernel refuses because their
- * slave was cut go out by another slave before this returns.
+ * slave was cut go out by another slave before this returns. What a slave has no room for yet
+ * leaves when this, xbond_xsk_receive() or xbond_xsk_update() is called again.
  */
 int xbond_xsk_send(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int count);
 

@@ -476,6 +476,36 @@ def test_a_process_that_forks(made):
         handle.close()
 
 
+def test_a_slave_that_has_no_room(lab):
+    """What the kernel does not take at once leaves later, and by another slave after a cut."""
+    near, far = lab.host("a"), lab.host("b")
+    lab.links(near, far, 2)
+    near.ip("link", "set", "l0", "up")
+    near.ip("link", "add", "slow", "link", "l0", "address", "02:00:00:00:00:55", "type", "macvlan")
+    near.run("tc", "qdisc", "add", "dev", "l0", "root", "tbf", "rate", "1mbit", "burst", "5k",
+             "limit", "10m")
+    far.ip_batch("link set l0 up", "link set l1 up")
+    near.ctl("create", "bond0", "mode", "active-backup")
+    near.ctl("add-slave", "bond0", "slow", "l1")
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves("slow", "l1")
+    frame = udp_frame("02:00:00:00:00:44", 20000) + bytes(800)
+
+    def wait_received(link, count):
+        wait_for(lambda: handle.receive() or far.received(link)["packets"] >= count,
+                 "the frames")
+    with near.inside():
+        handle = Handle(near)
+        before = far.received("l0")["packets"]
+        assert sum(handle.send(*[frame] * 50) for _ in range(5)) == 250
+        wait_received("l0", before + 250)
+        before = far.received("l1")["packets"]
+        assert sum(handle.send(*[frame] * 50) for _ in range(10)) == 500
+        far.ip("link", "set", "l0", "down")
+        wait_received("l1", before + 100)
+        handle.close()
+
+
 def test_no_queue_is_first(pair):
     """A queue with many frames does not keep the others away."""
     made, ports = pair("balance-xor", links=1), []
