@@ -166,6 +166,7 @@ void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck);
 /* By the sockets that are open. */
 __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot);
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
+__u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot);
 /* Takes the RTNL lock. */
 int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot);
 

@@ -176,33 +176,74 @@ __u32 port_left(const struct port *port)
 	return port->tx.cached_prod - __atomic_load_n(port->tx.consumer, __ATOMIC_ACQUIRE);
 }
 
+/* What port_kick() knows of the ring. */
+struct port_progress {
+	__u32 at;		      /* what the kernel takes next */
+	__u32 refused, refused_bytes; /* the last ones before that */
+};
+
 /*
- * EBUSY: the kernel has dropped one frame, since the device has no carrier; it was the last that it
- * took from the ring. Without carrier each further call drops the next, so what was refused ends
- * where the ring ends. In zero-copy mode no frame is dropped, and it is an error like others.
+ * is_refused, by EBUSY: the kernel has dropped one frame, the last that it took; it may say later
+ * that it has taken it. If it has sent others since, that was not for want of a carrier.
+ */
+static void port_note(struct port *port, struct port_progress *progress, int is_refused)
+{
+	const struct xdp_desc *ring = port->tx.ring;
+	__u32 taken = __atomic_load_n(port->tx.consumer, __ATOMIC_ACQUIRE) - progress->at;
+
+	if ((__s32)taken < is_refused)
+		taken = (__u32)is_refused;
+	if (taken > (__u32)is_refused) {
+		port->dropped += progress->refused;
+		port->dropped_bytes += progress->refused_bytes;
+		progress->refused = progress->refused_bytes = 0;
+	}
+	progress->at += taken;
+	if (!is_refused)
+		return;
+	progress->refused++;
+	progress->refused_bytes += ring[(progress->at - 1) & port->tx.mask].len;
+}
+
+static int port_send(const struct port *port)
+{
+	return sendto(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) < 0 ? errno : 0;
+}
+
+/* Zero copy: EBUSY names no frame, and none is dropped. */
+static int port_has_failed(const struct port *port, int error)
+{
+	return error && error != EAGAIN && error != ENOBUFS && error != EINTR &&
+	       (error != EBUSY || port->is_zero_copy);
+}
+
+/* Without carrier each further call drops the next, so what was refused ends where the ring ends.
  */
 __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 {
-	__u32 refused = 0;
+	struct port_progress progress = { .at = port->tx.cached_prod - port_left(port) };
+	int error = EAGAIN;
 
 	*ret_stuck = 0;
 	if (port->is_zero_copy && !xsk_ring_prod__needs_wakeup(&port->tx))
 		return 0;
-	for (__u32 turn = 0; turn < PORT_TURNS(port->tx.size); turn++) {
-		if (sendto(xsk_socket__fd(port->socket), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)
+	for (__u32 turn = 0; error && turn < PORT_TURNS(port->tx.size); turn++) {
+		error = port_send(port);
+		if (!port->is_zero_copy)
+			port_note(port, &progress, error == EBUSY);
+		if (port_has_failed(port, error))
 			break;
-		if (errno == EBUSY && !port->is_zero_copy) {
-			refused++;
-		} else if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
-			*ret_stuck = 1;
-			if (port->is_zero_copy)
-				port_reap(port, area);
-			return refused + port_left(port);
-		} else {
+		if (error != EBUSY)
 			port_reap(port, area); /* the kernel may wait for it */
-		}
 	}
-	/* What is in the ring comes after what was refused. */
-	*ret_stuck = refused && port_left(port);
-	return refused ? refused + port_left(port) : 0;
+	if (port_has_failed(port, error) && port->is_zero_copy) {
+		*ret_stuck = 1;
+		port_reap(port, area);
+		return port_in_flight(port);
+	}
+	*ret_stuck = port_has_failed(port, error) ||
+		     (progress.refused && progress.at != port->tx.cached_prod);
+	return *ret_stuck || progress.refused
+		       ? progress.refused + port->tx.cached_prod - progress.at
+		       : 0;
 }

@@ -25,6 +25,8 @@ struct port {
 	__u32 filled; /* frames that the kernel has for receiving, or has received into */
 	__u32 put,
 		reaped; /* frames to be sent, and those that the kernel is done with; they wrap */
+	/* By a device that has sent what came after them. For the caller of port_kick(). */
+	__u32 dropped, dropped_bytes;
 	int is_zero_copy;
 };
 

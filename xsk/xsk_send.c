@@ -3,6 +3,8 @@
 
 #include "xsk/xsk_bond.h"
 
+#define VLAN_TAG 4
+
 void xsk_count(struct xbond_xsk *xsk, __u32 slot)
 {
 	__u64 *from = (__u64 *)&xsk->batch[slot], *to = (__u64 *)&xsk->choice.afxdp->slot[slot];
@@ -105,8 +107,8 @@ static void xsk_restore_source(const struct xbond_xsk *xsk, __u32 slot, void *fr
 		xsk_own_to_bond(xsk, slot, (char *)frame + XBOND_MAC_SIZE);
 }
 
-/* The last `count` frames of a port have not left. */
-static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
+/* Of the last `count` frames of a port. */
+static __u64 xsk_last_bytes(const struct xbond_xsk *xsk, __u32 slot, __u32 count)
 {
 	__u64 bytes = 0;
 	__u32 length;
@@ -115,10 +117,29 @@ static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count)
 		port_frame_at(&xsk->port[slot][0], &xsk->area, back, &length);
 		bytes += length;
 	}
+	return bytes;
+}
+
+/* So many frames have not left by the slave. */
+static void xsk_count_back(struct xbond_xsk *xsk, __u32 slot, __u32 count, __u64 bytes)
+{
 	xsk->counts.sent -= count;
 	xsk->counts.sent_bytes -= bytes;
 	xsk->batch[slot].tx_packets -= count;
 	xsk->batch[slot].tx_bytes -= bytes;
+}
+
+/* Nor will they by others. What others have copies of is sent. */
+static void xsk_count_lost(struct xbond_xsk *xsk, __u32 slot, __u32 count, __u64 bytes,
+			   __u64 others)
+{
+	xsk_count_back(xsk, slot, count, bytes);
+	if (others && xsk->choice.table->selection == XBOND_SELECT_ALL) {
+		xsk->counts.sent += count;
+		xsk->counts.sent_bytes += bytes;
+	} else {
+		xsk->counts.lost += count;
+	}
 }
 
 /*
@@ -157,7 +178,7 @@ static __u64 xsk_send_again(struct xbond_xsk *xsk, __u32 slot, __u32 count, int 
 	__u32 *lengths = calloc(count, sizeof(*lengths));
 	__u64 touched = 0;
 
-	xsk_count_back(xsk, slot, count);
+	xsk_count_back(xsk, slot, count, xsk_last_bytes(xsk, slot, count));
 	for (__u32 i = 0; kept && lengths && i < count; i++) {
 		void *data = port_frame_at(port, &xsk->area, count - i, &lengths[i]);
 
@@ -189,6 +210,40 @@ static void xsk_note_unsent(struct xbond_xsk *xsk, __u32 slot)
 		xsk->unsent &= ~slots_bit(slot);
 }
 
+/* The last `count` frames of a port: some devices refuse what is longer than their MTU. */
+static int xsk_are_too_long(const struct xbond_xsk *xsk, __u32 slot, __u32 count)
+{
+	__u32 most = xsk_mtu(xsk, slot) + ETH_HLEN + VLAN_TAG, length;
+
+	for (__u32 back = 1; back <= count; back++) {
+		port_frame_at(&xsk->port[slot][0], &xsk->area, back, &length);
+		if (length <= most)
+			return 0;
+	}
+	return 1;
+}
+
+/* Tells the device of what is in the ring. *cut: slots that have refused frames. */
+static __u64 xsk_kick_slot(struct xbond_xsk *xsk, __u32 slot, __u64 others, __u64 *cut)
+{
+	struct port *port = &xsk->port[slot][0];
+	int stuck, was_cut = slots_have(*cut, slot);
+	__u32 refused = port_kick(port, &xsk->area, &stuck);
+
+	others &= ~(*cut | slots_bit(slot));
+	xsk_count_lost(xsk, slot, port->dropped, port->dropped_bytes, others);
+	port->dropped = port->dropped_bytes = 0;
+	if (!refused)
+		return 0;
+	*cut |= slots_bit(slot);
+	if (!was_cut && (stuck || !xsk_are_too_long(xsk, slot, refused)))
+		return xsk_send_again(xsk, slot, refused, stuck, others);
+	xsk_count_lost(xsk, slot, refused, xsk_last_bytes(xsk, slot, refused), others);
+	if (was_cut)
+		xsk_is_cut(xsk, slot, stuck);
+	return 0;
+}
+
 /*
  * Each slave may be found to be cut once; what it refuses then is lost: there is no other. others:
  * slots that may have copies of what is in the rings, besides those that are touched.
@@ -198,23 +253,13 @@ static void xsk_kick(struct xbond_xsk *xsk, __u64 touched, __u64 others)
 	__u64 cut = 0, used = 0;
 
 	while (touched) {
-		__u32 slot = (__u32)__builtin_ctzll(touched), refused;
-		int stuck;
+		__u32 slot = (__u32)__builtin_ctzll(touched);
 
 		touched &= touched - 1;
 		used |= slots_bit(slot);
 		if (!xsk->port[slot][0].socket)
 			continue;
-		refused = port_kick(&xsk->port[slot][0], &xsk->area, &stuck);
-		if (refused && !slots_have(cut, slot)) {
-			cut |= slots_bit(slot);
-			touched |= xsk_send_again(xsk, slot, refused, stuck,
-						  (others | used | touched) & ~cut);
-		} else if (refused) {
-			xsk->counts.lost += refused;
-			xsk_count_back(xsk, slot, refused);
-			xsk_is_cut(xsk, slot, stuck);
-		}
+		touched |= xsk_kick_slot(xsk, slot, others | used | touched, &cut);
 		if (xsk->port[slot][0].socket)
 			xsk_note_unsent(xsk, slot);
 	}

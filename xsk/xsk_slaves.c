@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 #include <linux/ethtool.h>
+#include <linux/if_ether.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -52,6 +53,17 @@ static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
 	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
 		return 0;
 	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+}
+
+__u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot)
+{
+	struct ifreq request;
+
+	memset(&request, 0, sizeof(request));
+	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
+	    ioctl(xsk->control_fd, SIOCGIFMTU, &request))
+		return ETH_MAX_MTU;
+	return (__u32)request.ifr_mtu;
 }
 
 /* By the driver: the kernel's flags may follow a second later. */

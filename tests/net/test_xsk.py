@@ -413,6 +413,9 @@ def test_an_echo_of_balance_alb(pair):
     echo.close()
 
 
+COUNTS = ("sent", "sent_bytes", "no_slave", "full", "sent_again", "lost")
+
+
 class Frame(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_uint32), ("slot", ctypes.c_uint32)]
 
@@ -445,6 +448,11 @@ class Handle:
         self.library.xbond_xsk_release(self.handle, taken, count)
         return found
 
+    def counts(self, *names):
+        found = (ctypes.c_uint64 * len(COUNTS))()
+        self.library.xbond_xsk_counts(self.handle, found, ctypes.sizeof(found))
+        return [found[COUNTS.index(name)] for name in names]
+
     def close(self):
         self.library.xbond_xsk_close(self.handle)
 
@@ -458,6 +466,28 @@ def test_frames_without_a_header(made):
             assert handle.send(*[frame[:length] for length in (0, 1, 13)] * 20) == 0
         assert sum(handle.send(*[frame] * 64) for _ in range(40)) == 40 * 64
         handle.close()
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "broadcast"])
+def test_frames_that_are_too_long(pair, mode):
+    """A veth refuses them. They are lost; others leave once, by the slave that is theirs."""
+    made = pair(mode, links=2, far={"mode": "broadcast"})
+    frames = [udp_frame("02:00:00:00:00:44", 20000 + flow) for flow in range(FLOWS)]
+    wires = [Capture(made.far, link) for link in made.links]
+    with made.near.inside():
+        handle = Handle(made.near)
+        handle.send(*frames[:20], frames[0] + bytes(1900), *frames[20:40])
+        handle.send(frames[0] + bytes(1900))
+        handle.send(*frames[40:])
+        sent, lost = handle.counts("sent", "lost")
+        handle.close()
+    assert lost in (1, 2) if mode == "broadcast" else lost == 2
+    assert sent == len(frames) + 2 - lost
+    for wire, count in zip(wires, [1, int(mode == "broadcast")]):
+        ports = [struct.unpack_from("!H", each.data, 34)[0] for each in wire.frames(1)
+                 if each.dst == "02:00:00:00:00:44"]
+        assert sorted(ports) == count * list(range(20000, 20000 + FLOWS)), ports
+        wire.close()
 
 
 def test_a_process_that_forks(made):

@@ -17,7 +17,9 @@ static __u16 holders[4 * RING];
 static struct xdp_desc descriptors[RING];
 static __u64 addresses[RING];
 static __u32 sent, made, completed, reaped, flags; /* ends of the rings */
-static const int *answers;			   /* of sendto(): errno, ended by 0 */
+static __u32 taken;				   /* of those made; says_late: not in `sent` yet */
+static int says_late;
+static const int *answers; /* of sendto(): errno, ended by 0 */
 
 int __wrap_xsk_socket__fd(const struct xsk_socket *socket);
 ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
@@ -33,10 +35,12 @@ ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
 		      const struct sockaddr *to, socklen_t to_length)
 {
 	if (!*answers) {
-		sent = made;
+		sent = taken = made;
 		return 0;
 	}
-	sent += *answers == EBUSY && sent != made;
+	taken += *answers == EBUSY && taken != made;
+	if (!says_late)
+		sent = taken;
 	errno = *answers++;
 	return -1;
 }
@@ -56,7 +60,8 @@ static struct port make_port(void)
 	static struct port zero;
 	struct port port = zero;
 
-	sent = made = completed = reaped = flags = 0;
+	sent = taken = made = completed = reaped = flags = 0;
+	says_late = 0;
 	port.tx = (struct xsk_ring_prod){ .cached_cons = RING,
 					  .mask = RING - 1,
 					  .size = RING,
@@ -86,11 +91,11 @@ static struct area make_area(void)
 
 static int put(struct port *port, struct area *area, __u32 count)
 {
-	int taken = 0;
+	int count_put = 0;
 
 	for (__u32 i = 0; i < count; i++)
-		taken += port_put(port, area, area_at(area, i), 60);
-	return taken;
+		count_put += port_put(port, area, area_at(area, i), 60);
+	return count_put;
 }
 
 static void test_what_was_refused_before_the_device_was_down_has_not_left(void **state)
@@ -105,6 +110,34 @@ static void test_what_was_refused_before_the_device_was_down_has_not_left(void *
 	assert_true(stuck);
 }
 
+static void test_the_kernel_says_later_what_it_has_taken(void **state)
+{
+	struct area area = make_area();
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	says_late = 1;
+	assert_int_equal(put(&port, &area, 5), 5);
+	answers = (const int[]){ EBUSY, EBUSY, ENETDOWN, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 5);
+}
+
+/* As one that is too long for it: others were sent after that, so it is not cut. */
+static void test_a_frame_that_the_device_drops(void **state)
+{
+	struct area area = make_area();
+	struct port port = make_port();
+	int stuck;
+
+	(void)state;
+	assert_int_equal(put(&port, &area, 5), 5);
+	answers = (const int[]){ EBUSY, EBUSY, 0 };
+	assert_int_equal(port_kick(&port, &area, &stuck), 0);
+	assert_int_equal(port.dropped, 2);
+	assert_int_equal(port.dropped_bytes, 120);
+}
+
 static void test_what_has_no_carrier_has_not_left(void **state)
 {
 	struct area area = make_area();
@@ -112,7 +145,7 @@ static void test_what_has_no_carrier_has_not_left(void **state)
 	int stuck;
 
 	assert_int_equal(put(&port, &area, 4), 4);
-	sent = 1; /* one has left */
+	sent = taken = 1; /* one has left */
 	answers = (const int[]){ EBUSY, EBUSY, EBUSY, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 3);
 	assert_false(stuck);
@@ -131,7 +164,7 @@ static void test_zero_copy_keeps_what_is_in_flight(void **state)
 	port.is_zero_copy = 1;
 	flags = XDP_RING_NEED_WAKEUP;
 	assert_int_equal(put(&port, &area, RING + 2), RING);
-	sent = made;
+	sent = taken = made;
 	assert_int_equal(put(&port, &area, 1), 0);
 	kernel_completes(0);
 	kernel_completes(XBOND_XSK_FRAME_SIZE);
@@ -235,6 +268,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_refused_before_the_device_was_down_has_not_left),
+		cmocka_unit_test(test_the_kernel_says_later_what_it_has_taken),
+		cmocka_unit_test(test_a_frame_that_the_device_drops),
 		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
 		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
 		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
