@@ -373,6 +373,11 @@ static struct filter *filter_find(const struct filter_rule *rule)
 	return found;
 }
 
+/* Without what fills the struct up. */
+#define FILTER_WANTED_SIZE                                        \
+	(offsetof(struct port_filter_bpf__rodata, wanted_ports) + \
+	 sizeof(((struct port_filter_bpf__rodata *)0)->wanted_ports))
+
 static int filter_share(struct filter **ret, const struct filter_rule *rule)
 {
 	struct port_filter_bpf__rodata wanted = { 0 };
@@ -388,8 +393,9 @@ static int filter_share(struct filter **ret, const struct filter_rule *rule)
 	if (!found)
 		return filter_make(ret, rule);
 	filter_set_wanted(&wanted, rule);
-	if (memcmp(&wanted, found->object->rodata, sizeof(wanted)) || filter_pin_path(pin, rule) ||
-	    strcmp(pin, found->pin) != 0 || strcmp(rule->options->function, found->function) != 0)
+	if (memcmp(&wanted, found->object->rodata, FILTER_WANTED_SIZE) ||
+	    filter_pin_path(pin, rule) || strcmp(pin, found->pin) != 0 ||
+	    strcmp(rule->options->function, found->function) != 0)
 		return -EADDRINUSE;
 	found->handles++;
 	*ret = found;
