@@ -277,8 +277,10 @@ static void filter_take_off(struct filter *filter)
 		xdp_program__detach(filter->program, (int)filter->ifindex, XDP_MODE_NATIVE, 0);
 	if (filter->program)
 		xdp_program__close(filter->program);
-	if (filter->link_fd >= 0)
+	if (filter->link_fd >= 0) {
+		bpf_link_detach(filter->link_fd); /* a child may have the descriptor, too */
 		close(filter->link_fd);
+	}
 	if (filter->given_fd >= 0)
 		close(filter->given_fd);
 	port_filter_bpf__destroy(filter->object);

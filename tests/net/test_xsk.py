@@ -506,6 +506,21 @@ def test_a_process_that_forks(made):
         handle.close()
 
 
+def test_a_child_that_lives_on(made):
+    """It has the descriptors, too. When its parent closes the handle, packets are the bond's."""
+    with made.near.inside():
+        handle = Handle(made.near, queues=2, port=Echo.PORT)
+    child = os.fork()
+    if not child:
+        signal.pause()
+    assert all("xdp" in made.near.link(link) for link in made.links)
+    handle.close()
+    left = [link for link in made.links if "xdp" in made.near.link(link)]
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert not left
+
+
 def test_a_slave_that_has_no_room(lab):
     """What the kernel does not take at once leaves later, and by another slave after a cut."""
     near, far = lab.host("a"), lab.host("b")
