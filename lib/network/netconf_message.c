@@ -288,11 +288,17 @@ static void netconf_put_of_route(const struct netconf_source *source, struct nl_
 		netconf_put(msg, attribute);
 }
 
-/* The kernel makes its own with the addresses. */
+/*
+ * The kernel makes those of table local with the addresses. Others that are said to be its own may
+ * be NetworkManager's, which has addresses without routes, or of a router's advertisement. A double
+ * of what the kernel makes again does no harm.
+ */
 static bool netconf_is_route(const struct netconf_source *source, const struct rtmsg *about,
 			     struct nlattr **tb)
 {
-	if (about->rtm_flags & RTM_F_CLONED || about->rtm_protocol == RTPROT_KERNEL)
+	if (about->rtm_flags & RTM_F_CLONED ||
+	    (about->rtm_protocol == RTPROT_KERNEL &&
+	     (about->rtm_type != RTN_UNICAST || about->rtm_table == RT_TABLE_LOCAL)))
 		return false;
 	return (tb[RTA_OIF] && netconf_is_ours(source, (int)nl_attr_u32(tb[RTA_OIF], 0))) ||
 	       (tb[RTA_MULTIPATH] && netconf_has_our_hop(source, tb[RTA_MULTIPATH]));

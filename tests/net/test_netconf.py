@@ -83,3 +83,31 @@ def test_static_entries_of_a_bridge(host):
                                   "new").stdout)
     assert {each["mac"] for each in entries if each["state"] == "static"} == {
         "02:00:00:00:00:11", "02:00:00:00:00:14"}
+
+
+def routes(host, dev):
+    return {" ".join(line.split()) for family in ("-4", "-6")
+            for line in host.ip(family, "route", "show", "table", "all", "dev", dev).splitlines()
+            if "fe80:" not in line}
+
+
+def test_routes_that_networkmanager_makes(host):
+    """It says that the kernel has made the one to the network, and gives that a metric."""
+    for family, net in (("-4", "10.0.0.{}"), ("-6", "fd00::{}")):
+        length = 24 if family == "-4" else 64
+        host.ip(family, "addr", "add", f"{net.format(5)}/{length}", "dev", "old", "noprefixroute")
+        host.ip(family, "route", "add", f"{net.format('0' * (family == '-4'))}/{length}",
+                "dev", "old", "proto", "kernel", "metric", 100)
+        host.ip(family, "route", "add", "default", "via", net.format(1), "metric", 100)
+    before = routes(host, "old")
+    assert len(before) > 4
+    assert reconf(host) == ""
+    assert routes(host, "new") == before
+
+
+def test_a_route_that_a_router_advertised(host):
+    """To the addresses on the link, of which the host has none."""
+    host.ip("-6", "route", "add", "fd00::/64", "dev", "old", "proto", "kernel", "expires", 500)
+    assert reconf(host) == ""
+    (route,) = host.ip_json("-6", "route", "show", "fd00::/64")
+    assert route["dev"] == "new" and 490 < route["expires"] <= 501
