@@ -12,9 +12,13 @@
 
 #include "network/nl.h"
 
-/* IFLA_BRPORT_* of Linux 6.2 and 6.4, which bookworm's headers do not know. */
+/* IFLA_BRPORT_* of Linux 6.2 to 6.6, which bookworm's headers do not know. */
 #define BRPORT_MAB 40
+#define BRPORT_MCAST_MAX_GROUPS 42
 #define BRPORT_NEIGH_VLAN_SUPPRESS 43
+#define BRPORT_BACKUP_NHID 44
+
+#define VLAN_COUNT 4096
 
 /* The device that takes the place of this one; 0: it is none of them. */
 static int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
@@ -71,8 +75,11 @@ static bool netconf_is_port_option(int type)
 		IFLA_BRPORT_NEIGH_SUPPRESS,
 		IFLA_BRPORT_LOCKED,
 		IFLA_BRPORT_BACKUP_PORT,
+		IFLA_BRPORT_MCAST_EHT_HOSTS_LIMIT,
 		BRPORT_MAB,
+		BRPORT_MCAST_MAX_GROUPS,
 		BRPORT_NEIGH_VLAN_SUPPRESS,
+		BRPORT_BACKUP_NHID,
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -126,35 +133,75 @@ void netconf_take_link(struct nlmsghdr *message, void *arg)
 		netconf_add_port(source, about, info[IFLA_INFO_SLAVE_DATA]);
 }
 
+static void netconf_put_vlan(struct nl_msg *msg, int vid, int flags)
+{
+	const struct bridge_vlan_info vlan = { (__u16)flags, (__u16)vid };
+
+	nl_request_put(msg, IFLA_BRIDGE_VLAN_INFO, sizeof(vlan), &vlan);
+}
+
+/* In ranges, which the kernel takes, though it has not all VLANs of them. */
+static void netconf_put_other_vlans(struct nl_msg *msg, const bool has[VLAN_COUNT])
+{
+	for (int vid = 1, last; vid < VLAN_COUNT - 1; vid = last + 1) {
+		last = vid;
+		if (has[vid])
+			continue;
+		while (last + 1 < VLAN_COUNT - 1 && !has[last + 1])
+			last++;
+		netconf_put_vlan(msg, vid, last > vid ? BRIDGE_VLAN_INFO_RANGE_BEGIN : 0);
+		if (last > vid)
+			netconf_put_vlan(msg, last, BRIDGE_VLAN_INFO_RANGE_END);
+	}
+}
+
+static void netconf_find_vlans(struct nlattr *vlans, bool ret_has[VLAN_COUNT])
+{
+	struct bridge_vlan_info vlan;
+	struct nlattr *each;
+	int left;
+
+	nla_for_each_nested (each, vlans, left) {
+		if (nla_type(each) != IFLA_BRIDGE_VLAN_INFO || nla_len(each) < (int)sizeof(vlan))
+			continue;
+		memcpy(&vlan, nla_data(each), sizeof(vlan));
+		if (vlan.vid < VLAN_COUNT)
+			ret_has[vlan.vid] = true;
+	}
+}
+
+/* A new port has the VLAN that its bridge gives to all (vlan_default_pvid). vlans: NULL: none. */
 static void netconf_add_vlans(struct netconf_source *source, const struct ifinfomsg *about,
-			      int type, const void *vlans, int size)
+			      struct nlattr *vlans)
 {
 	const struct ifinfomsg head = { .ifi_family = AF_BRIDGE, .ifi_index = about->ifi_index };
-	struct nl_msg *msg = nl_request_new_large(type, 0, &head, sizeof(head));
+	struct nl_msg *msg = nl_request_new_large(RTM_DELLINK, 0, &head, sizeof(head));
+	struct nlattr *others = nl_request_nest(msg, IFLA_AF_SPEC);
+	bool has[VLAN_COUNT] = { false };
 
-	nl_request_put(msg, IFLA_AF_SPEC, size, vlans);
+	if (vlans)
+		netconf_find_vlans(vlans, has);
+	netconf_put_other_vlans(msg, has);
+	nl_request_end(msg, others);
+	netconf_end(source, msg);
+	if (!vlans)
+		return;
+	msg = nl_request_new_large(RTM_SETLINK, 0, &head, sizeof(head));
+	netconf_put(msg, vlans);
 	netconf_end(source, msg);
 }
 
-/* A new port has VLAN 1, which goes first. */
 void netconf_take_bridge_vlans(struct nlmsghdr *message, void *arg)
 {
-	static const struct {
-		struct nlattr attribute;
-		struct bridge_vlan_info vlan;
-	} first = { { NLA_HDRLEN + sizeof(struct bridge_vlan_info), IFLA_BRIDGE_VLAN_INFO },
-		    { 0, 1 } };
 	const struct ifinfomsg *about = nlmsg_data(message);
 	struct nlattr *tb[IFLA_MAX + 1];
 	struct netconf_source *source = arg;
 
 	if (message->nlmsg_type != RTM_NEWLINK ||
 	    nlmsg_parse(message, sizeof(*about), tb, IFLA_MAX, NULL) < 0 ||
-	    !netconf_is_ours(source, about->ifi_index) || !tb[IFLA_MASTER] || !tb[IFLA_AF_SPEC])
+	    !netconf_is_ours(source, about->ifi_index) || !tb[IFLA_MASTER])
 		return;
-	netconf_add_vlans(source, about, RTM_DELLINK, &first, sizeof(first));
-	netconf_add_vlans(source, about, RTM_SETLINK, nla_data(tb[IFLA_AF_SPEC]),
-			  nla_len(tb[IFLA_AF_SPEC]));
+	netconf_add_vlans(source, about, tb[IFLA_AF_SPEC]);
 }
 
 void netconf_take_address(struct nlmsghdr *message, void *arg)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The list of devices when it changes while it is read; the kernel's answers are by hand. And a
- * request that is longer than a message.
+ * The list of devices when it changes while it is read; the kernel's answers are by hand. A request
+ * that is longer than a message. And ports of bridges, of which not all kernels have all.
  */
 #include <errno.h>
+#include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
 #include "network/link.h"
+#include "network/netconf.h"
 #include "tests/unit/unit.h"
 
 static int changes; /* how often the list still changes */
@@ -72,12 +74,139 @@ static void a_request_that_is_too_long_is_not_sent_in_part(void **state)
 	assert_int_equal(link_set_alias(&none, 1, alias, NULL), -EMSGSIZE);
 }
 
+#define PORT 7
+#define ROOM 2048
+
+static void put_vlan(struct nl_msg *msg, int vid)
+{
+	const struct bridge_vlan_info vlan = { .vid = (__u16)vid };
+
+	nl_request_put(msg, IFLA_BRIDGE_VLAN_INFO, sizeof(vlan), &vlan);
+}
+
+/* What a bridge says of a port that has these VLANs, as requests for another port. */
+static struct netconf port_with(const int *vids, size_t count)
+{
+	const struct netconf_device port = { PORT, PORT };
+	const struct ifinfomsg head = { .ifi_family = AF_BRIDGE, .ifi_index = PORT };
+	struct nl_msg *msg = nl_request_new_large(RTM_NEWLINK, 0, &head, sizeof(head));
+	struct netconf conf = { 0 };
+	struct netconf_source source = { .devices = &port, .count = 1, .conf = &conf };
+	struct nlattr *vlans;
+
+	nl_request_put_u32(msg, IFLA_MASTER, 1);
+	vlans = count ? nl_request_nest(msg, IFLA_AF_SPEC) : NULL;
+	for (size_t i = 0; i < count; i++)
+		put_vlan(msg, vids[i]);
+	if (vlans)
+		nl_request_end(msg, vlans);
+	netconf_take_bridge_vlans(nlmsg_hdr(msg), &source);
+	nlmsg_free(msg);
+	return conf;
+}
+
+/* The VLANs of a request, as a user of bridge(8) writes them. */
+static void write_vlans(struct nlmsghdr *request, char ret_text[ROOM])
+{
+	struct nlattr *vlans = nlmsg_find_attr(request, sizeof(struct ifinfomsg), IFLA_AF_SPEC);
+	struct bridge_vlan_info vlan;
+	struct nlattr *each;
+	int left, used = 0;
+
+	assert_int_equal(((struct ifinfomsg *)nlmsg_data(request))->ifi_index, PORT);
+	ret_text[0] = '\0';
+	if (!vlans)
+		return;
+	nla_for_each_nested (each, vlans, left) {
+		memcpy(&vlan, nla_data(each), sizeof(vlan));
+		used += snprintf(ret_text + used, (size_t)(ROOM - used), "%u%s", vlan.vid,
+				 vlan.flags & BRIDGE_VLAN_INFO_RANGE_BEGIN ? "-" : " ");
+	}
+}
+
+/* Also of the one that the bridge gives to every new port, which may be any. */
+static void a_new_port_has_no_other_vlans(void **state)
+{
+	static int all[4094];
+	const struct {
+		int vids[4];
+		size_t count;
+		const char *gone, *set;
+	} cases[] = {
+		{ { 10, 20, 21, 22 }, 4, "1-9 11-19 23-4094 ", "10 20 21 22 " },
+		{ { 1, 4094 }, 2, "2-4093 ", "1 4094 " },
+		{ { 2, 4, 4093 }, 3, "1 3 5-4092 4094 ", "2 4 4093 " },
+		{ { 0 }, 0, "1-4094 ", "" },
+	};
+	struct netconf conf;
+	char text[ROOM];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		conf = port_with(cases[i].vids, cases[i].count);
+		assert_int_equal(conf.count, cases[i].count ? 2 : 1);
+		assert_int_equal(conf.request[0]->nlmsg_type, RTM_DELLINK);
+		write_vlans(conf.request[0], text);
+		assert_string_equal(text, cases[i].gone);
+		if (cases[i].count) {
+			assert_int_equal(conf.request[1]->nlmsg_type, RTM_SETLINK);
+			write_vlans(conf.request[1], text);
+			assert_string_equal(text, cases[i].set);
+		}
+		netconf_free(&conf);
+	}
+	for (int i = 0; i < 4094; i++)
+		all[i] = i + 1;
+	conf = port_with(all, 4094);
+	assert_int_equal(conf.count, 2);
+	write_vlans(conf.request[0], text);
+	assert_string_equal(text, "");
+	netconf_free(&conf);
+}
+
+/* Numbers, because older headers lack names of some. */
+static void a_port_keeps_its_options_but_not_its_state(void **state)
+{
+	const struct netconf_device port = { PORT, PORT };
+	const struct ifinfomsg head = { .ifi_index = PORT };
+	struct nl_msg *msg = nl_request_new(RTM_NEWLINK, 0, &head, sizeof(head));
+	struct netconf conf = { 0 };
+	struct netconf_source source = { .devices = &port, .count = 1, .conf = &conf };
+	struct nlattr *info, *data, *each;
+	int left, kept = 0;
+
+	nl_request_put_u32(msg, IFLA_MASTER, 1);
+	info = nl_request_nest(msg, IFLA_LINKINFO);
+	nl_request_put_text(msg, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = nl_request_nest(msg, IFLA_INFO_SLAVE_DATA);
+	for (int type = IFLA_BRPORT_STATE; type <= 44; type++)
+		nl_request_put_u32(msg, type, 1);
+	nl_request_end(msg, data);
+	nl_request_end(msg, info);
+	netconf_take_link(nlmsg_hdr(msg), &source);
+	nlmsg_free(msg);
+	info = nlmsg_find_attr(conf.request[conf.count - 1], sizeof(head), IFLA_LINKINFO);
+	data = nla_find(nla_data(info), nla_len(info), IFLA_INFO_SLAVE_DATA);
+	nla_for_each_nested (each, data, left) {
+		int type = nla_type(each);
+
+		kept++;
+		assert_false(type == IFLA_BRPORT_STATE || type == IFLA_BRPORT_MCAST_EHT_HOSTS_CNT);
+	}
+	for (int type = 37; type <= 44; type++)
+		assert_int_equal(type == 38 || type == 41,
+				 !nla_find(nla_data(data), nla_len(data), type));
+	assert_int_equal(kept, 25);
+	netconf_free(&conf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_device_stands_once),
 		cmocka_unit_test(a_list_that_never_rests_is_an_error),
 		cmocka_unit_test(a_request_that_is_too_long_is_not_sent_in_part),
+		cmocka_unit_test(a_new_port_has_no_other_vlans),
+		cmocka_unit_test(a_port_keeps_its_options_but_not_its_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,9 +114,11 @@ def dress(near):
     near.ip("addr", "add", "10.1.0.1/24", "dev", "bond0.10")
     near.ip("route", "add", "198.18.0.0/15", "via", "10.1.0.2")
     near.ip("link", "add", "link", "bond0", "name", "bond0.20", "type", "vlan", "id", "20")
-    near.ip("link", "add", "br0", "type", "bridge", "vlan_filtering", "1")
+    near.ip("link", "add", "br0", "type", "bridge", "vlan_filtering", "1",
+            "vlan_default_pvid", "7")
     near.ip("link", "set", "bond0.20", "up", "master", "br0")
     near.ip("link", "set", "bond0.20", "type", "bridge_slave", "cost", "77", "hairpin", "on")
+    near.run("bridge", "vlan", "del", "vid", "7", "dev", "bond0.20")
     near.run("bridge", "vlan", "add", "vid", "5", "dev", "bond0.20", "pvid", "untagged")
     near.ip("link", "add", "link", "bond0", "name", "mv0", "type", "macvlan", "mode", "bridge")
     near.ip("link", "set", "mv0", "up")
