@@ -164,6 +164,72 @@ int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t cou
 	return 0;
 }
 
+/* The device that takes the place of this one; 0: it is none of them. */
+static int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
+{
+	for (size_t i = 0; i < count; i++)
+		if (devices[i].from == ifindex)
+			return devices[i].to;
+	return 0;
+}
+
+static void netconf_replace(int *ifindex, const struct netconf_device *devices, size_t count)
+{
+	int place = netconf_place(devices, count, *ifindex);
+
+	if (place)
+		*ifindex = place;
+}
+
+static void netconf_readdress_hops(struct nlattr *hops, const struct netconf_device *devices,
+				   size_t count)
+{
+	struct rtnexthop *hop = nla_data(hops);
+
+	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
+		int size = RTNH_ALIGN(hop->rtnh_len);
+
+		netconf_replace(&hop->rtnh_ifindex, devices, count);
+		hop->rtnh_flags &= RTNH_F_ONLINK;
+		left -= size;
+		hop = RTNH_NEXT(hop);
+	}
+}
+
+static void netconf_readdress_route(struct nlmsghdr *request, const struct netconf_device *devices,
+				    size_t count)
+{
+	struct nlattr *oif = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_OIF);
+	struct nlattr *hops = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_MULTIPATH);
+
+	if (oif && nla_len(oif) == sizeof(int))
+		netconf_replace(nla_data(oif), devices, count);
+	if (hops)
+		netconf_readdress_hops(hops, devices, count);
+}
+
+/* Changes a request that netconf_add() has taken: to the devices `to`. */
+static void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices,
+			      size_t count)
+{
+	void *head = nlmsg_data(request);
+	struct ifaddrmsg *address = head;
+	int ifindex;
+
+	switch (request->nlmsg_type) {
+	case RTM_NEWADDR:
+		ifindex = (int)address->ifa_index;
+		netconf_replace(&ifindex, devices, count);
+		address->ifa_index = (unsigned int)ifindex;
+		break;
+	case RTM_NEWNEIGH:
+		netconf_replace(&((struct ndmsg *)head)->ndm_ifindex, devices, count);
+		break;
+	case RTM_NEWROUTE: netconf_readdress_route(request, devices, count); break;
+	default: netconf_replace(&((struct ifinfomsg *)head)->ifi_index, devices, count);
+	}
+}
+
 /* What the kernel has made itself by now, or never lets go. */
 static bool netconf_is_refusal(const struct nlmsghdr *request, int r)
 {

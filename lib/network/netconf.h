@@ -65,8 +65,4 @@ void netconf_take_bridge_entry(struct nlmsghdr *message, void *source);
 /* Only finds out whether there is one. */
 void netconf_take_nexthop(struct nlmsghdr *message, void *source);
 
-/* Changes a request that netconf_add() has taken: to the devices `to`. */
-void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices,
-		       size_t count);
-
 #endif

@@ -6,6 +6,8 @@
 #include <linux/neighbour.h>
 #include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,15 +21,6 @@
 #define BRPORT_BACKUP_NHID 44
 
 #define VLAN_COUNT 4096
-
-/* The device that takes the place of this one; 0: it is none of them. */
-static int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
-{
-	for (size_t i = 0; i < count; i++)
-		if (devices[i].from == ifindex)
-			return devices[i].to;
-	return 0;
-}
 
 static bool netconf_is_ours(const struct netconf_source *source, int ifindex)
 {
@@ -116,6 +109,46 @@ static void netconf_add_port(struct netconf_source *source, const struct ifinfom
 	netconf_end(source, msg);
 }
 
+/* What an administrator may set on a device of any kind. */
+static void netconf_add_settings(struct netconf_source *source, const struct ifinfomsg *about,
+				 struct nlattr **tb)
+{
+	static const int types[] = { IFLA_TXQLEN, IFLA_GROUP, IFLA_IFALIAS };
+	const unsigned int flags = IFF_PROMISC | IFF_ALLMULTI | IFF_NOARP | IFF_MULTICAST;
+	const struct ifinfomsg head = { .ifi_index = about->ifi_index,
+					.ifi_flags = about->ifi_flags & flags,
+					.ifi_change = flags };
+	struct nl_msg *msg = nl_request_new(RTM_NEWLINK, 0, &head, sizeof(head));
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (tb[types[i]])
+			netconf_put(msg, tb[types[i]]);
+	netconf_end(source, msg);
+}
+
+/* The part of IPv6 addresses that is the same in each network that a router advertises. */
+static void netconf_add_token(struct netconf_source *source, const struct ifinfomsg *about,
+			      const struct nlattr *families)
+{
+	const struct ifinfomsg head = { .ifi_index = about->ifi_index };
+	const struct nlattr *ipv6 = nla_find(nla_data(families), nla_len(families), AF_INET6);
+	const struct nlattr *token =
+		ipv6 ? nla_find(nla_data(ipv6), nla_len(ipv6), IFLA_INET6_TOKEN) : NULL;
+	struct nlattr *outer, *inner;
+	struct nl_msg *msg;
+
+	if (!token || nla_len(token) != sizeof(struct in6_addr) ||
+	    IN6_IS_ADDR_UNSPECIFIED((struct in6_addr *)nla_data(token)))
+		return;
+	msg = nl_request_new(RTM_NEWLINK, 0, &head, sizeof(head));
+	outer = nl_request_nest(msg, IFLA_AF_SPEC);
+	inner = nl_request_nest(msg, AF_INET6);
+	netconf_put(msg, token);
+	nl_request_end(msg, inner);
+	nl_request_end(msg, outer);
+	netconf_end(source, msg);
+}
+
 void netconf_take_link(struct nlmsghdr *message, void *arg)
 {
 	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
@@ -124,7 +157,12 @@ void netconf_take_link(struct nlmsghdr *message, void *arg)
 
 	if (message->nlmsg_type != RTM_NEWLINK ||
 	    nlmsg_parse(message, sizeof(*about), tb, IFLA_MAX, NULL) < 0 ||
-	    !netconf_is_ours(source, about->ifi_index) || !tb[IFLA_MASTER])
+	    !netconf_is_ours(source, about->ifi_index))
+		return;
+	netconf_add_settings(source, about, tb);
+	if (tb[IFLA_AF_SPEC])
+		netconf_add_token(source, about, tb[IFLA_AF_SPEC]);
+	if (!tb[IFLA_MASTER])
 		return;
 	netconf_add_master(source, about, tb[IFLA_MASTER]);
 	if (tb[IFLA_LINKINFO] &&
@@ -235,23 +273,28 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	struct netconf_source *source = arg;
 	struct ndmsg head;
 	struct nl_msg *msg;
-	bool proxy;
+	uint32_t extended;
 
 	if (message->nlmsg_type != RTM_NEWNEIGH ||
 	    nlmsg_parse(message, sizeof(*about), tb, NDA_MAX, NULL) < 0 ||
 	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_family == AF_BRIDGE)
 		return;
-	proxy = about->ndm_flags & NTF_PROXY;
-	if (!tb[NDA_DST] || about->ndm_state & NUD_NOARP || (!proxy && !tb[NDA_LLADDR]))
+	extended = nl_attr_u32(tb[NDA_FLAGS_EXT], 0) & NTF_EXT_MANAGED;
+	if (!tb[NDA_DST] || about->ndm_state & NUD_NOARP ||
+	    (!(about->ndm_flags & NTF_PROXY) && !extended && !tb[NDA_LLADDR]))
 		return;
 	head = *about;
-	head.ndm_flags &= NTF_PROXY | NTF_ROUTER;
+	head.ndm_flags &= NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;
 	if (!(head.ndm_state & NUD_PERMANENT))
-		head.ndm_state = NUD_STALE;
+		head.ndm_state = tb[NDA_LLADDR] ? NUD_STALE : NUD_NONE;
 	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
 	netconf_put(msg, tb[NDA_DST]);
 	if (tb[NDA_LLADDR])
 		netconf_put(msg, tb[NDA_LLADDR]);
+	if (tb[NDA_PROTOCOL])
+		netconf_put(msg, tb[NDA_PROTOCOL]);
+	if (extended)
+		nl_request_put_u32(msg, NDA_FLAGS_EXT, extended);
 	netconf_end(source, msg);
 }
 
@@ -387,59 +430,4 @@ void netconf_take_route(struct nlmsghdr *message, void *arg)
 			netconf_put_of_route(source, msg, about, tb[type]);
 	netconf_put_expiry(msg, tb[RTA_CACHEINFO]);
 	netconf_end(source, msg);
-}
-
-static void netconf_replace(int *ifindex, const struct netconf_device *devices, size_t count)
-{
-	int place = netconf_place(devices, count, *ifindex);
-
-	if (place)
-		*ifindex = place;
-}
-
-static void netconf_readdress_hops(struct nlattr *hops, const struct netconf_device *devices,
-				   size_t count)
-{
-	struct rtnexthop *hop = nla_data(hops);
-
-	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
-		int size = RTNH_ALIGN(hop->rtnh_len);
-
-		netconf_replace(&hop->rtnh_ifindex, devices, count);
-		hop->rtnh_flags &= RTNH_F_ONLINK;
-		left -= size;
-		hop = RTNH_NEXT(hop);
-	}
-}
-
-static void netconf_readdress_route(struct nlmsghdr *request, const struct netconf_device *devices,
-				    size_t count)
-{
-	struct nlattr *oif = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_OIF);
-	struct nlattr *hops = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_MULTIPATH);
-
-	if (oif && nla_len(oif) == sizeof(int))
-		netconf_replace(nla_data(oif), devices, count);
-	if (hops)
-		netconf_readdress_hops(hops, devices, count);
-}
-
-void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices, size_t count)
-{
-	void *head = nlmsg_data(request);
-	struct ifaddrmsg *address = head;
-	int ifindex;
-
-	switch (request->nlmsg_type) {
-	case RTM_NEWADDR:
-		ifindex = (int)address->ifa_index;
-		netconf_replace(&ifindex, devices, count);
-		address->ifa_index = (unsigned int)ifindex;
-		break;
-	case RTM_NEWNEIGH:
-		netconf_replace(&((struct ndmsg *)head)->ndm_ifindex, devices, count);
-		break;
-	case RTM_NEWROUTE: netconf_readdress_route(request, devices, count); break;
-	default: netconf_replace(&((struct ifinfomsg *)head)->ifi_index, devices, count);
-	}
 }

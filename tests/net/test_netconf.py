@@ -111,3 +111,40 @@ def test_a_route_that_a_router_advertised(host):
     assert reconf(host) == ""
     (route,) = host.ip_json("-6", "route", "show", "fd00::/64")
     assert route["dev"] == "new" and 490 < route["expires"] <= 501
+
+
+def neighbours(host, dev):
+    lines = [line.split() for family in ("-4", "-6")
+             for line in host.ip(family, "neigh", "show", "dev", dev).splitlines()]
+    return {(*words[:-1], words[-1] if words[-1] == "PERMANENT" else "")
+            if words[-1].isupper() else tuple(words) for words in lines if words[0][:4] != "fe80"}
+
+
+def test_neighbours(host):
+    """Whose they are stays known, and that the kernel keeps them fresh."""
+    host.ip("addr", "add", "10.0.0.1/24", "dev", "old")
+    for last, words in ((2, ("lladdr", "02:00:00:00:00:02", "nud", "permanent", "protocol", 42)),
+                        (3, ("lladdr", "02:00:00:00:00:03", "nud", "stale", "extern_learn")),
+                        (4, ("managed", "extern_learn")),
+                        (5, ("lladdr", "02:00:00:00:00:05", "nud", "stale"))):
+        host.ip("neigh", "add", f"10.0.0.{last}", *words, "dev", "old")
+    before = neighbours(host, "old")
+    assert len(before) == 4
+    assert reconf(host) == ""
+    assert neighbours(host, "new") == before
+
+
+def test_settings_of_the_device(host):
+    host.run("sysctl", "-qw", "net.ipv6.conf.old.accept_ra=2", "net.ipv6.conf.new.accept_ra=2")
+    host.ip("link", "set", "old", "promisc", "on", "allmulticast", "on", "multicast", "off",
+            "group", 7, "txqueuelen", 77, "alias", "to the switch")
+    host.ip("token", "set", "::77", "dev", "old")
+
+    def settings(dev):
+        link = host.link(dev)
+        return (set(link["flags"]) - {"UP", "LOWER_UP", "NO-CARRIER"}, link["group"],
+                link["txqlen"], link["ifalias"], host.ip("token", "get", "dev", dev).split()[1])
+
+    before = settings("old")
+    assert reconf(host) == ""
+    assert settings("new") == before and before[-1] == "::77" and "PROMISC" in before[0]
