@@ -185,7 +185,10 @@ bool link_copy_can(const struct link_info *link);
 int link_copy(struct nl *nl, const struct link_info *link, const char *name, int lower,
 	      struct err *err);
 
-/* Writes what differs below /proc/sys/net/ipv[46]/{conf,neigh}. IPv6 stays on or off as it is. */
+/*
+ * Writes what differs below /proc/sys/net/ipv[46]/{conf,neigh} and mpls/conf. IPv6 stays on or off
+ * as it is.
+ */
 void link_copy_sysctls(const char *from, const char *to);
 /*
  * Of a device that is made ready and must not take part yet: no IPv6, and its addresses are not

@@ -412,7 +412,10 @@ static void link_copy_one(const char *directory, const char *from, const char *t
 		link_copy_write(there, value, (size_t)size);
 }
 
-/* Those that link_copy_sleep() has set, and what changes by itself with the device. */
+/*
+ * Those that link_copy_sleep() has set, what changes by itself with the device, and what comes
+ * first.
+ */
 static bool link_copy_is_left(const char *file)
 {
 	return *file == '.' || !strcmp(file, "disable_ipv6") || !strcmp(file, "accept_dad") ||
@@ -422,8 +425,10 @@ static bool link_copy_is_left(const char *file)
 void link_copy_sysctls(const char *from, const char *to)
 {
 	static const char *const directories[] = { "ipv4/conf", "ipv6/conf", "ipv4/neigh",
-						   "ipv6/neigh" };
+						   "ipv6/neigh", "mpls/conf" };
 
+	/* The kernel sets addr_gen_mode with it, and refuses some modes without it. */
+	link_copy_one("ipv6/conf", from, to, "stable_secret");
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char path[128];
 		struct dirent *entry;

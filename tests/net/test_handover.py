@@ -12,6 +12,10 @@ from waiting import wait_for
 
 
 def dress(near):
+    near.ip("link", "set", "bond0", "group", "7", "alias", "to the switch", "txqueuelen", "77",
+            "allmulticast", "on")
+    near.run("sysctl", "-qw", "net.ipv6.conf.bond0.stable_secret=2001:db8::1",
+             "net.ipv6.conf.bond0.addr_gen_mode=0")
     near.ip("addr", "add", "10.0.0.9/24", "label", "bond0:9", "dev", "bond0")
     near.ip("addr", "add", "192.0.2.7/32", "dev", "bond0", "scope", "link", "valid_lft", "3000",
             "preferred_lft", "2000")
@@ -35,7 +39,9 @@ def picture(near, bond="bond0"):
     neighbours = [near.ip("neigh", "show", *words) for words in
                   (("nud", "permanent", "dev", bond), ("proxy", "dev", bond))]
     link = near.link(bond)
-    return addresses, routes, neighbours, (link["address"], link["mtu"], link["flags"])
+    secret = near.run("sysctl", "-n", f"net.ipv6.conf.{bond}.stable_secret").stdout
+    return addresses, routes, neighbours, secret, [
+        link[name] for name in ("address", "mtu", "flags", "group", "ifalias", "txqlen")]
 
 
 def said_to_udev(near, name):
