@@ -346,3 +346,19 @@ int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *r
 {
 	return filters_look(nl, ifindex, attach_is_our_filter, ret_others);
 }
+
+static bool attach_tcx_has_others(int ifindex, bool egress)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, egress, ids);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!attach_is_of_xbond(ids[i]))
+			return true;
+	return false;
+}
+
+bool attach_has_others(struct nl *nl, int ifindex)
+{
+	return filters_count(nl, ifindex) > attach_has_egress_filter(ifindex) ||
+	       attach_tcx_has_others(ifindex, false) || attach_tcx_has_others(ifindex, true);
+}

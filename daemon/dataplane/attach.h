@@ -78,6 +78,8 @@ int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *r
  * Our program need not be there.
  */
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
+/* Has a bond's device, or one on it, filters or programs at its TC hooks that are not xbond's? */
+bool attach_has_others(struct nl *nl, int ifindex);
 /* Does the device's TCX hook have a program whose name begins so? */
 bool attach_has_program(int ifindex, bool egress, const char *begin);
 /* Is it a program of xbond, of whichever build, by its name? */

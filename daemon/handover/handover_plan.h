@@ -52,6 +52,7 @@ struct handover {
 	struct handover_slave slaves[XBOND_MAX_SLAVES];
 	size_t slave_count;
 	struct netconf conf; /* of the old devices */
+	bool has_chains;     /* of nftables: the old bond */
 	json_t *notes;	     /* borrowed; NULL: nobody reads them */
 	const struct handover_words *words;
 	const struct handover_side *old_side, *new_side;

@@ -7,6 +7,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/handover/handover_plan.h"
 #include "network/driver.h"
+#include "network/filters.h"
 #include "network/link.h"
 
 int handover_passed(const char *step, struct err *err)
@@ -179,6 +180,10 @@ static void step_configure(struct handover *plan)
 			      refused, first.text);
 	for (size_t i = 0; i < plan->device_count; i++)
 		link_copy_settle(plan->devices[i].name, plan->devices[i].old_name);
+	/* Since Linux 6.16 they go with the name. */
+	if (plan->has_chains && !nft_chains_on(handover_name(plan)))
+		handover_note(plan, "the nftables chains of %s are not handed over",
+			      handover_name(plan));
 }
 
 /* Switches learn at once by which slave the addresses are reached now. */

@@ -7,10 +7,12 @@
 
 #include "common/mode.h"
 #include "daemon/base/main_loop.h"
+#include "daemon/dataplane/attach.h"
 #include "daemon/handover/handover_plan.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/lifecycle.h"
 #include "network/bonding.h"
+#include "network/filters.h"
 #include "network/link.h"
 #include "options/names.h"
 #include "options/values.h"
@@ -39,6 +41,22 @@ int handover_check_name(const struct link_list *links, const char *name, struct 
 	return 0;
 }
 
+static bool survey_is_foreign(uint32_t program)
+{
+	return program && !attach_is_of_xbond(program);
+}
+
+static void survey_note_lost(struct handover *plan, const struct link_info *link)
+{
+	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
+		handover_note(plan, "the qdisc %s of %s is not handed over", link->qdisc,
+			      link->name);
+	if (attach_has_others(&plan->daemon->nl, link->ifindex) ||
+	    survey_is_foreign(link->xdp_id) || survey_is_foreign(link->xdp_generic_id))
+		handover_note(plan, "the filters and BPF programs of %s are not handed over",
+			      link->name);
+}
+
 static int survey_add_device(struct handover *plan, const struct link_list *links,
 			     const struct link_info *link, int lower, struct err *err)
 {
@@ -57,6 +75,7 @@ static int survey_add_device(struct handover *plan, const struct link_list *link
 	snprintf(device->new_name, XBOND_NAME_SIZE, "n%zu-%.8s", plan->device_count, link->name);
 	snprintf(device->old_name, XBOND_NAME_SIZE, "o%zu-%.8s", plan->device_count, link->name);
 	plan->device_count++;
+	survey_note_lost(plan, link);
 	r = handover_check_master(links, link, err);
 	if (!r)
 		r = handover_check_name(links, device->new_name, err);
@@ -419,13 +438,6 @@ static int survey_check_elsewhere(const struct handover *plan, struct err *err)
 		       look.upper.name, look.upper.kind, plan->devices[look.lower].name);
 }
 
-static void survey_note_qdisc(struct handover *plan, const struct link_info *link)
-{
-	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
-		handover_note(plan, "the qdisc %s of %s is not handed over", link->qdisc,
-			      link->name);
-}
-
 static int survey_all(struct handover *plan, const struct link_list *links,
 		      const struct link_info *link, const json_t *given, struct err *err)
 {
@@ -435,8 +447,7 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 		return r;
 	memcpy(plan->mac, link->mac, XBOND_MAC_SIZE);
 	plan->mtu = link->mtu;
-	if (plan->kind != HANDOVER_HANDBACK)
-		survey_note_qdisc(plan, link);
+	plan->has_chains = nft_chains_on(link->name);
 	r = plan->kind == HANDOVER_TAKEOVER ? survey_kernel(plan, links, link, given, err)
 					    : survey_xbond(plan, link, given, err);
 	for (size_t i = 0; i < plan->device_count && !r; i++)

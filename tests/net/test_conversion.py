@@ -13,7 +13,10 @@ from events import Monitor
 from lab import Refused
 from lacp import distributing, wait_distributing
 from namespace import KERNEL, kernel_makes
+from nft import Chain
 from policies import FIRST_FIVE
+from tcx import TCX_INGRESS, Tcx
+from test_bypass import VERDICTS, Filter
 from test_handover import dress, picture
 from traffic import Stream
 from waiting import PATIENCE, wait_for
@@ -130,6 +133,23 @@ def test_features_go_along(dressed, old, new):
     if "team" not in (old, new):
         near.run("ethtool", "-K", "bond1", "tx-vlan-hw-insert", "off")
     assert features(near, "bond0") == features(near, "bond1")
+
+
+def test_what_does_not_go_along_is_said(dressed):
+    """And the nftables chain, where the kernel does not find the name's new device itself."""
+    near = dressed("active-backup", "veth", links=2).near
+    near.run("tc", "qdisc", "add", "dev", "mv0", "root", "pfifo")
+    Filter(near, "ingress", dev="mv0")
+    Tcx(near, "bond0", VERDICTS, "reject", TCX_INGRESS)
+    chain = Chain(near, "bond0")
+    done = near.ctl_try("set", "bond0", "device", "veth")
+    lines = ["the filters and BPF programs of bond0 are not handed over",
+             "the filters and BPF programs of mv0 are not handed over",
+             "the qdisc pfifo of mv0 is not handed over"]
+    if KERNEL < (6, 16):
+        lines.append("the nftables chains of bond0 are not handed over")
+    assert (done.returncode, sorted(done.stderr.splitlines())) == (0, sorted(lines))
+    chain.remove()
 
 
 def with_a_slave_set_down(made):
