@@ -251,10 +251,14 @@ void netconf_take_address(struct nlmsghdr *message, void *arg)
 	struct netconf_source *source = arg;
 	struct ifaddrmsg head;
 	struct nl_msg *msg;
+	uint32_t flags;
 
 	if (message->nlmsg_type != RTM_NEWADDR ||
 	    nlmsg_parse(message, sizeof(*about), tb, IFA_MAX, NULL) < 0 ||
 	    !netconf_is_ours(source, (int)about->ifa_index))
+		return;
+	flags = nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags);
+	if (flags & IFA_F_DADFAILED) /* another host has it, and it would not be checked again */
 		return;
 	head = *about;
 	head.ifa_flags = 0;
@@ -262,7 +266,7 @@ void netconf_take_address(struct nlmsghdr *message, void *arg)
 	for (int type = 1; type <= IFA_MAX; type++)
 		if (tb[type] && type != IFA_FLAGS)
 			netconf_put(msg, tb[type]);
-	nl_request_put_u32(msg, IFA_FLAGS, nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states);
+	nl_request_put_u32(msg, IFA_FLAGS, flags & ~states);
 	netconf_end(source, msg);
 }
 

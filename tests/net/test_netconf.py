@@ -3,6 +3,7 @@
 kernel bond.
 """
 import json
+import re
 
 import pytest
 
@@ -148,3 +149,15 @@ def test_settings_of_the_device(host):
     before = settings("old")
     assert reconf(host) == ""
     assert settings("new") == before and before[-1] == "::77" and "PROMISC" in before[0]
+
+
+def test_an_address_that_another_host_has(host):
+    """It was found to be a double on the old device, and is not checked again."""
+    host.run("sysctl", "-qw", "net.ipv6.conf.old.accept_dad=1")
+    host.ip("addr", "add", "fd00::1/64", "dev", "oldp", "nodad")
+    for last in (1, 2):
+        host.ip("addr", "add", f"fd00::{last}/64", "dev", "old")
+    wait_for(lambda: "dadfailed" in (shown := host.ip("addr", "show", "dev", "old")) and
+             shown.count("tentative") == 1, "the double to be found")
+    assert reconf(host) == ""
+    assert re.findall("inet6 (fd00::.)", host.ip("addr", "show", "dev", "new")) == ["fd00::2"]
