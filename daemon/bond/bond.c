@@ -41,6 +41,11 @@ void bond_hand_over(struct bond *bond, const char *as)
 	dataplane_set_flags(&bond->dataplane, XBOND_F_HANDED_OVER, *as ? XBOND_F_HANDED_OVER : 0);
 }
 
+bool bond_is_meanwhile(const struct bond *bond)
+{
+	return bond->handed_over[0] && strcmp(bond->handed_over, bond->dataplane.pins.bond->name);
+}
+
 static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 {
 	const struct link_verdict *verdict = &bond->members[slot].verdict;

@@ -336,7 +336,8 @@ static void arp_tick(struct bond *bond, uint64_t now_ns)
 	arp_of(bond)->next_ns += interval_ns;
 	if (arp_of(bond)->next_ns <= now_ns)
 		arp_of(bond)->next_ns = now_ns + interval_ns;
-	if (!bond_is_ready(bond) || bond->device.is_down || !arp_of(bond)->paths.are_known) {
+	if (!bond_is_ready(bond) || bond->device.is_down || bond_is_meanwhile(bond) ||
+	    !arp_of(bond)->paths.are_known) {
 		arp_rest(bond, now_ns);
 		return;
 	}

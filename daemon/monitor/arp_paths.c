@@ -167,7 +167,7 @@ static bool arp_paths_are_due(struct bond *bond, uint64_t now_ns)
 {
 	const struct arp_paths *paths = arp_paths_of(bond);
 
-	return paths && bond_is_ready(bond) &&
+	return paths && bond_is_ready(bond) && !bond_is_meanwhile(bond) &&
 	       (!paths->asked_ns ||
 		now_ns >= paths->asked_ns + (paths->are_dear ? PATHS_DEAR_NS : PATHS_NS));
 }

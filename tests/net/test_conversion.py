@@ -16,6 +16,7 @@ from namespace import KERNEL, kernel_makes
 from nft import Chain
 from policies import FIRST_FIVE
 from tcx import TCX_INGRESS, Tcx
+from test_arp import INTERVAL, MISSED, Network
 from test_bypass import VERDICTS, Filter
 from test_handover import dress, picture
 from traffic import Stream
@@ -150,6 +151,20 @@ def test_what_does_not_go_along_is_said(dressed):
         lines.append("the nftables chains of bond0 are not handed over")
     assert (done.returncode, sorted(done.stderr.splitlines())) == (0, sorted(lines))
     chain.remove()
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "balance-xor"])
+def test_links_that_are_probed_stay_up(lab, monkeypatch, mode):
+    """The new device's routes to the targets are known as soon as it has some."""
+    monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
+    net = Network(lab)
+    net.bond(mode=mode, device="veth", arp_interval=INTERVAL, arp_ip_target="10.0.0.2")
+    net.wait_state("up", *net.wires[0])
+    net.host.ctl("set", "bond0", "device", "veth")
+    net.wait_state("up", *net.wires[0])
+    net.stays(intervals=3 * MISSED)
+    assert net.failures("bond0") == [0, 0]
+    assert "do not answer" not in net.host.log()
 
 
 def with_a_slave_set_down(made):
