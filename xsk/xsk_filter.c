@@ -245,8 +245,8 @@ static __u32 filter_pinned_id(const char *path)
 
 /*
  * One that is there was left by a process that was killed. In a directory with the setgid bit its
- * group gets the pin, and may write the map, but not if the group may write the directory: it could
- * put a link to another file there.
+ * group gets the pin, and may write the map, but not if somebody else may write the directory: he
+ * could put a link to another file there.
  */
 static int filter_pin(struct filter *filter, const char *dir)
 {
@@ -256,7 +256,8 @@ static int filter_pin(struct filter *filter, const char *dir)
 
 	if (r == -EEXIST && filter_pinned_id(filter->pin) && !unlink(filter->pin))
 		r = bpf_map__pin(sockets, filter->pin);
-	if (!r && !stat(dir, &about) && (about.st_mode & (S_ISGID | S_IWGRP | S_IWOTH)) == S_ISGID)
+	if (!r && !stat(dir, &about) && (!about.st_uid || about.st_uid == geteuid()) &&
+	    (about.st_mode & (S_ISGID | S_IWGRP | S_IWOTH)) == S_ISGID)
 		r = chmod(filter->pin, 0660);
 	return r ? -ENOTDIR : 0;
 }

@@ -57,7 +57,8 @@ struct xbond_xsk_options {
 	 * no other process uses for this. The handle opens no sockets. It pins a map for each slave
 	 * there, by the slave's name, until the handle is closed. What is to be received goes to
 	 * the socket that somebody puts there, by the number of its queue. If the directory has the
-	 * setgid bit, its group may do so, unless it may write the directory. NULL: no pins
+	 * setgid bit, its group may do so, unless others than root and the caller may write the
+	 * directory. NULL: no pins
 	 */
 	const char *pins;
 	/*

@@ -357,11 +357,10 @@ class Host(Namespace):
         self.ctl("add-slave", "bond0", *slaves)
         self.ip("link", "set", "bond0", "up")
         self.wait_slaves(*slaves)
-        self.wait_port_side()
 
     def wait_port_side(self):
         """Until the kernel has opened bond0's, if it has one: before, it drops what goes there."""
-        wait_for(lambda: (self.link("xb-bond0") or {"operstate": "UP"})["operstate"] != "DOWN",
+        wait_for(lambda: (self.link("xb-bond0") or {"operstate": "UP"})["operstate"] == "UP",
                  "the port side to open")
 
     def wait_slaves(self, *names, bond="bond0", deadline=10):

@@ -102,6 +102,7 @@ def test_an_active_slave(pair, mode, path, hook):  # noqa: F811
 def test_each_is_counted_once(lone):
     near = lone(links=1)
     near.make_bond(["l0"], "mode", "balance-xor")
+    near.wait_port_side()
     counted, shown = near.slave("l0"), near.received("bond0")["packets"]
     with Ears(near, ["bond0"]) as ears:
         check(ears, near.far, "l0", [frame(NEAREST, LLDP)] * 99,
