@@ -89,6 +89,13 @@ void awaited_remove(struct bond *bond, const char *slave)
 				  (*at)->bond == bond && (!slave || awaited_is_called(*at, slave)));
 }
 
+void awaited_move(struct bond *from, struct bond *to)
+{
+	for (struct awaited *awaited = from->daemon->awaited; awaited; awaited = awaited->next)
+		if (awaited->bond == from)
+			awaited->bond = to;
+}
+
 void awaited_try_soon(struct daemon *daemon)
 {
 	for (struct awaited *awaited = daemon->awaited; awaited; awaited = awaited->next)

@@ -44,6 +44,8 @@ json_t *awaited_names(const struct bond *bond);
  * adds awaited slaves.
  */
 void awaited_remove(struct bond *bond, const char *slave);
+/* Another bond takes the place of this one. */
+void awaited_move(struct bond *from, struct bond *to);
 /* A bond has given up slaves, which others may await: whoever was refused is tried again soon. */
 void awaited_try_soon(struct daemon *daemon);
 /*

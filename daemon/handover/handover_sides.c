@@ -6,6 +6,7 @@
 #include "bpf/slots.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/device/device.h"
 #include "daemon/handover/handover_plan.h"
 #include "daemon/manage/lifecycle.h"
@@ -304,12 +305,19 @@ static void xbond_side_hear(struct handover *plan, int ifindex)
 		device_sync(bond);
 }
 
+/* In a conversion the bond that stays awaits what this one has awaited. */
 static int xbond_side_remove(struct handover *plan, int ifindex, struct err *err)
 {
-	struct bond *bond;
+	const struct handover_device *device = &plan->devices[0];
+	struct bond *bond, *other;
 	int r = xbond_side_need(plan, ifindex, &bond, err);
 
-	return r ? r : lifecycle_delete(bond, err);
+	if (r)
+		return r;
+	other = xbond_side_find(plan, ifindex == device->old ? device->new : device->old);
+	if (other)
+		awaited_move(bond, other);
+	return lifecycle_delete(bond, err);
 }
 
 const struct handover_side handover_side_xbond = {

@@ -167,6 +167,23 @@ def test_links_that_are_probed_stay_up(lab, monkeypatch, mode):
     assert "do not answer" not in net.host.log()
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_slaves_are_still_awaited(lab, monkeypatch, fails):
+    monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
+    host = lab.host("a")
+    if fails:
+        host.stop_bondd()
+        host.environment = {"XBOND_TEST_FAIL_AT": "handover-all-moved"}
+        host.start_bondd()
+    (host.config_dir / "bond0.conf").write_text(
+        "[bond]\nmode = active-backup\ndevice = veth\n[slave eth9]\nweight = 3\n")
+    host.ctl("load")
+    assert host.ctl_try("set", "bond0", "device", "veth").returncode == int(fails)
+    host.ip("link", "add", "eth9", "type", "veth", "peer", "name", "peer")
+    wait_for(lambda: host.slave_names() == ["eth9"], "the slave to be added")
+    assert host.slave("eth9")["options"]["weight"] == 3
+
+
 def with_a_slave_set_down(made):
     """By an administrator; it stays so, whatever becomes of the bond."""
     made.near.ip("link", "set", "l2", "down")
