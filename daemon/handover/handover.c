@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/mac.h"
 #include "common/memory.h"
+#include "common/pins.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
@@ -344,10 +345,14 @@ static void handover_append(struct handover_waiting *waiting)
 int handover_begin(struct daemon *daemon, const struct handover_order *order, struct err *err)
 {
 	int r = name_check("bond", order->bond, err);
-	struct handover_waiting *waiting;
+	struct handover_waiting *waiting = handover_first;
 
 	if (r)
 		return r;
+	while (waiting && strcmp(waiting->bond, order->bond) != 0)
+		waiting = waiting->next;
+	if (waiting)
+		return err_set(err, EBUSY, PINS_HANDED_OVER, order->bond);
 	waiting = memory_need(calloc(1, sizeof(*waiting)));
 	waiting->daemon = daemon;
 	waiting->order = *order;

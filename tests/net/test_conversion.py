@@ -496,6 +496,23 @@ def test_it_goes_on_whatever_happens(mid_way, happens, old, new):
     assert found.near.show()["device"] == new
 
 
+def test_asked_for_twice_before_it_begins(mid_way):
+    """The second one, of somebody who has lost patience, would interrupt the traffic again."""
+    found = mid_way("veth", "veth")
+    near = found.near
+    near.ctl("create", "bond7", "device", "veth")
+    children = [near.spawn(*near.ctl_command("set", "bond7", "device", "veth"),
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    wait_for(lambda: [child for child in children if child.poll() is not None],
+             "the second one to be refused")
+    children.sort(key=lambda child: child.poll() is None)
+    status, text = found.said(children[0])
+    assert status == 1 and "of bond7 has not ended yet" in text
+    found.go_on()
+    assert found.said()[0] == 0 and found.said(children[1]) == (0, "")
+    assert near.log().count("bond7: has another kind of device now") == 1
+
+
 def add_macvlan(found):
     found.near.ip("link", "add", "link", "bond0", "name", "mv1", "type", "macvlan")
     found.restore = lambda: found.near.ip("link", "del", "mv1")
