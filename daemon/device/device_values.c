@@ -227,6 +227,18 @@ static void fail_over_mac_change(struct bond *bond)
 	mac_swap_tell(bond);
 }
 
+/* At the failover a slave may not have taken the address that it was to have. */
+static bool fail_over_mac_is_left(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_NONE ||
+	    pin->active_slot >= XBOND_MAX_SLAVES || !bond_is_member(bond, pin->active_slot))
+		return false;
+	return !mac_is_same(bond_slave(bond, pin->active_slot)->mac, pin->mac) ||
+	       mac_swap_is_half(bond);
+}
+
 void fail_over_mac_settle(struct bond *bond)
 {
 	if (!bond->evaluation.macs_due || bond->evaluation.plan_due)
@@ -234,6 +246,8 @@ void fail_over_mac_settle(struct bond *bond)
 	bond->evaluation.macs_due = false;
 	bond->evaluation.macs_retry = (struct retry){ 0 };
 	fail_over_mac_change(bond);
+	if (fail_over_mac_is_left(bond))
+		retry_later(&bond->evaluation.macs_retry);
 	bond_announce_failover(bond);
 }
 
@@ -274,18 +288,6 @@ static void fail_over_mac_stop(struct bond *bond, bool is_over)
 	sd_event_source **turn = fail_over_mac_turn(bond);
 
 	*turn = sd_event_source_disable_unref(*turn);
-}
-
-/* At the failover a slave may not have taken the address that it was to have. */
-static bool fail_over_mac_is_left(struct bond *bond)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-
-	if (bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_NONE ||
-	    pin->active_slot >= XBOND_MAX_SLAVES || !bond_is_member(bond, pin->active_slot))
-		return false;
-	return !mac_is_same(bond_slave(bond, pin->active_slot)->mac, pin->mac) ||
-	       mac_swap_is_half(bond);
 }
 
 static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_news news,
