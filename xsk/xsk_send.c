@@ -230,6 +230,11 @@ static __u64 xsk_kick_slot(struct xbond_xsk *xsk, __u32 slot, __u64 others, __u6
 	int stuck, was_cut = slots_have(*cut, slot);
 	__u32 refused = port_kick(port, &xsk->area, &stuck);
 
+	/* Before Linux 6.17, what was sent before them may look as if it was sent after them. */
+	if (port->dropped && !refused && !xsk_has_carrier(xsk, slot)) {
+		refused = port->dropped;
+		port->dropped = port->dropped_bytes = 0;
+	}
 	others &= ~(*cut | slots_bit(slot));
 	xsk_count_lost(xsk, slot, port->dropped, port->dropped_bytes, others);
 	port->dropped = port->dropped_bytes = 0;

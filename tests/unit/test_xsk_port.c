@@ -250,6 +250,26 @@ static void test_what_one_slave_of_all_refuses_is_sent_by_the_others(void **stat
 	assert_int_equal(xsk->counts.lost, 0);
 }
 
+/* It has sent the first frame before that, but kernels before 6.17 say so too late. */
+static void test_who_is_cut_in_the_midst_is_noticed(void **state)
+{
+	struct port other = make_other_port(1, RING), port = make_port();
+	struct xbond_xsk *xsk = make_handle(port, other);
+	struct xbond_xsk_frame frames[2];
+
+	for (__u32 frame = 2; frame < 4; frame++)
+		area_free(&xsk->area, frame);
+	assert_int_equal(xbond_xsk_take(xsk, frames, 2), 2);
+	frames[0].length = frames[1].length = 60;
+	says_late = 1;
+	taken = 1;
+	answers = (const int[]){ EBUSY, 0 };
+	assert_int_equal(xbond_xsk_send(xsk, frames, 2), 2);
+	assert_false(slots_have(xsk->choice.up, 0));
+	assert_int_equal(xsk->counts.sent, 2);
+	assert_int_equal(xsk->batch[0].tx_packets + xsk->choice.afxdp->slot[0].tx_packets, 1);
+}
+
 /* It was counted, so that it can be counted back. */
 static void test_what_no_slave_of_all_sends_is_lost(void **state)
 {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
 		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
 		cmocka_unit_test(test_what_one_slave_of_all_refuses_is_sent_by_the_others),
+		cmocka_unit_test(test_who_is_cut_in_the_midst_is_noticed),
 		cmocka_unit_test(test_what_no_slave_of_all_sends_is_lost),
 	};
 
