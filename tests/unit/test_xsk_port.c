@@ -116,7 +116,6 @@ static void test_the_kernel_says_later_what_it_has_taken(void **state)
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	says_late = 1;
 	assert_int_equal(put(&port, &area, 5), 5);
 	answers = (const int[]){ EBUSY, EBUSY, ENETDOWN, 0 };
@@ -130,7 +129,6 @@ static void test_a_frame_that_the_device_drops(void **state)
 	struct port port = make_port();
 	int stuck;
 
-	(void)state;
 	assert_int_equal(put(&port, &area, 5), 5);
 	answers = (const int[]){ EBUSY, EBUSY, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 0);
