@@ -290,9 +290,9 @@ static void realtime_init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-static int realtime_watch(struct realtime *realtime, int fd)
+static int realtime_watch(struct realtime *realtime, int fd, uint32_t events)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = { .events = events };
 
 	return epoll_ctl(realtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
@@ -310,7 +310,7 @@ struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err)
 	};
 	realtime_init_lock(&realtime->lock);
 	if (realtime->epoll_fd >= 0 && realtime->wake_fd >= 0 && realtime->news_fd >= 0 &&
-	    realtime->send_fd >= 0 && !realtime_watch(realtime, realtime->wake_fd))
+	    realtime->send_fd >= 0 && !realtime_watch(realtime, realtime->wake_fd, EPOLLIN))
 		return realtime;
 	err_set(err, errno, "cannot open sockets for %s: %m", kind->protocol);
 	realtime_free(realtime);
@@ -435,14 +435,18 @@ int realtime_bond_begin(struct realtime_bond *bond, struct err *err)
 	int r = realtime_start(realtime);
 
 	if (!r)
-		r = realtime_watch(realtime, ring_buffer__epoll_fd(bond->ring));
+		r = realtime_watch(realtime, ring_buffer__epoll_fd(bond->ring), 0);
 	return r ? err_set(err, -r, "cannot start the %s thread: %s", realtime->kind->protocol,
 			   strerror(-r))
 		 : 0;
 }
 
+/* Its ring is heeded from now on: until somebody reads it, it would keep the thread awake. */
 void realtime_bond_add(struct realtime_bond *bond)
 {
+	struct epoll_event event = { .events = EPOLLIN };
+
+	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_MOD, ring_buffer__epoll_fd(bond->ring), &event);
 	bond->next = bond->thread->bonds;
 	bond->thread->bonds = bond;
 }
@@ -455,11 +459,11 @@ void realtime_bond_remove(struct realtime_bond *bond)
 		at = &(*at)->next;
 	if (*at)
 		*at = bond->next;
+	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(bond->ring), NULL);
 }
 
 void realtime_bond_close(struct realtime_bond *bond)
 {
-	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(bond->ring), NULL);
 	ring_buffer__free(bond->ring);
 }
 
