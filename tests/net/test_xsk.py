@@ -527,8 +527,8 @@ def test_a_slave_that_has_no_room(lab):
     lab.links(near, far, 2)
     near.ip("link", "set", "l0", "up")
     near.ip("link", "add", "slow", "link", "l0", "address", "02:00:00:00:00:55", "type", "macvlan")
-    near.run("tc", "qdisc", "add", "dev", "l0", "root", "tbf", "rate", "1mbit", "burst", "5k",
-             "limit", "10m")
+    tbf = ("dev", "l0", "root", "tbf", "burst", "5k", "limit", "10m", "rate")
+    near.run("tc", "qdisc", "add", *tbf, "1mbit")
     far.ip_batch("link set l0 up", "link set l1 up")
     near.ctl("create", "bond0", "mode", "active-backup")
     near.ctl("add-slave", "bond0", "slow", "l1")
@@ -544,9 +544,10 @@ def test_a_slave_that_has_no_room(lab):
         before = far.received("l0")["packets"]
         assert sum(handle.send(*[frame] * 50) for _ in range(5)) == 250
         wait_received("l0", before + 250)
+        near.run("tc", "qdisc", "change", *tbf, "100kbit")
         before = far.received("l1")["packets"]
         assert sum(handle.send(*[frame] * 50) for _ in range(10)) == 500
-        far.ip("link", "set", "l0", "down")
+        near.ip("link", "set", "slow", "down")
         wait_received("l1", before + 100)
         handle.close()
 
