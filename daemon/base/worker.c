@@ -387,7 +387,7 @@ static int realtime_start(struct realtime *realtime)
 	return 0;
 }
 
-static void realtime_stop(struct realtime *realtime)
+static void realtime_destroy(struct realtime *realtime)
 {
 	int fds[] = { realtime->epoll_fd, realtime->wake_fd, realtime->news_fd, realtime->send_fd };
 
@@ -408,7 +408,7 @@ static void realtime_stop(struct realtime *realtime)
 void realtime_free(struct realtime *realtime)
 {
 	if (realtime)
-		realtime_stop(realtime);
+		realtime_destroy(realtime);
 }
 
 int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, const char *dir,

@@ -21,6 +21,7 @@
 #define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, without naming another program */
 
 #define FILTER_HANDLE 0x78 /* marks xbond's filters on a device */
+#define OURS "xbond_"	   /* the names of its programs begin so */
 
 static int attach_link_type(const struct attach_point *point)
 {
@@ -227,19 +228,25 @@ static bool attach_is_named(uint32_t id, const char *begin)
 	return named;
 }
 
-bool attach_has_program(int ifindex, bool egress, const char *begin)
+/* Is there one whose name begins so, or, with others, one whose name does not? */
+static bool attach_tcx_has(int ifindex, bool egress, const char *begin, bool others)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, egress, ids);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (attach_is_named(ids[i], begin))
+		if (attach_is_named(ids[i], begin) != others)
 			return true;
 	return false;
 }
 
+bool attach_has_program(int ifindex, bool egress, const char *begin)
+{
+	return attach_tcx_has(ifindex, egress, begin, false);
+}
+
 bool attach_is_of_xbond(uint32_t id)
 {
-	return attach_is_named(id, "xbond_");
+	return attach_is_named(id, OURS);
 }
 
 uint32_t attach_program_id(int program_fd)
@@ -347,18 +354,9 @@ int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *r
 	return filters_look(nl, ifindex, attach_is_our_filter, ret_others);
 }
 
-static bool attach_tcx_has_others(int ifindex, bool egress)
-{
-	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, egress, ids);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (!attach_is_of_xbond(ids[i]))
-			return true;
-	return false;
-}
-
 bool attach_has_others(struct nl *nl, int ifindex)
 {
 	return filters_count(nl, ifindex) > attach_has_egress_filter(ifindex) ||
-	       attach_tcx_has_others(ifindex, false) || attach_tcx_has_others(ifindex, true);
+	       attach_tcx_has(ifindex, false, OURS, true) ||
+	       attach_tcx_has(ifindex, true, OURS, true);
 }
