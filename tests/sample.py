@@ -6,7 +6,8 @@ test-long` runs all. tests/unit/sample.h is the same in C.
 cases that `always` names, and n others. tests/conftest.py calls choose().
 
 Tests of a suite that takes long take turns (mark_all()): of each file a third runs, and with the
-next two seeds the others do. Who names a file gets all tests of it.
+next two seeds the others do; what `always` names always runs. Who names a file gets all tests of
+it.
 """
 import collections
 import hashlib
@@ -37,7 +38,7 @@ def choose(config, items):
         return 0
     variants = [item for item in items if _variants(item) and not _is_named(item, config.args)]
     in_turn = [item for item in items if item.get_closest_marker("takes_turns")
-               and not _is_in_named_file(item, config.args)]
+               and not _is_corner(item) and not _is_in_named_file(item, config.args)]
     left_out = (set(variants) - set(_chosen(variants))) | (set(in_turn) - set(_next(in_turn)))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
@@ -47,6 +48,11 @@ def choose(config, items):
 
 def _variants(item):
     return item.get_closest_marker("variants") if hasattr(item, "callspec") else None
+
+
+def _is_corner(item):
+    return bool(_variants(item)) and any(part in item.callspec.id
+                                         for part in _words_of(_variants(item))[1])
 
 
 def _is_named(item, args):
@@ -104,8 +110,8 @@ def _chosen_of(function, cases, count, always):
     for part in always:
         if not any(part in case.callspec.id for case in cases):
             raise pytest.UsageError(f"{function}: variants names {part!r}, and no case has it")
-    fixed = [case for case in cases if any(part in case.callspec.id for part in always)]
-    others = sorted((case for case in cases if case not in fixed), key=_rank)
+    fixed = [case for case in cases if _is_corner(case)]
+    others = sorted((case for case in cases if not _is_corner(case)), key=_rank)
     return fixed + others[:count]
 
 

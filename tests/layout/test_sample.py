@@ -97,6 +97,13 @@ def test_tests_that_take_turns(suite):
     assert thirds[0] == found(suite, **seed(9, "2")) == found(suite, str(suite), **seed(6))
 
 
+def test_corners_take_no_turns(suite):
+    (suite / "test_it.py").write_text(TESTS.replace("import pytest", IN_TURNS.lstrip(), 1))
+    thirds = [found(suite, **seed(number)) for number in (6, 7, 8)]
+    assert all("test_many[a corner]" in third for third in thirds)
+    assert sum("test_few[x]" in third for third in thirds) == 1
+
+
 def test_who_names_the_file_gets_all_tests_of_it(suite):
     (suite / "test_it.py").write_text(IN_TURNS)
     assert len(found(suite, "test_it.py", **seed(6))) == 7
