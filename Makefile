@@ -304,7 +304,7 @@ test: deps-test
 	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run
 
-## test-long: all tests with all variants (root)
+## test-long: all tests with nearly all variants (root; about an hour)
 test-long: deps-test
 	$(Q)$(MAKE) $(PARALLEL) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) $(PYTHON) tests/run long

@@ -3,7 +3,8 @@
 test-long` runs all. tests/unit/sample.h is the same in C.
 
 @pytest.mark.variants(n, always=("part of an id", ...)) of a parametrized test: the sample has the
-cases that `always` names, and n others. tests/conftest.py calls choose().
+cases that `always` names, and n others. With long=m `make test-long` has m others, as all would
+take many hours. tests/conftest.py calls choose().
 
 Tests of a suite that takes long take turns (mark_all()): of each file a third runs, and with the
 next two seeds the others do; what `always` names always runs. Who names a file gets all tests of
@@ -17,27 +18,27 @@ import pathlib
 
 import pytest
 
+WANTS_ALL = not os.environ.get("XBOND_TEST_SEED")  # as who calls pytest himself
 SEED = int(os.environ.get("XBOND_TEST_SEED") or 1)
-# Whoever calls pytest himself, and a guest, wants all.
-IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1" or not os.environ.get("XBOND_TEST_SEED")
+IS_LONG = os.environ.get("XBOND_TEST_LONG") == "1"
 MARKERS = (
-    "variants(n, always=()): a sample of `make test` has those that `always` names, n others",
+    "variants(n, always=(), long=None): a sample has those that `always` names, n or `long` others",
     "takes_turns: it is in a sample of `make test` with every third seed")
 TURNS = 3
 
 
 def size(sample, everything):
-    return everything if IS_LONG else min(sample, everything)
+    return everything if IS_LONG or WANTS_ALL else min(sample, everything)
 
 
 def choose(config, items):
     """Deselects what is not in the sample. It depends on nothing but the seed and the names, so
     that processes which share the tests agree. Returns how many cases that were.
     """
-    if IS_LONG or config.option.keyword:
+    if WANTS_ALL or config.option.keyword:
         return 0
-    variants = [item for item in items if _variants(item) and not _is_named(item, config.args)]
-    in_turn = [item for item in items if item.get_closest_marker("takes_turns")
+    variants = [item for item in items if _count(item) and not _is_named(item, config.args)]
+    in_turn = [item for item in items if item.get_closest_marker("takes_turns") and not IS_LONG
                and not _is_corner(item) and not _is_in_named_file(item, config.args)]
     left_out = (set(variants) - set(_chosen(variants))) | (set(in_turn) - set(_next(in_turn)))
     if left_out:
@@ -50,9 +51,19 @@ def _variants(item):
     return item.get_closest_marker("variants") if hasattr(item, "callspec") else None
 
 
+def _count(item):
+    """How many of its variants are in the sample; None: all."""
+    marker = _variants(item)
+    return marker and (marker.kwargs.get("long") if IS_LONG else marker.args[0])
+
+
+def _always(item):
+    marker = _variants(item)
+    return marker.kwargs.get("always", ()) if marker else ()
+
+
 def _is_corner(item):
-    return bool(_variants(item)) and any(part in item.callspec.id
-                                         for part in _words_of(_variants(item))[1])
+    return any(part in item.callspec.id for part in _always(item))
 
 
 def _is_named(item, args):
@@ -99,20 +110,12 @@ def _function(item):
 def _chosen(items):
     for function, cases in itertools.groupby(sorted(items, key=_function), key=_function):
         cases = list(cases)
-        yield from _chosen_of(function, cases, *_words_of(_variants(cases[0])))
-
-
-def _words_of(marker):
-    return marker.args[0], marker.kwargs.get("always", ())
-
-
-def _chosen_of(function, cases, count, always):
-    for part in always:
-        if not any(part in case.callspec.id for case in cases):
-            raise pytest.UsageError(f"{function}: variants names {part!r}, and no case has it")
-    fixed = [case for case in cases if _is_corner(case)]
-    others = sorted((case for case in cases if not _is_corner(case)), key=_rank)
-    return fixed + others[:count]
+        for part in _always(cases[0]):
+            if not any(part in case.callspec.id for case in cases):
+                raise pytest.UsageError(f"{function}: variants names {part!r}, and no case has it")
+        yield from filter(_is_corner, cases)
+        others = sorted(itertools.filterfalse(_is_corner, cases), key=_rank)
+        yield from others[:_count(cases[0])]
 
 
 def _rank(item):

@@ -80,6 +80,13 @@ def test_all(suite):
     assert found(suite) == ALL, "nobody has asked for a sample"
 
 
+def test_a_long_run_may_have_a_sample_too(suite):
+    (suite / "test_it.py").write_text(TESTS.replace("variants(3,", "variants(3, long=9,"))
+    names = found(suite, XBOND_TEST_LONG="1", **seed(1))
+    assert FEW | {"test_many[a corner]"} < names <= ALL and len(names) == 2 + 1 + 9
+    assert found(suite) == ALL
+
+
 def test_a_case_that_is_named(suite):
     for number in range(20):
         name = f"test_many[case{number}]"

@@ -526,7 +526,7 @@ def let_fail(tmp_path, program, name, share, ways):
     assert not found, "\n" + "\n".join(found)
 
 
-@pytest.mark.variants(len(VERBS) // 2)
+@pytest.mark.variants(len(VERBS) // 2, long=200)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
                          [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
@@ -534,7 +534,7 @@ def test_each_call_fails_once(tmp_path, program, name, share):
     let_fail(tmp_path, program, name, share, once)
 
 
-@pytest.mark.variants(1)
+@pytest.mark.variants(1, long=20)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", ["del-slave", "delete"], indirect=True)
 def test_each_call_fails_for_a_while(tmp_path, name, share):
@@ -542,7 +542,7 @@ def test_each_call_fails_for_a_while(tmp_path, name, share):
     let_fail(tmp_path, "bondd", name, share, for_a_while)
 
 
-@pytest.mark.variants(1)
+@pytest.mark.variants(1, long=20)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", OF_DEVICES, indirect=True)
 def test_two_calls_fail(tmp_path, name, share):
@@ -555,7 +555,7 @@ def memory_group():
         yield group
 
 
-@pytest.mark.variants(2)
+@pytest.mark.variants(2, long=16)
 @pytest.mark.parametrize("share", range(16))
 @pytest.mark.parametrize("name", THAT_TAKE_MEMORY, indirect=True)
 def test_killed_for_memory(group, name, share):
