@@ -217,7 +217,9 @@ static int port_has_failed(const struct port *port, int error)
 	       (error != EBUSY || port->is_zero_copy);
 }
 
-/* Without carrier each further call drops the next, so what was refused ends where the ring ends.
+/*
+ * Without carrier each further call drops the next, so what was refused ends where the ring ends.
+ * If it does not, the device has no room for the others yet.
  */
 __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 {
@@ -227,23 +229,18 @@ __u32 port_kick(struct port *port, struct area *area, int *ret_stuck)
 	*ret_stuck = 0;
 	if (port->is_zero_copy && !xsk_ring_prod__needs_wakeup(&port->tx))
 		return 0;
-	for (__u32 turn = 0; error && turn < PORT_TURNS(port->tx.size); turn++) {
+	for (__u32 turn = 0; error && !*ret_stuck && turn < PORT_TURNS(port->tx.size); turn++) {
 		error = port_send(port);
+		*ret_stuck = port_has_failed(port, error);
 		if (!port->is_zero_copy)
 			port_note(port, &progress, error == EBUSY);
-		if (port_has_failed(port, error))
-			break;
-		if (error != EBUSY)
-			port_reap(port, area); /* the kernel may wait for it */
+		port_reap(port, area); /* the kernel may wait for it */
 	}
-	if (port_has_failed(port, error) && port->is_zero_copy) {
-		*ret_stuck = 1;
-		port_reap(port, area);
-		return port_in_flight(port);
-	}
-	*ret_stuck = port_has_failed(port, error) ||
-		     (progress.refused && progress.at != port->tx.cached_prod);
-	return *ret_stuck || progress.refused
-		       ? progress.refused + port->tx.cached_prod - progress.at
-		       : 0;
+	if (port->is_zero_copy)
+		return *ret_stuck ? port_in_flight(port) : 0;
+	if (*ret_stuck || progress.at == port->tx.cached_prod)
+		return progress.refused + port->tx.cached_prod - progress.at;
+	port->dropped += progress.refused;
+	port->dropped_bytes += progress.refused_bytes;
+	return 0;
 }

@@ -232,7 +232,8 @@ static __u64 xsk_kick_slot(struct xbond_xsk *xsk, __u32 slot, __u64 others, __u6
 
 	/* Before Linux 6.17, what was sent before them may look as if it was sent after them. */
 	if (port->dropped && !refused && !xsk_has_carrier(xsk, slot)) {
-		refused = port->dropped;
+		stuck = port_left(port) != 0;
+		refused = port->dropped + port_left(port);
 		port->dropped = port->dropped_bytes = 0;
 	}
 	others &= ~(*cut | slots_bit(slot));

@@ -136,6 +136,22 @@ static void test_a_frame_that_the_device_drops(void **state)
 	assert_int_equal(port.dropped_bytes, 120);
 }
 
+/* The device has no room: what it has not taken leaves later. */
+static void test_a_frame_that_is_dropped_before_the_ring_is_full(void **state)
+{
+	static const int no_room[100] = { EBUSY, [1 ... 98] = EAGAIN };
+	struct area area = make_area();
+	struct port port = make_port();
+	int stuck;
+
+	assert_int_equal(put(&port, &area, 5), 5);
+	answers = no_room;
+	assert_int_equal(port_kick(&port, &area, &stuck), 0);
+	assert_false(stuck);
+	assert_int_equal(port.dropped, 1);
+	assert_int_equal(port_left(&port), 4);
+}
+
 static void test_what_has_no_carrier_has_not_left(void **state)
 {
 	struct area area = make_area();
@@ -288,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_refused_before_the_device_was_down_has_not_left),
 		cmocka_unit_test(test_the_kernel_says_later_what_it_has_taken),
 		cmocka_unit_test(test_a_frame_that_the_device_drops),
+		cmocka_unit_test(test_a_frame_that_is_dropped_before_the_ring_is_full),
 		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
 		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
 		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
