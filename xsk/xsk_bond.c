@@ -315,6 +315,7 @@ static int xsk_start(struct xbond_xsk *xsk, char *why)
 	if (xsk->control_fd < 0 ||
 	    getsockopt(xsk->control_fd, SOL_SOCKET, SO_NETNS_COOKIE, &xsk->namespace, &length))
 		return xbond_say(why, errno, "no socket: %s", strerror(errno));
+	xsk->check_ns = (__u64)xsk_needs_filter(xsk);
 	r = xsk_open_first(xsk, &slot);
 	if (r)
 		return xbond_say(why, -r, "cannot use %s, queue %u: %s",

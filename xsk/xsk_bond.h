@@ -13,7 +13,7 @@
 
 #define XSK_PUBLIC __attribute__((visibility("default")))
 #define XSK_LOOK_NS 10000000 /* how often something is tried again that needs system calls */
-#define XSK_PINS_NS 1000000000
+#define XSK_CHECK_NS 1000000000
 #define XSK_STILL_NS \
 	1000000 /* a zero-copy queue that has finished no frame for so long is looked at */
 
@@ -75,7 +75,7 @@ struct xbond_xsk {
 	__u32 ifindex[XBOND_MAX_SLAVES];	       /* of the table, as it was last seen */
 	__u64 waiting;			/* slots whose socket could not be opened yet */
 	__u64 look_ns;			/* when to look again */
-	__u64 pins_ns;			/* options.sockets: when to look at the pins */
+	__u64 check_ns;			/* when to look at sockets that receive; 0: never */
 	__u64 still_ns;			/* when to look whether queues have stopped */
 	__u32 reaped[XBOND_MAX_SLAVES]; /* as it was then */
 	int control_fd;			/* for ioctl() */

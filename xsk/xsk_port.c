@@ -138,6 +138,15 @@ int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *f
 	return (int)count;
 }
 
+int port_is_bound(const struct port *port)
+{
+	int error = 0;
+	socklen_t length = sizeof(error);
+
+	getsockopt(xsk_socket__fd(port->socket), SOL_SOCKET, SO_ERROR, &error, &length);
+	return error != ENETDOWN;
+}
+
 __u64 port_missed(const struct port *port)
 {
 	struct xdp_statistics statistics;

@@ -44,6 +44,8 @@ void port_close(struct port *port, struct area *area);
 int port_put(struct port *port, struct area *area, void *data, __u32 length);
 /* Gives the kernel frames to receive into, until it has `most`. */
 void port_fill(struct port *port, struct area *area, __u32 most);
+/* Not once its device was in another namespace: the kernel forgets the socket, without a word. */
+int port_is_bound(const struct port *port);
 /* Returns how many frames were received; they are nobody's any more. slot: for the frames. */
 int port_receive(struct port *port, struct area *area, struct xbond_xsk_frame *frames, int most,
 		 __u16 slot);

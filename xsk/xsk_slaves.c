@@ -229,19 +229,25 @@ static int xsk_can_send(const struct xbond_xsk *xsk, __u32 slot)
 	return xsk_slave_runs(xsk, slot) && (!xsk_is_zero_copy(xsk) || xsk_has_carrier(xsk, slot));
 }
 
-/* options.sockets: the process that has the pins was started anew, or noticed a slave later. */
-static void xsk_follow_pins(struct xbond_xsk *xsk)
+/*
+ * What only they notice who ask. options.sockets: the process that has the pins was started anew,
+ * or noticed a slave later.
+ */
+static void xsk_check(struct xbond_xsk *xsk)
 {
 	__u64 now_ns = choice_time_ns();
 
-	if (now_ns < xsk->pins_ns)
+	if (now_ns < xsk->check_ns)
 		return;
-	xsk->pins_ns = now_ns + XSK_PINS_NS;
+	xsk->check_ns = now_ns + XSK_CHECK_NS;
 	slots_for_each (xsk->slots, slot) {
-		if (!filter_is_old(xsk->filter[slot]))
-			continue;
-		xsk_remove_filter(xsk, slot);
-		if (xsk_add_filter(xsk, slot) || xsk_fill_slot(xsk, slot))
+		int is_alive = port_is_bound(&xsk->port[slot][0]);
+
+		if (is_alive && xsk->options.sockets && filter_is_old(xsk->filter[slot])) {
+			xsk_remove_filter(xsk, slot);
+			is_alive = !xsk_add_filter(xsk, slot) && !xsk_fill_slot(xsk, slot);
+		}
+		if (!is_alive)
 			xsk_is_cut(xsk, slot, 1);
 	}
 }
@@ -281,8 +287,8 @@ XSK_PUBLIC int xbond_xsk_update(struct xbond_xsk *xsk)
 	choice_refresh(&xsk->choice);
 	if (xsk_is_zero_copy(xsk) || xsk->unsent)
 		xsk_rescue(xsk);
-	if (xsk->options.sockets)
-		xsk_follow_pins(xsk);
+	if (xsk->check_ns)
+		xsk_check(xsk);
 	if (choice_is_current(&xsk->choice)) {
 		if (memcmp(xsk->ifindex, (const void *)xsk->choice.table->ifindex,
 			   sizeof(xsk->ifindex)))

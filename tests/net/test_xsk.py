@@ -269,6 +269,29 @@ def test_an_echo(made):
     echo.close()
 
 
+@pytest.mark.parametrize("state", ["alive", "stopped"])
+def test_an_echo_on_a_slave_that_was_away(made, state):
+    """It has its ifindex again, but the kernel has forgotten its sockets. The echo does not notice
+    by sending, because it hears nothing.
+    """
+    def heard():
+        send_frames(made.far, "l0", [udp_frame(mac, 20000)])
+        return near.pinned("afxdp")["slot"][0]["rx_packets"]
+
+    near, elsewhere, echo = made.near, made.lab.namespace("elsewhere"), echo_on(made)
+    mac = near.link("bond0")["address"]
+    near.freeze_bondd()
+    near.ip("link", "set", "l0", "netns", elsewhere.name)
+    elsewhere.ip("link", "set", "l0", "netns", near.name)
+    if state == "alive":
+        near.thaw_bondd()
+        near.wait_slaves(*made.links)
+    near.ip("link", "set", "l0", "up")
+    before = heard()
+    wait_for(lambda: heard() > before + 1, "the echo to hear by it")
+    echo.close()
+
+
 def test_an_echo_that_is_killed(made):
     """What was for it goes to the bond then, and another one can take its place. What was counted
     stays, also when the slaves leave.
