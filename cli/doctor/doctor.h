@@ -72,6 +72,7 @@ struct doctor_host {
 	bool bondd_is_silent; /* but bondd answers nothing */
 	bool run_dir_is_full;
 	bool has_ptp4l; /* it runs */
+	bool has_team;	/* this kernel, loaded or not */
 	bool loop_is_known;
 	struct loop_figures loop;
 	enum doctor_answer starts_at_boot; /* UNKNOWN: systemd does not run here */
@@ -272,6 +273,7 @@ DOCTOR_BOND_CHECK(doctor_check_mac);
 DOCTOR_BOND_CHECK(doctor_check_rp_filter);
 DOCTOR_BOND_CHECK(doctor_check_port_side);
 DOCTOR_BOND_CHECK(doctor_check_timestamps);
+DOCTOR_BOND_CHECK(doctor_check_device_kind);
 /* doctor_options.c */
 DOCTOR_BOND_CHECK(doctor_check_config);
 DOCTOR_BOND_CHECK(doctor_check_no_effect);

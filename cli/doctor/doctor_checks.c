@@ -219,6 +219,7 @@ const struct doctor_check doctor_checks[] = {
 	  .bond = doctor_check_port_side },
 	{ "timestamps", "ptp4l gets one software timestamp for each packet",
 	  .bond = doctor_check_timestamps },
+	{ "device-kind", "a pair only where no team would do", .bond = doctor_check_device_kind },
 	{ "config", "the configuration file is there and says what is running",
 	  .bond = doctor_check_config },
 	{ "no-effect", "no options without effect in the mode", .bond = doctor_check_no_effect },

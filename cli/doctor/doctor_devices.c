@@ -8,6 +8,7 @@
 #include "cli/doctor/doctor.h"
 #include "common/mac.h"
 #include "common/readings.h"
+#include "options/option_set.h"
 #include "view/view_bond.h"
 
 /* Checks of how devices are set: MTUs and offloads. */
@@ -431,4 +432,20 @@ void doctor_check_timestamps(const struct doctor_facts *facts, const struct doct
 		      "if ptp4l uses %s with software timestamps: bondctl set %s device team (or "
 		      "netkit)",
 		      bond->name, bond->name);
+}
+
+void doctor_check_device_kind(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			      struct doctor_report *report)
+{
+	const struct link_info *own = bond->device.link;
+
+	if (!facts->host.has_team || !own || !strcmp(own->kind, "team") ||
+	    option_against_team(bond->pins.bond))
+		return;
+	doctor_found(report, DOCTOR_NOTE, NULL,
+		     "this bond is a %s; with a team other programs see it as the master of its "
+		     "slaves, and receiving costs about a quarter less",
+		     own->kind);
+	doctor_advise(report, "nothing is wrong; to have a team: bondctl set %s device team",
+		      bond->name);
 }

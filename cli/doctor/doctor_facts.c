@@ -335,6 +335,18 @@ static bool facts_is_any(const char *directory, const char *pattern)
 	return any;
 }
 
+/* As a module, loaded or not. */
+static bool facts_has_team(void)
+{
+	struct utsname name;
+	char path[PATH_MAX / 2];
+
+	if (uname(&name))
+		return false;
+	snprintf(path, sizeof(path), "/lib/modules/%s/kernel/drivers/net/team", name.release);
+	return facts_is_any(path, "team_mode_loadbalance.ko*");
+}
+
 /* Unknown as well if there is nothing to make at boot. */
 static enum doctor_answer facts_starts_at_boot(const struct paths *paths)
 {
@@ -372,6 +384,7 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 	host->bondd_is_silent = host->bondd_answers && client_is_silent(paths->run_dir);
 	host->run_dir_is_full = !statvfs(paths->run_dir, &room) && room.f_blocks && !room.f_bavail;
 	host->has_ptp4l = facts_runs("ptp4l");
+	host->has_team = facts_has_team();
 	host->loop_is_known = !loop_read(paths->run_dir, &host->loop);
 	host->starts_at_boot = facts_starts_at_boot(paths);
 }

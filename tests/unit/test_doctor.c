@@ -551,6 +551,20 @@ static void test_two_timestamps(void **state)
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
 }
 
+static void test_a_pair_that_could_be_a_team(void **state)
+{
+	strcpy(own->kind, "veth");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 0);
+	facts.host.has_team = true;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 1);
+	assert_true(last_has("advice", "device team"));
+	bond_pin.mode = XBOND_MODE_BALANCE_ALB;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 0);
+	bond_pin.mode = XBOND_MODE_BALANCE_XOR;
+	strcpy(own->kind, "team");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 0);
+}
+
 static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
 {
 	bond.config_is = DOCTOR_CONFIG_NONE;
@@ -924,6 +938,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
 		cmocka_unit_test_setup_teardown(test_uses_of_the_port_side, reset, end),
 		cmocka_unit_test_setup_teardown(test_two_timestamps, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_pair_that_could_be_a_team, reset, end),
 		cmocka_unit_test_setup_teardown(test_a_bond_that_ifupdown_makes_needs_no_file,
 						reset, end),
 		cmocka_unit_test_setup_teardown(test_arp_probes_where_replies_come_by_one_link,
