@@ -162,6 +162,7 @@ struct doctor_bond {
 struct doctor_facts {
 	const char *only; /* the bond that is asked for; NULL: all */
 	struct doctor_host host;
+	char **configured; /* names of bonds that have a file; NULL: nobody knows */
 	struct link_list links;
 	struct address *address;
 	size_t address_count;

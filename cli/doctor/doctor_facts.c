@@ -348,10 +348,9 @@ static bool facts_has_team(void)
 }
 
 /* Unknown as well if there is nothing to make at boot. */
-static enum doctor_answer facts_starts_at_boot(const struct paths *paths)
+static enum doctor_answer facts_starts_at_boot(char *const *configured)
 {
-	if (access("/run/systemd/system", F_OK) ||
-	    !facts_is_any(paths->config_dir, "*" PATHS_CONFIG_SUFFIX))
+	if (access("/run/systemd/system", F_OK) || !configured || !*configured)
 		return DOCTOR_UNKNOWN;
 	return facts_answer(facts_is_any("/etc/systemd/system", "*.wants/bondd.service") ||
 			    facts_is_any("/etc/systemd/system", "*.requires/bondd.service"));
@@ -386,7 +385,6 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 	host->has_ptp4l = facts_runs("ptp4l");
 	host->has_team = facts_has_team();
 	host->loop_is_known = !loop_read(paths->run_dir, &host->loop);
-	host->starts_at_boot = facts_starts_at_boot(paths);
 }
 
 static void facts_add_address(const struct address *address, void *arg)
@@ -469,6 +467,8 @@ int doctor_gather(const struct paths *paths, const char *only, struct doctor_fac
 	*ret_facts = (struct doctor_facts){ .only = only };
 	facts_gather_host(paths, &ret_facts->host);
 	xdp_sockets_read(&ret_facts->sockets);
+	config_dir_bonds(paths->config_dir, &ret_facts->configured, err);
+	ret_facts->host.starts_at_boot = facts_starts_at_boot(ret_facts->configured);
 	r = pins_names(&names, paths->bpf_dir, err);
 	if (r)
 		return r;
@@ -489,6 +489,7 @@ void doctor_facts_free(struct doctor_facts *facts)
 			config_file_free(&facts->bond[i].config);
 	}
 	free(facts->bond);
+	memory_free_texts(facts->configured);
 	free(facts->address);
 	xdp_sockets_free(&facts->sockets);
 	link_list_free(&facts->links);

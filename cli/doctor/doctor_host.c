@@ -148,8 +148,32 @@ void doctor_check_loop(const struct doctor_facts *facts, struct doctor_report *r
 			      "what holds the RTNL lock or the CPUs");
 }
 
+static bool host_has_bond(const struct doctor_facts *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->bond_count; i++)
+		if (!strcmp(facts->bond[i].name, name))
+			return true;
+	return false;
+}
+
+static void host_check_refused(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	for (char **name = facts->configured; name && *name; name++) {
+		if (host_has_bond(facts, *name))
+			continue;
+		report->bond = *name;
+		doctor_found(report, DOCTOR_WARNING, NULL,
+			     "it has a configuration file, but is not there");
+		doctor_advise(report, "make it, or see why bondd refuses it: bondctl apply %s",
+			      *name);
+		report->bond = NULL;
+	}
+}
+
 void doctor_check_boot(const struct doctor_facts *facts, struct doctor_report *report)
 {
+	if (facts->host.bondd_answers && !facts->only)
+		host_check_refused(facts, report);
 	if (facts->host.starts_at_boot != DOCTOR_NO)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,

@@ -42,6 +42,10 @@ def state(host, dev):
             sorted(host.ip("maddr", "show", "dev", dev).splitlines()[1:]))
 
 
+def missing(host):
+    return [each["bond"] for each in host.doctor() if each["check"] == "boot"]
+
+
 # which device
 
 @pytest.mark.skipif(HAS_TEAM, reason="this kernel has team")
@@ -49,6 +53,22 @@ def test_refused_where_the_kernel_has_none(lone):
     host = lone(links=1)
     assert "this kernel has no team" in refused(host, "create", "bond0", "device", "team")
     host.ctl("create", "bond0")
+
+
+@pytest.mark.skipif(HAS_TEAM, reason="this kernel has team")
+def test_a_boot_where_the_kernel_has_none(lone):
+    """Its bond is not made and the others are; doctor and apply say so, until the file is right."""
+    host = lone(links=1)
+    files = [host.config_dir / f"bond{number}.conf" for number in range(2)]
+    files[0].write_text("[bond]\ndevice = team\n")
+    files[1].write_text("[bond]\ndevice = auto\n")
+    host.replace_bondd(host.program)
+    assert host.ctl("list").split() == ["bond1"]
+    assert missing(host) == ["bond0"]
+    assert "this kernel has no team" in refused(host, "apply", "bond0")
+    files[0].write_text("[bond]\ndevice = pair\n")
+    host.ctl("apply", "bond0")
+    assert missing(host) == []
 
 
 def test_what_a_team_has_not(lone):
