@@ -13,6 +13,7 @@
 #include "common/mac.h"
 #include "common/memory.h"
 #include "daemon/base/directories.h"
+#include "daemon/base/event.h"
 #include "options/names.h"
 
 static const struct handover_words words_of_kind[] = {
@@ -291,12 +292,23 @@ static size_t journal_kind(const json_t *journal)
 	return kind;
 }
 
+/* Its devices ended with that boot, and others have their numbers, and maybe their names, now. */
+static int journal_set_aside(const struct daemon *daemon, const char *name, const char *file)
+{
+	event_warning(name, NULL,
+		      "the record %s/%s of an unfinished takeover is of an earlier boot; it is "
+		      "removed, and nothing else is changed",
+		      daemon->paths.run_dir, file);
+	run_file_remove(&daemon->paths, file);
+	return -ENOENT;
+}
+
 int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
 			  struct err *err)
 {
 	const size_t count = sizeof(words_of_kind) / sizeof(words_of_kind[0]);
 	char path[PATH_MAX], file[NAME_MAX];
-	bool taken, is_of_this_boot;
+	bool taken, is_of_this_boot = false;
 	struct handover *plan;
 	json_t *journal;
 	size_t kind;
@@ -306,10 +318,14 @@ int handover_journal_read(struct daemon *daemon, const char *name, struct handov
 	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
 	journal = run_file_read(&daemon->paths, file, &is_of_this_boot);
+	if (json_is_string(json_object_get(journal, "boot_id")) && !is_of_this_boot) {
+		json_decref(journal);
+		return journal_set_aside(daemon, name, file);
+	}
 	kind = journal_kind(journal);
 	plan = handover_new(daemon, kind < count ? (enum handover_kind)kind : HANDOVER_TAKEOVER,
 			    NULL);
-	taken = kind < count && journal_take(journal, name, plan);
+	taken = is_of_this_boot && kind < count && journal_take(journal, name, plan);
 	json_decref(journal);
 	if (taken) {
 		*ret_plan = plan;

@@ -122,7 +122,10 @@ extern const struct handover_side handover_side_kernel, handover_side_xbond;
 
 int handover_journal_write(const struct handover *plan, struct err *err);
 void handover_journal_remove(const struct handover *plan);
-/* name: of the bond. -ENOENT: there is none; -EPROTO: it cannot be read, and err says why. */
+/*
+ * name: of the bond. -ENOENT: there is none of this boot; -EPROTO: it cannot be read, and err says
+ * why.
+ */
 int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
 			  struct err *err);
 

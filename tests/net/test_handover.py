@@ -39,8 +39,10 @@ def picture(near, bond="bond0"):
     neighbours = [near.ip("neigh", "show", *words) for words in
                   (("nud", "permanent", "dev", bond), ("proxy", "dev", bond))]
     link = near.link(bond)
-    secret = near.run("sysctl", "-n", f"net.ipv6.conf.{bond}.stable_secret").stdout
-    return addresses, routes, neighbours, secret, [
+    sysctls = near.run("sysctl", "-n", *(f"net.{each}" for each in (
+        f"ipv6.conf.{bond}.stable_secret", f"ipv6.conf.{bond}.hop_limit",
+        f"ipv4.conf.{bond}.arp_announce", f"ipv4.neigh.{bond}.gc_stale_time"))).stdout
+    return addresses, routes, neighbours, sysctls, [
         link[name] for name in ("address", "mtu", "flags", "group", "ifalias", "txqlen")]
 
 
@@ -113,6 +115,7 @@ def test_back_as_it_was(dressed):
     assert picture(near) == before
     refuses_hostile_journals(near, journal)
     assert picture(near) == before
+    leaves_an_earlier_boot_alone(near, journals / "bond0.json", journal)
 
 
 def refuses_hostile_journals(near, good):
@@ -130,7 +133,7 @@ def refuses_hostile_journals(near, good):
                 {"devices": [{**device, "name": "eth7"}]}, {"devices": [device] * 1025},
                 {"devices": device}, {"slaves": [slave] * 65}, {"slaves": [{"name": 7}]},
                 {"conf": ["10" * 40]}, {"conf": ["00zz"]}, {"conf": [7]}, {"mac": "x"},
-                {"old_kind": "k" * 99}, {"what": "holiday"}, {"what": 7})),
+                {"old_kind": "k" * 99}, {"what": "holiday"}, {"what": 7}, {"boot_id": None})),
             lambda: os.mkfifo(path))):
         make()
         done = near.ctl_try("handback", "bond0")
@@ -144,3 +147,15 @@ def refuses_hostile_journals(near, good):
     near.log_path.write_text("")
     near.start_bondd()
     assert near.log().count("cannot be read") == 1 and "\x1b" not in near.log()
+    path.unlink()
+
+
+def leaves_an_earlier_boot_alone(near, path, journal):
+    """The directory has outlived it. The address may be another host's by now."""
+    near.ip("addr", "del", "10.0.0.9/24", "dev", "bond0")
+    before = picture(near)
+    path.write_text(json.dumps({**journal, "is_untouched": False, "boot_id": "x"}))
+    near.stop_bondd()
+    near.start_bondd()
+    assert "is of an earlier boot" in near.log() and "is undone" not in near.log()
+    assert picture(near) == before and not path.exists()
