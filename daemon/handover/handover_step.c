@@ -37,6 +37,12 @@ static int step_copy_device(struct handover *plan, struct handover_device *devic
 	return 0;
 }
 
+static void step_copy_sysctls(const struct handover *plan)
+{
+	for (size_t i = 0; i < plan->device_count; i++)
+		link_copy_sysctls(plan->devices[i].name, plan->devices[i].new_name);
+}
+
 int handover_prepare(struct handover *plan, struct err *err)
 {
 	struct handover_device *bond = &plan->devices[0];
@@ -51,8 +57,8 @@ int handover_prepare(struct handover *plan, struct err *err)
 	r = handover_passed("handover-created", err);
 	for (size_t i = 1; i < plan->device_count && !r; i++)
 		r = step_copy_device(plan, &plan->devices[i], err);
-	for (size_t i = 0; i < plan->device_count && !r; i++)
-		link_copy_sysctls(plan->devices[i].name, plan->devices[i].new_name);
+	if (!r)
+		step_copy_sysctls(plan);
 	return r ? r : handover_passed("handover-copied", err);
 }
 
@@ -252,6 +258,7 @@ int handover_switch(struct handover *plan, struct err *err)
 {
 	int r;
 
+	step_copy_sysctls(plan); /* they may have been changed since */
 	step_copy_features(plan);
 	r = step_change_over(plan, err);
 	if (!r)

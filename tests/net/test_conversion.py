@@ -450,6 +450,9 @@ def lose_another_link(found):
 
 
 def add_address_and_route(found):
+    """And change sysctls."""
+    found.near.run("sysctl", "-qw", "net.ipv6.conf.bond0.hop_limit=33",
+                   "net.ipv4.conf.bond0.arp_announce=2", "net.ipv4.neigh.bond0.gc_stale_time=77")
     found.near.ip("addr", "add", "10.9.9.9/24", "dev", "bond0")
     found.near.ip("route", "add", "10.8.0.0/16", "via", "10.9.9.1")
     found.before = picture(found.near)
