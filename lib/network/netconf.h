@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is configured on devices, as requests that configure it again: masters with their ports'
- * options, VLANs and static entries, addresses, neighbours and routes of all tables. The requests
- * may be applied to other devices than those they were read from. Knows nothing of bonds.
+ * options, VLANs and entries, addresses, neighbours and routes of all tables. The requests may be
+ * applied to other devices than those they were read from. Knows nothing of bonds.
  */
 #ifndef XBOND_NETWORK_NETCONF_H
 #define XBOND_NETWORK_NETCONF_H

@@ -284,12 +284,11 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_family == AF_BRIDGE)
 		return;
 	extended = nl_attr_u32(tb[NDA_FLAGS_EXT], 0) & NTF_EXT_MANAGED;
-	if (!tb[NDA_DST] || about->ndm_state & NUD_NOARP ||
-	    (!(about->ndm_flags & NTF_PROXY) && !extended && !tb[NDA_LLADDR]))
+	if (!tb[NDA_DST] || (!(about->ndm_flags & NTF_PROXY) && !extended && !tb[NDA_LLADDR]))
 		return;
 	head = *about;
 	head.ndm_flags &= NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;
-	if (!(head.ndm_state & NUD_PERMANENT))
+	if (!(head.ndm_state & (NUD_PERMANENT | NUD_NOARP)))
 		head.ndm_state = tb[NDA_LLADDR] ? NUD_STALE : NUD_NONE;
 	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
 	netconf_put(msg, tb[NDA_DST]);
@@ -302,23 +301,28 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	netconf_end(source, msg);
 }
 
-/* Of a bridge: what somebody has set. The rest it has of itself, or learns again. */
+/*
+ * Of a bridge: what somebody has set. The rest it has of itself, or learns again. The local ones
+ * contain the port's own address: the bridge has it again by then, and must not take it for ours.
+ */
 void netconf_take_bridge_entry(struct nlmsghdr *message, void *arg)
 {
 	const struct ndmsg *about = nlmsg_data(message);
-	struct ndmsg head = { .ndm_family = AF_BRIDGE, .ndm_state = NUD_NOARP };
+	struct ndmsg head = { .ndm_family = AF_BRIDGE, .ndm_state = about->ndm_state };
+	int replaces = about->ndm_state == NUD_PERMANENT ? NLM_F_EXCL : NLM_F_REPLACE;
 	struct nlattr *tb[NDA_MAX + 1];
 	struct netconf_source *source = arg;
 	struct nl_msg *msg;
 
 	if (message->nlmsg_type != RTM_NEWNEIGH ||
 	    nlmsg_parse(message, sizeof(*about), tb, NDA_MAX, NULL) < 0 ||
-	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_state != NUD_NOARP ||
+	    !netconf_is_ours(source, about->ndm_ifindex) ||
+	    (about->ndm_state != NUD_NOARP && about->ndm_state != NUD_PERMANENT) ||
 	    about->ndm_flags & (NTF_SELF | NTF_EXT_LEARNED) || !tb[NDA_MASTER] || !tb[NDA_LLADDR])
 		return;
 	head.ndm_ifindex = about->ndm_ifindex;
 	head.ndm_flags = NTF_MASTER | (about->ndm_flags & NTF_STICKY);
-	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	msg = nl_request_new_large(RTM_NEWNEIGH, NLM_F_CREATE | replaces, &head, sizeof(head));
 	netconf_put(msg, tb[NDA_LLADDR]);
 	if (tb[NDA_VLAN])
 		netconf_put(msg, tb[NDA_VLAN]);
