@@ -102,19 +102,6 @@ static void save_write_up(FILE *file, const struct pins *pins, const char *name,
 		name);
 }
 
-/* The slaves that bondd says it is waiting for; NULL if it does not answer. A new reference. */
-static json_t *save_ask_awaited(const struct cli *cli, const char *name)
-{
-	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", name), *reply = NULL,
-	       *awaited = NULL;
-
-	if (request && !client_call(cli->paths.run_dir, request, CLIENT_WAIT_SHORT_S, &reply, NULL))
-		awaited = json_incref(json_object_get(json_object_get(reply, "result"), "awaited"));
-	json_decref(request);
-	json_decref(reply);
-	return awaited;
-}
-
 static bool save_is_awaited(const json_t *awaited, const struct config_slave *slave)
 {
 	char text[MAC_FORMAT_SIZE];
@@ -126,17 +113,6 @@ static bool save_is_awaited(const json_t *awaited, const struct config_slave *sl
 		if (!strcmp(json_string_value(name), text))
 			return true;
 	return !awaited && (config_slave_is_by_mac(slave) || !if_nametoindex(text));
-}
-
-/* The slot of the member that a section of the old file means, or -1. */
-static int save_slot_of(const struct pins *pins, const struct config_slave *slave)
-{
-	if (!config_slave_is_by_mac(slave))
-		return pins_slot_by_name(pins, slave->name);
-	pins_for_each_member (pins, slot)
-		if (mac_is_same(pins->slaves[slot].perm_mac, slave->perm_mac))
-			return (int)slot;
-	return -1;
 }
 
 /*
@@ -155,10 +131,10 @@ static void save_read_absent(const struct cli *cli, const struct pins *pins, con
 		cli_say("%s; slaves that only this file names are left out", err.text);
 	if (!ret_old->slave_count)
 		return;
-	awaited = save_ask_awaited(cli, name);
+	awaited = client_awaited(cli->paths.run_dir, name);
 	for (size_t i = 0; i < ret_old->slave_count; i++) {
 		const struct config_slave *slave = &ret_old->slaves[i];
-		int slot = save_slot_of(pins, slave);
+		int slot = config_slave_slot(slave, pins);
 
 		if (slot >= 0 && config_slave_is_by_mac(slave))
 			*ret_by_mac |= slots_bit((unsigned int)slot);

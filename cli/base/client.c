@@ -207,6 +207,18 @@ bool client_present(const char *run_dir)
 	return fd >= 0;
 }
 
+json_t *client_awaited(const char *run_dir, const char *bond)
+{
+	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", bond), *reply = NULL,
+	       *awaited = NULL;
+
+	if (request && !client_call(run_dir, request, CLIENT_WAIT_SHORT_S, &reply, NULL))
+		awaited = json_incref(json_object_get(json_object_get(reply, "result"), "awaited"));
+	json_decref(request);
+	json_decref(reply);
+	return awaited;
+}
+
 bool client_is_silent(const char *run_dir)
 {
 	json_t *request = json_pack("{s:s}", "method", "ping"), *reply = NULL;

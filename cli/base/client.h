@@ -34,6 +34,11 @@ int client_open(const char *run_dir, const json_t *request, struct err *err);
 
 /* Does the socket accept a connection? Returns at once. */
 bool client_present(const char *run_dir);
+/*
+ * The names of the slaves of the configuration that bondd is waiting for; a new reference. NULL: it
+ * does not answer, or has no such bond.
+ */
+json_t *client_awaited(const char *run_dir, const char *bond);
 /* Connects, and hears nothing in CLIENT_WAIT_SHORT_S. */
 bool client_is_silent(const char *run_dir);
 

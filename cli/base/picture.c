@@ -443,6 +443,8 @@ json_t *news_bad(const json_t *bond, bool is_down, enum view_bondd bondd)
 	news_add_lacp(news, bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		news_add_slave(news, bond, slave);
+	json_array_foreach (json_object_get(bond, "awaited"), at, slave)
+		news_add(news, json_string_value(slave), VIEW_AWAITED);
 	return news;
 }
 

@@ -87,14 +87,6 @@ static const struct config_slave *options_find_slave(const struct config_file *c
 	return NULL;
 }
 
-static bool options_runs(const struct doctor_bond *bond, const struct config_slave *kept)
-{
-	doctor_for_each_slave (slave, bond)
-		if (options_is_slave(kept, slave->pin))
-			return true;
-	return false;
-}
-
 static void options_check_slaves(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				 struct doctor_report *report)
 {
@@ -118,7 +110,7 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 		char text[MAC_FORMAT_SIZE];
 		const char *name = config_slave_name(kept, text);
 
-		if (options_runs(bond, kept))
+		if (config_slave_slot(kept, &bond->pins) >= 0)
 			continue;
 		doctor_found(report, DOCTOR_WARNING, name,
 			     "the configuration file has it as a slave, but it is not one");

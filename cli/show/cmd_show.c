@@ -24,6 +24,7 @@
 #include "common/readings.h"
 #include "network/link.h"
 #include "network/xdp_sockets.h"
+#include "options/config_file.h"
 #include "view/view_bond.h"
 
 #define LOOKS 4
@@ -153,6 +154,35 @@ static void see_add_sockets(const struct pins *pins, json_t *view)
 	xdp_sockets_free(&found);
 }
 
+/* Does the configuration name a slave that the bond does not have? */
+static bool see_lacks_slaves(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	struct config_file file;
+	char path[PATH_MAX];
+	bool lacks = false;
+
+	if (config_dir_path(path, sizeof(path), cli->paths.config_dir, name) ||
+	    config_file_read_or_err(&file, path, NULL))
+		return false;
+	for (size_t i = 0; i < file.slave_count && !lacks; i++)
+		lacks = config_slave_slot(&file.slaves[i], pins) < 0;
+	config_file_free(&file);
+	return lacks;
+}
+
+/* bondd is asked only if there may be some. */
+static void see_add_awaited(const struct cli *cli, const struct pins *pins, const char *name,
+			    json_t *view)
+{
+	json_t *awaited = see_lacks_slaves(cli, pins, name)
+				  ? client_awaited(cli->paths.run_dir, name)
+				  : json_array();
+
+	if (view && awaited)
+		json_object_set(view, "awaited", awaited);
+	json_decref(awaited);
+}
+
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	enum view_bondd bondd = see_bondd(cli, pins);
@@ -162,6 +192,8 @@ static json_t *see_show(const struct cli *cli, const struct pins *pins, const ch
 				 see_loop(cli, pins, &loop));
 
 	see_add_sockets(picture_pins(picture), view);
+	if (bondd == VIEW_BONDD_IS_HERE)
+		see_add_awaited(cli, pins, name, view);
 	picture_free(picture);
 	return view;
 }

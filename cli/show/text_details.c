@@ -474,6 +474,9 @@ void text_details_bond(const struct seen *seen)
 		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
 	text_details_rebalance(bond);
 	text_sockets(bond);
+	json_array_foreach (json_object_get(bond, "awaited"), at, slave)
+		if (json_is_string(slave))
+			text_details_item(json_string_value(slave), VIEW_AWAITED);
 	if (field_number(bond, "clients_refused"))
 		printf("    %-20s %lld\n", "clients refused",
 		       field_number(bond, "clients_refused"));

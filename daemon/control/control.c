@@ -284,6 +284,7 @@ static int control_do_show(struct request *request, struct err *err)
 	uint32_t abi = control_find(request->daemon, request->bond)
 			       ? 0
 			       : control_foreign_abi(request->daemon, request->bond);
+	int r;
 
 	if (abi) {
 		request->result = json_pack("{s:o, s:b, s:[]}", "view",
@@ -291,7 +292,11 @@ static int control_do_show(struct request *request, struct err *err)
 					    "forced_counted", 0, "awaited");
 		return 0;
 	}
-	return control_look_at(request, control_view_with_bondd, err);
+	r = control_look_at(request, control_view_with_bondd, err);
+	if (!r)
+		json_object_set(json_object_get(request->result, "view"), "awaited",
+				json_object_get(request->result, "awaited"));
+	return r;
 }
 
 static int control_do_stats(struct request *request, struct err *err)

@@ -12,6 +12,7 @@
 
 #include "common/err.h"
 #include "common/mac.h"
+#include "common/pins.h"
 #include "options/option_set.h"
 #include "options/options.h"
 
@@ -90,6 +91,8 @@ static inline bool config_slave_is_by_mac(const struct config_slave *slave)
 {
 	return !slave->name[0];
 }
+/* The slot of the member that it is; -1: it is none. */
+int config_slave_slot(const struct config_slave *slave, const struct pins *pins);
 
 /*
  * The configuration of one bond in memory, as bondd and bondctl read it from BOND.conf and its

@@ -149,6 +149,16 @@ const char *config_slave_name(const struct config_slave *slave, char ret_text[MA
 	return ret_text;
 }
 
+int config_slave_slot(const struct config_slave *slave, const struct pins *pins)
+{
+	if (!config_slave_is_by_mac(slave))
+		return pins_slot_by_name(pins, slave->name);
+	pins_for_each_member (pins, slot)
+		if (mac_is_same(pins->slaves[slot].perm_mac, slave->perm_mac))
+			return (int)slot;
+	return -1;
+}
+
 void config_file_free(struct config_file *file)
 {
 	for (unsigned int i = 0; i < file->path_count; i++)

@@ -91,6 +91,7 @@ enum view_bondd { VIEW_BONDD_IS_HERE, VIEW_BONDD_IS_STOPPED, VIEW_BONDD_IS_SILEN
 const char *view_problem_bondd(enum view_bondd bondd, bool has_carrier);
 
 /* The same sentence for every verb that shows bonds to people. */
+#define VIEW_AWAITED "not a slave yet; bondd is waiting for it (see its log)"
 extern const char view_problem_detached_bond[];
 extern const char view_problem_detached_slave[];
 

@@ -146,7 +146,9 @@ const void *view_base_loop(const struct view_place *place);
 /* For `word`, of enum xbond_mode. */
 const char *view_mode_word(unsigned int mode);
 
-/* These are for `read`. An object of field->table for each slave: */
+/* These are for `read`. What others add: */
+json_t *view_read_nothing(const struct view_place *place);
+/* An object of field->table for each slave: */
 json_t *view_read_slaves(const struct view_place *place);
 /* The options of the slave, or of the bond: */
 json_t *view_read_options(const struct view_place *place);

@@ -407,6 +407,10 @@ static const struct view_field view_fields_of_bond[] = {
 	  .read = view_read_clients_refused, .needs = MODE_RECEIVES },
 	{ "slaves", VIEW_ARRAY, "Its slaves.", .read = view_read_slaves, .table = &view_table_slave,
 	  .foreign = true },
+	{ "awaited", VIEW_WORDS,
+	  "Slaves of its configuration file that it does not have yet, by name or MAC address. "
+	  "bondd is waiting for them. Only *bondctl show* has it, and only while bondd answers.",
+	  .read = view_read_nothing, .optional = true, .foreign = true },
 	{ "lacp", VIEW_OBJECT, "What LACP does for the bond.", .table = &view_table_lacp_bond,
 	  .base = view_base_lacp, .needs = MODE_LACP },
 };

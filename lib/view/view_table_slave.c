@@ -177,7 +177,7 @@ static const struct view_field view_fields_of_socket[] = {
 
 static const struct view_table view_table_socket = VIEW_TABLE("socket", view_fields_of_socket);
 
-static json_t *view_read_nothing(const struct view_place *place)
+json_t *view_read_nothing(const struct view_place *place)
 {
 	return NULL;
 }

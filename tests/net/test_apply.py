@@ -608,7 +608,8 @@ def test_slaves_by_mac(bonds):
                 "[slave 02:00:5e:00:00:77]\nprio = 6\n")
     host.ctl("load")
     wait_for(lambda: len(host.show()["slaves"]) == 2, "l1 to be added")
-    assert bonds.awaited() == ["02:00:5e:00:00:77"] and bonds.apply() == []
+    assert bonds.awaited() == host.show()["awaited"] == ["02:00:5e:00:00:77"]
+    assert bonds.apply() == []
     # renamed while it is a slave
     host.ip("link", "set", "l1", "down")
     host.ip("link", "set", "l1", "name", "lan1")

@@ -179,9 +179,15 @@ def test_slaves_are_still_awaited(lab, monkeypatch, fails):
         "[bond]\nmode = active-backup\ndevice = veth\n[slave eth9]\nweight = 3\n")
     host.ctl("load")
     assert host.ctl_try("set", "bond0", "device", "veth").returncode == int(fails)
+    for words in ((), ("-d",)):
+        assert re.search("eth9:? +not a slave yet", host.ctl("show", *words))
+    request = b'{"method": "show", "bond": "bond0"}\n'
+    assert host.show()["awaited"] == host.request(request)["result"]["view"]["awaited"] == ["eth9"]
     host.ip("link", "add", "eth9", "type", "veth", "peer", "name", "peer")
     wait_for(lambda: host.slave_names() == ["eth9"], "the slave to be added")
-    assert host.slave("eth9")["options"]["weight"] == 3
+    assert host.slave("eth9")["options"]["weight"] == 3 and host.show()["awaited"] == []
+    host.stop_bondd()
+    assert "awaited" not in host.show()
 
 
 def with_a_slave_set_down(made):
