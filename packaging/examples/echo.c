@@ -9,7 +9,6 @@
 #include <linux/ip.h>
 #include <linux/udp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xbond/xsk.h>
@@ -60,10 +59,8 @@ int main(int argc, char **argv)
 		options.sockets = argv[2];
 	else
 		options.ports[0] = (unsigned short)atoi(argv[2]);
-	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
-		fprintf(stderr, "%s\n", why);
-		return 1;
-	}
+	if (xbond_xsk_open(&xsk, argv[1], &options, why))
+		errx(1, "%s", why);
 	signal(SIGTERM, end);
 	while (!ended) {
 		int count = xbond_xsk_receive(xsk, frames, BATCH), echoed = 0;
@@ -73,8 +70,7 @@ int main(int argc, char **argv)
 				frames[echoed++] = frames[i];
 			else
 				xbond_xsk_release(xsk, &frames[i], 1);
-		if (echoed)
-			xbond_xsk_send(xsk, frames, echoed);
+		xbond_xsk_send(xsk, frames, echoed);
 		if (!count)
 			xbond_xsk_wait(xsk, -1);
 	}
