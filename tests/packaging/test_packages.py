@@ -195,6 +195,47 @@ def test_the_library_for_af_xdp_links(headers, tmp_path, compiler, how):
     assert (done.returncode, "no such bond: bond0" in done.stderr) == (1, True), done.stderr
 
 
+BY_DLOPEN = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <xbond/xsk.h>
+
+int main(int argc, char **argv)
+{
+	struct xbond_xsk_options options = { sizeof(options) };
+	char why[XBOND_XSK_WHY_SIZE];
+	struct xbond_xsk *xsk;
+
+	for (int turn = 0; turn < argc; turn++) {
+		void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+		__typeof__(&xbond_xsk_open) open = NULL;
+
+		if (library)
+			*(void **)&open = dlsym(library, "xbond_xsk_open");
+		if (!open)
+			return puts(dlerror());
+		if (open(&xsk, "bond0", &options, why))
+			puts(why);
+		dlclose(library);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["cc", "c++"])
+def test_the_library_for_af_xdp_by_dlopen(headers, tmp_path, compiler):
+    """Again after dlclose(), too, and with no more static TLS than such libraries always get
+    (xsk/choice.c). tests/net/test_xsk.py sends and receives by a library that is loaded so.
+    """
+    library = headers.parent / "lib/libxbond-xsk.so"
+    output(compiler, "-Wall", "-Werror", f"-I{headers}", "-x", {"cc": "c", "c++": "c++"}[compiler],
+           "-", "-o", tmp_path / "load", input=BY_DLOPEN)
+    assert output(tmp_path / "load", library).count("no such bond: bond0") == 2
+    tls, = re.findall(r"^ +TLS +(.*)", output("readelf", "-lW", library), re.M)
+    assert int(tls.split()[4], 16) <= 8
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_load(headers, tmp_path, name):
     made = tmp_path / f"{name}.o"
