@@ -98,8 +98,7 @@ struct xbond_xsk_counts {
 	__u64 sent_bytes; /* of their length */
 	__u64 no_slave;	  /* dropped: no slave may transmit, or there is no bond */
 	__u64 full;	  /* dropped: the slave's ring was full */
-	__u64 sent_again; /* the kernel refused them, since the slave was cut; counted in sent, too
-			   */
+	__u64 sent_again; /* refused by the kernel, since the slave was cut; counted in sent, too */
 	/*
 	 * Dropped: refused by another slave, too (broadcast: by every one); or no frame, because it
 	 * is shorter than an Ethernet header, or longer than its memory.
@@ -115,15 +114,14 @@ struct xbond_xsk_counts {
  * Opens a bond, by its name, or by the directory of its pins if bondd was started with another
  * --bpf-dir. The caller must be in the namespace that the slaves are in; xsk.md says which
  * privileges it needs. Returns 0, or -errno with the reason in `why`, which has XBOND_XSK_WHY_SIZE
- * bytes: -ENOENT: no such bond; -EACCES: its maps are for root and
- * the group xbond-xsk; -EPROTO: its bondd has another
- * XBOND_SELECT_ABI; -EAGAIN: its bondd has not adopted it yet, or is older; -EOPNOTSUPP: it has a
- * policy of the user, which the bond's own programs ask; -EINVAL: options, or a slave does not have
- * the queue; -ENOMEM: no memory, or RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS:
- * too few frames for zero copy; -EACCES also: the kernel refuses the function; -EBUSY, after a
- * second: somebody has the queue of a slave, or an XDP program there; -ENXIO: no map in
- * options.sockets; -EADDRINUSE: another handle of this process receives something else by a slave;
- * -ENOTDIR: there is no place for the pin; others, as -EPERM: of a slave's socket or filter.
+ * bytes: -ENOENT: no such bond; -EACCES: its maps are for root and the group xbond-xsk, or the
+ * kernel refuses the function; -EPROTO: its bondd has another XBOND_SELECT_ABI; -EAGAIN: its bondd
+ * has not adopted it yet, or is older; -EOPNOTSUPP: it has a policy of the user, which the bond's
+ * own programs ask; -EINVAL: options, or a slave does not have the queue; -ENOMEM: no memory, or
+ * RLIMIT_MEMLOCK is less than the area for each socket; -ENOBUFS: too few frames for zero copy;
+ * -EBUSY, after a second: somebody has the queue of a slave, or an XDP program there; -ENXIO: no
+ * map in options.sockets; -EADDRINUSE: another handle of this process receives something else by a
+ * slave; -ENOTDIR: there is no place for the pin; others, as -EPERM: of a slave's socket or filter.
  */
 int xbond_xsk_open(struct xbond_xsk **ret, const char *bond,
 		   const struct xbond_xsk_options *options, char *why);
