@@ -19,10 +19,10 @@ from test_bfd import frame as bfd_frame
 from test_bfd import packet as bfd_packet
 from test_lacp_evil import ANOTHER, STRANGER, cpu_seconds
 from traffic import Stream
-from waiting import IS_SLOW, wait_for
+from waiting import wait_for
 
 SECONDS, SIZE = 1.5, 128  # of the flood; of its frames
-STRANGERS = 300  # more clients than balance-alb takes in a second
+STRANGERS = 300  # balance-alb takes 256 new clients in a second
 INTERVAL, MISSED = 100, 8  # less time than the flood
 ARP = {"arp_interval": INTERVAL, "arp_missed_max": MISSED, "arp_ip_target": "10.0.0.2",
        "ns_ip6_target": "fd00::2"}
@@ -191,7 +191,5 @@ def test_others_notice_nothing(lab, name):
     assert made.received() > received + sent // 2
     assert {reason for reason, count in made.drops().items()
             if count and count > (drops[reason] or 0)} == reasons
-    if mode == "balance-alb" and not IS_SLOW:
-        assert made.near.show()["clients_refused"]
     made.empty("off")
     made.settles()
