@@ -351,6 +351,7 @@ static void bondd_stop(struct daemon *daemon)
 	meanwhile_done();
 	control_done(daemon);
 	rollback_stop();
+	memory_free_texts(daemon->unadopted);
 	lifecycle_let_go(daemon);
 	arp_done(daemon);
 	quality_done(daemon);

@@ -362,8 +362,10 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 		control_keep(daemon);
 	}
-	if (ticks++ % TICKS_PER_SYNC == 0)
+	if (ticks++ % TICKS_PER_SYNC == 0) {
+		adopt_again(daemon);
 		watch_sync_all_soon(daemon);
+	}
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }

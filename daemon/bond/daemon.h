@@ -47,6 +47,7 @@ struct daemon {
 	bool socket_is_inherited; /* somebody else made the control socket, and keeps it */
 	struct bond *bonds;
 	struct bond *ending;   /* slaves are not yet as before, or devices are left: lifecycle.c */
+	char **unadopted;      /* bonds that adopt.c tries again, by name */
 	bool in_burst;	       /* burst_begin() */
 	uint64_t caught_up_ns; /* the last time when no message of the kernel was waiting */
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */

@@ -18,6 +18,7 @@
 #include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/device/device.h"
+#include "daemon/manage/config.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
@@ -218,43 +219,76 @@ static int adopt_open_pins(struct bond *bond, const char *name, struct err *err)
 	return r ? r : dataplane_open_programs(dataplane, err);
 }
 
-/* Another build, another namespace, or damage. */
+/*
+ * Another build, another namespace, damage, or somebody has removed it. What fails otherwise, as
+ * for want of memory or descriptors, may succeed the next moment.
+ */
 static bool adopt_is_final(int r)
 {
-	return r == -EBADMSG || r == -EPROTO || r == -EXDEV;
+	return r == -ENOENT || r == -EBADMSG || r == -EPROTO || r == -EXDEV;
 }
 
-/* What fails for want of memory or descriptors may succeed the next moment. */
-static struct bond *adopt_open(struct daemon *daemon, const char *name, struct err *err)
+static int adopt_open(struct daemon *daemon, const char *name, struct bond **ret_bond,
+		      struct err *err)
 {
 	int r = 0;
 
 	for (int try = 0; try < ADOPT_TRIES && !adopt_is_final(r); try++) {
-		struct bond *bond = lifecycle_new(daemon);
-
-		r = adopt_open_pins(bond, name, err);
+		*ret_bond = lifecycle_new(daemon);
+		r = adopt_open_pins(*ret_bond, name, err);
 		if (!r)
-			return bond;
-		lifecycle_free(bond, false);
+			break;
+		lifecycle_free(*ret_bond, false);
 	}
-	return NULL;
+	return r;
 }
 
-static void adopt(struct daemon *daemon, const char *name)
+static int adopt(struct daemon *daemon, const char *name, bool is_again)
 {
+	struct bond *bond;
 	struct err err;
-	struct bond *bond = adopt_open(daemon, name, &err);
+	int r = adopt_open(daemon, name, &bond, &err);
 
-	if (!bond) {
-		event_error(name, NULL, "not adopted: %s", err.text);
-		return;
+	if (r) {
+		if (!is_again || (adopt_is_final(r) && r != -ENOENT))
+			event_error(name, NULL, "not adopted: %s", err.text);
+		return r;
 	}
-	bond->dataplane.settled = true; /* adopt_all() has waited */
+	bond->dataplane.settled = true; /* adopt_each() has waited */
 	if (bond_pin(bond)->state == XBOND_BOND_READY) {
 		adopt_ready(bond);
 	} else {
 		adopt_finish_removal(bond);
 	}
+	return 0;
+}
+
+/* Of names, which it takes, daemon keeps those that may be adopted later. */
+static void adopt_each(struct daemon *daemon, char **names, bool is_again)
+{
+	char **left = names;
+
+	daemon->unadopted = NULL; /* adopting may wait, and another tick comes meanwhile */
+	if (*names)
+		dataplane_quiesce();
+	for (char **name = names; *name; name++) {
+		int r = adopt(daemon, *name, is_again);
+
+		if (!r && is_again)
+			config_apply(daemon, *name);
+		if (r && !adopt_is_final(r))
+			*left++ = *name;
+		else
+			free(*name);
+	}
+	*left = NULL;
+	daemon->unadopted = names;
+}
+
+void adopt_again(struct daemon *daemon)
+{
+	if (daemon->unadopted && *daemon->unadopted)
+		adopt_each(daemon, daemon->unadopted, true);
 }
 
 int adopt_all(struct daemon *daemon, struct err *err)
@@ -266,10 +300,6 @@ int adopt_all(struct daemon *daemon, struct err *err)
 	r = pins_names(&names, daemon->paths.bpf_dir, err);
 	if (r)
 		return r;
-	if (*names)
-		dataplane_quiesce();
-	for (char **name = names; *name; name++)
-		adopt(daemon, *name);
-	memory_free_texts(names);
+	adopt_each(daemon, names, false);
 	return 0;
 }

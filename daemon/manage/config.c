@@ -411,7 +411,15 @@ int config_read(struct daemon *daemon, const char *bond, struct config_file *ret
 	return r;
 }
 
-static void config_apply(struct daemon *daemon, const char *name)
+static bool config_is_unadopted(const struct daemon *daemon, const char *name)
+{
+	for (char **one = daemon->unadopted; one && *one; one++)
+		if (!strcmp(*one, name))
+			return true;
+	return false;
+}
+
+void config_apply(struct daemon *daemon, const char *name)
 {
 	struct bond *bond = daemon_find_bond(daemon, name);
 	struct config_file file;
@@ -421,7 +429,7 @@ static void config_apply(struct daemon *daemon, const char *name)
 		return;
 	if (bond)
 		config_await_slaves(bond, &file, true);
-	else if (config_create(daemon, name, &file, &err))
+	else if (!config_is_unadopted(daemon, name) && config_create(daemon, name, &file, &err))
 		log_error("%s: %s", file.paths[0], err.text);
 	config_file_free(&file);
 }

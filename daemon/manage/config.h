@@ -15,6 +15,8 @@
  * applied.
  */
 void config_apply_all(struct daemon *daemon);
+/* The same for one bond. */
+void config_apply(struct daemon *daemon, const char *name);
 /*
  * theirs: where a bondctl has its configuration; NULL: it does not say. -EINVAL: another directory
  * than ours, so it would show files that are not applied.

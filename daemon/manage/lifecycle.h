@@ -30,6 +30,8 @@ void lifecycle_gone(struct bond *bond);
  * error: nobody knows which there are.
  */
 int adopt_all(struct daemon *daemon, struct err *err);
+/* From time to time: what could not be adopted yet. */
+void adopt_again(struct daemon *daemon);
 
 /* For adopt.c: */
 struct bond *lifecycle_new(struct daemon *daemon);

@@ -6,7 +6,7 @@ import contextlib
 import pytest
 
 from lab import is_team, needs_ports_that_come_back, stable
-from namespace import groups
+from namespace import groups, run
 from traffic import Stream
 from waiting import wait_for
 
@@ -137,6 +137,24 @@ LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
 
 
 @pytest.mark.variants(4)
+def test_a_bond_that_cannot_be_adopted_yet(lone):
+    """bondd tries again, and awaits slaves of the file then, too. It is silent about another bond
+    that has gone meanwhile.
+    """
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0")
+    host.ctl("create", "bond1")
+    host.kill_bondd()
+    (host.config_dir / "bond0.conf").write_text("[bond]\nmode = balance-xor\n[slave l7]\n")
+    with host.refusing("settings"):
+        host.start_refusable()
+        assert host.log().count("not adopted") == 2
+        run("rm", "-r", host.bpf_dir / "bond1")
+    wait_for(lambda: host.show().get("awaited") == ["l7"], "bond0 to be adopted")
+    assert host.log().count("not adopted") == 2 and "taken" not in host.log()
+
+
 @pytest.mark.parametrize("call", LINK_CALLS)
 @pytest.mark.parametrize("number", range(1, 13))
 def test_one_request_fails_at_adoption(lone, call, number):
