@@ -261,10 +261,12 @@ static int see_by_pins(const struct cli *cli, const struct sight *sight, const c
 		       struct seen *ret_seen, struct err *err)
 {
 	struct pins pins;
+	uint32_t abi;
 	int r = see_open(cli, name, &pins, err);
 
 	if (r == -EPROTO && sight->foreign) {
-		ret_seen->view = sight->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));
+		pins_abi(cli->paths.bpf_dir, name, &abi, err);
+		ret_seen->view = sight->foreign(cli, name, abi);
 		ret_seen->forced_counted = false;
 		ret_seen->bondd = VIEW_BONDD_IS_HERE;
 		return 0;

@@ -218,9 +218,9 @@ static int control_do_set_slave(struct request *request, struct err *err)
 /* Returns 0 if there is no bond of this name, or if it has our own ABI version. */
 static uint32_t control_foreign_abi(const struct daemon *daemon, const char *name)
 {
-	struct err err;
-	uint32_t abi = pins_abi(daemon->paths.bpf_dir, name, &err);
+	uint32_t abi;
 
+	pins_abi(daemon->paths.bpf_dir, name, &abi, NULL);
 	return abi == XBOND_ABI_VERSION ? 0 : abi;
 }
 

@@ -401,12 +401,12 @@ static int migrate_from(uint32_t from, const char *bpf_dir, const char *name, st
 
 int migrate(const char *bpf_dir, const char *name, struct err *err)
 {
-	uint32_t abi = pins_abi(bpf_dir, name, err);
 	struct err why;
-	int r;
+	uint32_t abi;
+	int r = pins_abi(bpf_dir, name, &abi, err);
 
-	if (!abi)
-		return -EBADMSG;
+	if (r)
+		return r;
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
 	if (abi > XBOND_ABI_VERSION || !migrate_has_steps(abi))

@@ -403,9 +403,12 @@ static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *n
 {
 	const struct pins *pins = NULL;
 	int r = metrics_pins_find(all, name, &pins);
+	uint32_t abi;
 
-	if (r == -EPROTO)
-		return view_foreign(name, pins_abi(all->bpf_dir, name, NULL), true);
+	if (r == -EPROTO) {
+		pins_abi(all->bpf_dir, name, &abi, NULL);
+		return view_foreign(name, abi, true);
+	}
 	return r || !pins ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
 }
 

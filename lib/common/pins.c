@@ -371,21 +371,24 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 	return r;
 }
 
-uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
+int pins_abi(const char *bpf_dir, const char *name, uint32_t *ret_abi, struct err *err)
 {
 	struct pins pins;
-	uint32_t abi;
 	int fd, r;
 
+	*ret_abi = 0;
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
-	if (pins_check_dir(&pins, bpf_dir, name, err))
-		return 0;
+	r = pins_check_dir(&pins, bpf_dir, name, err);
+	if (r)
+		return r;
 	fd = pins_open_pin(&pins, XBOND_PIN_BOND, err);
 	if (fd < 0)
-		return 0;
-	r = pins_read_abi(&pins, fd, &abi, err);
+		return fd;
+	r = pins_read_abi(&pins, fd, ret_abi, err);
 	close(fd);
-	return r ? 0 : abi;
+	if (r)
+		*ret_abi = 0;
+	return r;
 }
 
 static void pins_close_map(struct pins *pins, const struct map_shape *shape)

@@ -107,11 +107,8 @@ int pins_check(const struct pins *pins, const char *name, struct err *err);
 int pins_open_added(struct pins *pins, struct err *err);
 void pins_close(struct pins *pins);
 
-/*
- * The ABI version of BPF_DIR/name, whatever it is. Returns 0, with a line in err, if none can be
- * read.
- */
-uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err);
+/* Gives the ABI version of BPF_DIR/name, whatever it is; 0 with an error. */
+int pins_abi(const char *bpf_dir, const char *name, uint32_t *ret_abi, struct err *err);
 
 /*
  * The directory of a bond's pins. A BPF file system takes no dots in names, and a device name has

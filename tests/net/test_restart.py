@@ -137,7 +137,8 @@ LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
 
 
 @pytest.mark.variants(4)
-def test_a_bond_that_cannot_be_adopted_yet(lone):
+@pytest.mark.parametrize("pin", ["bond", "settings"])
+def test_a_bond_that_cannot_be_adopted_yet(lone, pin):
     """bondd tries again, and awaits slaves of the file then, too. It is silent about another bond
     that has gone meanwhile.
     """
@@ -147,7 +148,7 @@ def test_a_bond_that_cannot_be_adopted_yet(lone):
     host.ctl("create", "bond1")
     host.kill_bondd()
     (host.config_dir / "bond0.conf").write_text("[bond]\nmode = balance-xor\n[slave l7]\n")
-    with host.refusing("settings"):
+    with host.refusing(pin):
         host.start_refusable()
         assert host.log().count("not adopted") == 2
         run("rm", "-r", host.bpf_dir / "bond1")
