@@ -11,7 +11,7 @@
 /*
  * The table of modes. A mode is one row: its name and number, its traits, and how the programs
  * choose a slave in it. Code that needs to know something about a mode asks here, so a new mode is
- * a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
+ * a new row. Options name the trait that they belong to (options/option_table.c), never a mode.
  */
 
 /* The traits of a mode. An option that belongs to a trait is valid in the modes that have it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parses and prints values by the option table (option_table_*.c). Called by bondctl (command line,
+ * Parses and prints values by the option table (option_table.c). Called by bondctl (command line,
  * help, JSON, save) and by bondd (requests, configuration file).
  */
 #include "options/options.h"
@@ -13,9 +13,9 @@
 #include <sys/random.h>
 
 #include "common/mac.h"
+#include "common/mode.h"
 #include "options/names.h"
 #include "options/option_set.h"
-#include "options/option_table.h"
 
 #define OPTION_HOST_VALUES "IPV4|IPV6|none"
 
@@ -47,16 +47,6 @@ static void option_host_format(const struct xbond_address *host, char *ret_text,
 
 	if (!known || !inet_ntop((int)host->family, host->bytes, ret_text, (socklen_t)size))
 		snprintf(ret_text, size, "none");
-}
-
-const struct option_spec *option_at(enum option_id id)
-{
-	if (id < OPT_REBALANCE_INTERVAL)
-		return &option_table_bond[id];
-	if (id < OPT_LACP_RATE)
-		return &option_table_steering[id - OPT_REBALANCE_INTERVAL];
-	return id < OPT_WEIGHT ? &option_table_lacp[id - OPT_LACP_RATE]
-			       : &option_table_slave[id - OPT_WEIGHT];
 }
 
 const struct option_spec *option_find(enum option_scope scope, const char *name)

@@ -120,11 +120,13 @@ struct option_name {
 
 struct option_spec {
 	enum option_id id;
-	const char *name;
 	enum option_scope scope;
+	const char *name;
 	enum option_type type;
 	enum option_home home;
-	size_t offset; /* of the u32 (or name, or MAC) in its home */
+	size_t offset;	     /* of the u32 (or name, or MAC) in its home */
+	const char *initial; /* the default, as a user would write it */
+	const char *help;    /* one line */
 	/*
 	 * Ends with a NULL name; aliases follow the name they stand for. NULL: there are none, or
 	 * they are those of the modes.
@@ -132,14 +134,12 @@ struct option_spec {
 	const struct option_name *names;
 	const char *word; /* allowed too; option_parse() makes a number of it */
 	uint32_t min, max;
-	const char *initial; /* the default, as a user would write it */
 	/* Refused in modes without one of these traits (enum mode_trait); 0: allowed in all. */
 	uint32_t needs;
 	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
 	uint32_t effect;
-	bool in_file;	  /* and nowhere else: it says what to do when bondd has made the bond */
-	bool is_alias;	  /* another name for the option of the row before */
-	const char *help; /* one line */
+	bool in_file;  /* and nowhere else: it says what to do when bondd has made the bond */
+	bool is_alias; /* another name for the option of the row before */
 };
 
 struct option_value {

@@ -12,8 +12,8 @@ from built import ROOT
 sys.path.insert(0, str(ROOT / "tests/bpf"))
 import abi  # noqa: E402
 
-OPTIONS = set(re.findall(r'\.name = "(\w+)"', "".join(
-    path.read_text() for path in (ROOT / "lib/options").glob("option_table_*.c"))))
+OPTIONS = set(re.findall(r'OF_\w+\(OPT_\w+, "(\w+)"',
+                         (ROOT / "lib/options/option_table.c").read_text()))
 STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbond_buckets",
            "counters": "xbond_counters", "cursor": "xbond_cursor", "bond": "xbond_bond",
            "slaves": "xbond_slave", "monitors": "xbond_verdict", "failover": "xbond_failover",
