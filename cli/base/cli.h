@@ -46,6 +46,9 @@ struct verb_flag {
 	const char *help;
 };
 
+typedef enum cli_exit cli_run(const struct cli *cli, const struct verb *verb, int argc,
+			      char **argv);
+
 struct verb {
 	const char *name;
 	const char *arguments; /* as help prints them */
@@ -55,7 +58,7 @@ struct verb {
 	enum option_scope scope;   /* of the options it takes */
 	enum option_id not_option; /* an option of that scope that it refuses; OPT_COUNT: none */
 	const struct verb_flag *flags; /* NULL: none; at most CLI_FLAGS_MAX */
-	enum cli_exit (*run)(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+	cli_run *run;
 };
 
 /* All verbs, in the order of the manual. The last entry has a NULL name. */
@@ -178,35 +181,9 @@ enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, 
 extern const struct view_table explain_json, flows_table, top_json, import_json, import_keys_json;
 
 /* What the rows of cli_verbs run. */
-enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* add-slave and del-slave */
-enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_set(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* policy load, unload and show */
-enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* takeover and handback */
-enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* load and apply */
-enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-/* confirm and rollback */
-enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_help(const struct cli *cli, const struct verb *verb, int argc, char **argv);
-enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+cli_run cmd_create, cmd_delete, cmd_slaves, cmd_set, cmd_set_slave, cmd_show, cmd_list, cmd_stats,
+	cmd_top, cmd_explain, cmd_policy, cmd_simulate, cmd_sysfs_tree, cmd_monitor, cmd_doctor,
+	cmd_flows, cmd_capture, cmd_handover, cmd_check, cmd_apply, cmd_confirm, cmd_import,
+	cmd_complete, cmd_help, cmd_save;
 
 #endif

@@ -176,15 +176,16 @@ struct doctor_facts {
 	unsigned int watched_s; /* how long traffic was watched; 0: it was not */
 };
 
+typedef void doctor_host_check(const struct doctor_facts *facts, struct doctor_report *report);
+typedef void doctor_bond_check(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			       struct doctor_report *report);
+
 struct doctor_check {
 	const char *name;
 	const char *help; /* what it looks at */
 	/* One of them: once, or once for each bond whose pins could be read, or that has LACP. */
-	void (*host)(const struct doctor_facts *facts, struct doctor_report *report);
-	void (*bond)(const struct doctor_facts *facts, const struct doctor_bond *bond,
-		     struct doctor_report *report);
-	void (*lacp)(const struct doctor_facts *facts, const struct doctor_bond *bond,
-		     struct doctor_report *report);
+	doctor_host_check *host;
+	doctor_bond_check *bond, *lacp;
 };
 
 /* The table; the last one has no name. */
@@ -220,78 +221,35 @@ bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor
 	for (const struct doctor_slave *slave = (bond)->slave; \
 	     slave < (bond)->slave + (bond)->slave_count; slave++)
 
-#define DOCTOR_HOST_CHECK(name) \
-	void name(const struct doctor_facts *facts, struct doctor_report *report)
-#define DOCTOR_BOND_CHECK(name)                                                     \
-	void name(const struct doctor_facts *facts, const struct doctor_bond *bond, \
-		  struct doctor_report *report)
-
-/* doctor_host.c */
-DOCTOR_HOST_CHECK(doctor_check_bpf);
-DOCTOR_HOST_CHECK(doctor_check_kernel);
-DOCTOR_HOST_CHECK(doctor_check_bondd);
-DOCTOR_HOST_CHECK(doctor_check_loop);
-DOCTOR_HOST_CHECK(doctor_check_boot);
-DOCTOR_HOST_CHECK(doctor_check_pins);
-DOCTOR_BOND_CHECK(doctor_check_attached);
-DOCTOR_BOND_CHECK(doctor_check_programs);
-DOCTOR_HOST_CHECK(doctor_check_carrier_source);
-DOCTOR_BOND_CHECK(doctor_check_path);
-DOCTOR_BOND_CHECK(doctor_check_xdp);
-/* doctor_links.c */
-DOCTOR_BOND_CHECK(doctor_check_carrier);
-DOCTOR_BOND_CHECK(doctor_check_device);
-DOCTOR_BOND_CHECK(doctor_check_link);
-DOCTOR_BOND_CHECK(doctor_check_hold_down);
-DOCTOR_BOND_CHECK(doctor_check_speed);
-DOCTOR_BOND_CHECK(doctor_check_errors);
-DOCTOR_BOND_CHECK(doctor_check_balance);
-DOCTOR_BOND_CHECK(doctor_check_clients);
-/* doctor_traffic.c */
-DOCTOR_BOND_CHECK(doctor_check_unanswered);
 /* Has each slave seen who answers? */
 bool doctor_talks_are_known(const struct doctor_bond *bond);
-DOCTOR_BOND_CHECK(doctor_check_refused);
-DOCTOR_BOND_CHECK(doctor_check_other_xdp);
-DOCTOR_BOND_CHECK(doctor_check_afxdp);
+
+/* doctor_host.c */
+doctor_host_check doctor_check_bpf, doctor_check_kernel, doctor_check_bondd, doctor_check_loop,
+	doctor_check_boot, doctor_check_pins, doctor_check_carrier_source;
+doctor_bond_check doctor_check_attached, doctor_check_programs, doctor_check_path, doctor_check_xdp;
+/* doctor_links.c */
+doctor_bond_check doctor_check_carrier, doctor_check_device, doctor_check_link,
+	doctor_check_hold_down, doctor_check_speed, doctor_check_errors, doctor_check_balance,
+	doctor_check_clients;
+/* doctor_traffic.c */
+doctor_bond_check doctor_check_unanswered, doctor_check_refused, doctor_check_other_xdp,
+	doctor_check_afxdp;
 /* doctor_losses.c */
-DOCTOR_BOND_CHECK(doctor_check_loss);
-DOCTOR_BOND_CHECK(doctor_check_slow);
-DOCTOR_BOND_CHECK(doctor_check_far_mtu);
-DOCTOR_BOND_CHECK(doctor_check_far_mac);
-DOCTOR_BOND_CHECK(doctor_check_lacp_unused);
+doctor_bond_check doctor_check_loss, doctor_check_slow, doctor_check_far_mtu, doctor_check_far_mac,
+	doctor_check_lacp_unused;
 /* doctor_devices.c */
-DOCTOR_BOND_CHECK(doctor_check_mtu);
-DOCTOR_BOND_CHECK(doctor_check_offloads);
-DOCTOR_BOND_CHECK(doctor_check_lro);
-DOCTOR_BOND_CHECK(doctor_check_vlan);
-DOCTOR_BOND_CHECK(doctor_check_promiscuous);
-DOCTOR_BOND_CHECK(doctor_check_slave_use);
-DOCTOR_BOND_CHECK(doctor_check_released);
-DOCTOR_BOND_CHECK(doctor_check_filters);
-DOCTOR_BOND_CHECK(doctor_check_manager);
-DOCTOR_BOND_CHECK(doctor_check_mac);
-DOCTOR_BOND_CHECK(doctor_check_rp_filter);
-DOCTOR_BOND_CHECK(doctor_check_port_side);
-DOCTOR_BOND_CHECK(doctor_check_timestamps);
-DOCTOR_BOND_CHECK(doctor_check_device_kind);
+doctor_bond_check doctor_check_mtu, doctor_check_offloads, doctor_check_lro, doctor_check_vlan,
+	doctor_check_promiscuous, doctor_check_slave_use, doctor_check_released,
+	doctor_check_filters, doctor_check_manager, doctor_check_mac, doctor_check_rp_filter,
+	doctor_check_port_side, doctor_check_timestamps, doctor_check_device_kind;
 /* doctor_options.c */
-DOCTOR_BOND_CHECK(doctor_check_config);
-DOCTOR_BOND_CHECK(doctor_check_no_effect);
-DOCTOR_BOND_CHECK(doctor_check_policy);
-DOCTOR_BOND_CHECK(doctor_check_min_links);
-DOCTOR_BOND_CHECK(doctor_check_choice);
-DOCTOR_BOND_CHECK(doctor_check_arp);
-DOCTOR_BOND_CHECK(doctor_check_bfd);
+doctor_bond_check doctor_check_config, doctor_check_no_effect, doctor_check_policy,
+	doctor_check_min_links, doctor_check_choice, doctor_check_arp, doctor_check_bfd;
 /* doctor_lacp.c */
-DOCTOR_BOND_CHECK(doctor_check_lacp_silent);
-DOCTOR_BOND_CHECK(doctor_check_lacp_individual);
-DOCTOR_BOND_CHECK(doctor_check_lacp_partner);
-DOCTOR_BOND_CHECK(doctor_check_lacp_key);
-DOCTOR_BOND_CHECK(doctor_check_lacp_loop);
-DOCTOR_BOND_CHECK(doctor_check_lacp_rate);
-DOCTOR_BOND_CHECK(doctor_check_lacp_sync);
-DOCTOR_BOND_CHECK(doctor_check_lacp_pdus);
+doctor_bond_check doctor_check_lacp_silent, doctor_check_lacp_individual, doctor_check_lacp_partner,
+	doctor_check_lacp_key, doctor_check_lacp_loop, doctor_check_lacp_rate,
+	doctor_check_lacp_sync, doctor_check_lacp_pdus;
 
 /* Gathers the facts of one bond and of its devices. */
 
