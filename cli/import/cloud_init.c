@@ -33,7 +33,7 @@ static void cloud_init_param(const struct cloud_init *from, struct import_bond *
 	for (char *at = name; (at = strchr(at, '-'));)
 		*at = '_';
 	if (!strncmp(name, "bond_", 5))
-		key = import_find_key(import_bonding_keys, name + 5, strcmp);
+		key = import_find_key(import_bonding_keys, name + 5);
 	if (key)
 		import_apply_key(from->import, key, bond, NULL,
 				 import_tree_list(from->import, from->tree, param->value),
@@ -104,7 +104,7 @@ static void cloud_init_rest(const struct cloud_init *from, struct import_bond *b
 
 	for (size_t i = 0; import_tree_at(from->import, from->tree, device, i, &node); i++)
 		if (!strcmp(node.key, "type") || !strcmp(node.key, "id") ||
-		    import_find_key(cloud_init_keys, node.key, strcmp) ||
+		    import_find_key(cloud_init_keys, node.key) ||
 		    (is_slave && !strcmp(node.key, "mac_address")))
 			continue;
 		else if (!strncmp(node.key, "bond", 4))

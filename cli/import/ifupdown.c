@@ -113,7 +113,7 @@ static bool ifupdown_is_of_bond(struct import *import, bool is_ovs,
 	const char *key = ifupdown_plain_key(import, option->key);
 
 	if (is_ovs)
-		return import_find_key(ifupdown_ovs_keys, key, strcmp) || !strcmp(key, "ovs_type");
+		return import_find_key(ifupdown_ovs_keys, key) || !strcmp(key, "ovs_type");
 	return !strcmp(key, "requires") || (!strcmp(key, "use") && !strcmp(option->value, "bond"));
 }
 
@@ -238,7 +238,7 @@ static void ifupdown_slave_option(struct import *import, struct import_bond *bon
 				  const struct ifupdown_option *option)
 {
 	const char *name = ifupdown_bond_key(import, option->key);
-	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
+	const struct import_key *key = import_find_key(import_bonding_keys, name);
 
 	if (!strcmp(name, "master"))
 		return;

@@ -155,7 +155,7 @@ static const char *ifupdown_value(struct import *import, const struct import_key
 
 static const struct import_option *ifupdown_known(const struct import_bond *bond, const char *name)
 {
-	const struct import_key *key = import_find_key(import_bonding_keys, name, strcmp);
+	const struct import_key *key = import_find_key(import_bonding_keys, name);
 
 	return key && !key->why_lost && !key->more ? import_find_option(&bond->options, key->option)
 						   : NULL;
@@ -174,12 +174,12 @@ static bool ifupdown_has_value(const struct import_option *known, const char *te
 static void ifupdown_table_option(struct import *import, struct import_bond *bond, const char *name,
 				  const struct ifupdown_option *option)
 {
-	const struct import_key *key = import_find_key(ifupdown_keys, name, strcmp);
+	const struct import_key *key = import_find_key(ifupdown_keys, name);
 	const struct import_option *known = ifupdown_known(bond, name);
 	const char *value;
 
 	if (!key)
-		key = import_find_key(import_bonding_keys, name, strcmp);
+		key = import_find_key(import_bonding_keys, name);
 	if (!key) {
 		import_lost(import, bond, &option->line, IMPORT_NO_OPTION);
 		return;
@@ -292,7 +292,7 @@ static bool ifupdown_is_other_mode(const struct import_bond *bond,
 static bool ifupdown_is_parameter_of(const struct import_bond *bond,
 				     const struct ifupdown_setting *setting)
 {
-	const struct import_key *key = import_find_key(import_bonding_keys, setting->key, strcmp);
+	const struct import_key *key = import_find_key(import_bonding_keys, setting->key);
 	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
 	struct err err;
 
@@ -304,7 +304,7 @@ static void ifupdown_module_setting(struct import *import, const struct ifupdown
 				    const struct ifupdown_option *option, const bool *has_own_mode)
 {
 	const struct ifupdown_option one = { setting->key, setting->value, option->line };
-	const struct import_key *key = import_find_key(import_bonding_keys, setting->key, strcmp);
+	const struct import_key *key = import_find_key(import_bonding_keys, setting->key);
 	bool is_taken = false;
 
 	for (size_t i = 0; i < import->bond_count; i++) {

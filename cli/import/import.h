@@ -159,24 +159,20 @@ void import_remove_option(struct import_options *options, enum option_id id);
 	"no mode is set; balance-rr is written, kernel bonding's default unless its module has " \
 	"another"
 
-/* For what the bond can do without. bond may be NULL. */
-void import_lost(struct import *import, const struct import_bond *bond,
-		 const struct import_line *line, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+/* bond may be NULL. */
+void import_remark(struct import *import, enum import_fate fate, const struct import_bond *bond,
+		   const struct import_line *line, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+/* For what the bond can do without. */
+#define import_lost(import, ...) import_remark(import, IMPORT_LOST, __VA_ARGS__)
+#define import_changed(import, ...) import_remark(import, IMPORT_CHANGED, __VA_ARGS__)
+#define import_stays(import, ...) import_remark(import, IMPORT_STAYS, __VA_ARGS__, NULL)
 /*
  * The line says what the bond is, its mode or a slave, and cannot be carried over: it is remarked,
  * and the bond is not written. bond NULL: a bond that cannot be told from others.
  */
 void import_refuse(struct import *import, struct import_bond *bond, const struct import_line *line,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-void import_changed(struct import *import, const struct import_bond *bond,
-		    const struct import_line *line, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-void import_stays(struct import *import, const struct import_bond *bond,
-		  const struct import_line *line);
-
-/* By files, as they were read, and lines. */
-void import_sort_remarks(struct import *import);
 
 /*
  * When all is read: options that the bond's mode refuses, or that the tool had without effect, are
@@ -206,14 +202,13 @@ struct import_key {
 	bool more;	     /* a key that is given again adds to a list */
 };
 
-/* As strcmp() for two keys: 0 if the tool takes them for the same. */
-typedef int import_key_compare(const char *left, const char *right);
-
 /* NULL if there is none. */
-const struct import_key *import_find_key(const struct import_key *table, const char *name,
-					 import_key_compare *compare);
+const struct import_key *import_find_key(const struct import_key *table, const char *name);
 
-/* Does what the row says. slave may be NULL if the table has only options of bonds. */
+/*
+ * Does what the row says, unless the source itself knows what to do; without a row there is no such
+ * option. slave may be NULL if the table has only options of bonds.
+ */
 void import_apply_key(struct import *import, const struct import_key *key, struct import_bond *bond,
 		      struct import_slave *slave, const char *value,
 		      const struct import_line *line);
@@ -243,27 +238,22 @@ struct import_keys {
 	const struct import_key *keys;
 };
 
+/* Returns -errno, with a line in err. Finding no bond is no failure. */
+typedef int import_read(struct import *import, const struct import_request *request,
+			struct err *err);
+
 struct import_source {
 	const char *name; /* NULL ends the table */
 	const char *reads;
 	const struct import_keys *tables;
-	/* Returns -errno, with a line in err. Finding no bond is no failure. */
-	int (*read)(struct import *import, const struct import_request *request, struct err *err);
+	import_read *read;
 	bool is_of_driver; /* it sets up bonds of the kernel's driver */
 };
 
 extern const struct import_source import_sources[];
 
-int ifupdown_read(struct import *import, const struct import_request *request, struct err *err);
-int netplan_read(struct import *import, const struct import_request *request, struct err *err);
-int cloud_init_read(struct import *import, const struct import_request *request, struct err *err);
-int nmstate_read(struct import *import, const struct import_request *request, struct err *err);
-int networkd_read(struct import *import, const struct import_request *request, struct err *err);
-int networkmanager_read(struct import *import, const struct import_request *request,
-			struct err *err);
-int kernel_read(struct import *import, const struct import_request *request, struct err *err);
-int teamd_read(struct import *import, const struct import_request *request, struct err *err);
-int ovs_read(struct import *import, const struct import_request *request, struct err *err);
+import_read ifupdown_read, netplan_read, cloud_init_read, nmstate_read, networkd_read,
+	networkmanager_read, kernel_read, teamd_read, ovs_read;
 
 extern const struct import_keys ifupdown_tables[], netplan_tables[], cloud_init_tables[],
 	nmstate_tables[], networkd_tables[], networkmanager_tables[], kernel_tables[],

@@ -185,11 +185,10 @@ const char *import_s_of_s(struct import *import, const char *value)
 
 /* What is done with a key. */
 
-const struct import_key *import_find_key(const struct import_key *table, const char *name,
-					 import_key_compare *compare)
+const struct import_key *import_find_key(const struct import_key *table, const char *name)
 {
 	for (const struct import_key *key = table; key->name; key++)
-		if (!compare(key->name, name))
+		if (!strcmp(key->name, name))
 			return key;
 	return NULL;
 }
@@ -197,8 +196,14 @@ const struct import_key *import_find_key(const struct import_key *table, const c
 void import_apply_key(struct import *import, const struct import_key *key, struct import_bond *bond,
 		      struct import_slave *slave, const char *value, const struct import_line *line)
 {
-	const char *text = key->convert ? key->convert(import, value) : value;
+	const char *text = key && key->convert ? key->convert(import, value) : value;
 
+	if (!key) {
+		import_lost(import, bond, line, IMPORT_NO_OPTION);
+		return;
+	}
+	if (key->becomes)
+		return;
 	if (key->why_lost) {
 		if (!key->usual || !text || strcmp(text, key->usual))
 			import_lost(import, bond, line, "%s", key->why_lost);

@@ -100,28 +100,15 @@ static const char *import_tree_key(const struct import_tree *tree, const yaml_no
 	return import_tree_text(import_tree_node(tree, pair->key));
 }
 
-/* Of a key that comes twice the last one is found. */
-static void import_tree_number(struct import *import, struct import_tree *tree)
+/*
+ * Of a key that comes twice the last one is found. Returns a key by which another map is merged,
+ * which libyaml does not do; NULL: there is none.
+ */
+static const yaml_node_t *import_tree_number(struct import *import, struct import_tree *tree)
 {
-	const yaml_node_t *end = tree->document->nodes.top;
+	const yaml_node_t *end = tree->document->nodes.top, *merge = NULL;
 
 	tree->index = (struct import_index){ 0 };
-	for (const yaml_node_t *map = tree->document->nodes.start; map < end; map++) {
-		if (map->type != YAML_MAPPING_NODE)
-			continue;
-		for (const yaml_node_pair_t *pair = map->data.mapping.pairs.start;
-		     pair < map->data.mapping.pairs.top; pair++)
-			if (import_tree_key(tree, pair))
-				import_index_put(import, &tree->index, map,
-						 import_tree_key(tree, pair), pair);
-	}
-}
-
-/* A key by which another map is merged, which libyaml does not do; NULL: there is none. */
-static const yaml_node_t *import_tree_find_merge(const struct import_tree *tree)
-{
-	const yaml_node_t *end = tree->document->nodes.top;
-
 	for (const yaml_node_t *map = tree->document->nodes.start; map < end; map++) {
 		if (map->type != YAML_MAPPING_NODE)
 			continue;
@@ -130,12 +117,15 @@ static const yaml_node_t *import_tree_find_merge(const struct import_tree *tree)
 			const yaml_node_t *key = import_tree_node(tree, pair->key);
 			const char *text = import_tree_text(key);
 
-			if (text && !strcmp(text, "<<") &&
+			if (!text)
+				continue;
+			import_index_put(import, &tree->index, map, text, pair);
+			if (!merge && !strcmp(text, "<<") &&
 			    key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-				return key;
+				merge = key;
 		}
 	}
-	return NULL;
+	return merge;
 }
 
 int import_tree_read(struct import *import, const struct import_file *file,
@@ -150,12 +140,11 @@ int import_tree_read(struct import *import, const struct import_file *file,
 	r = import_tree_load(file, ret_tree->document, err);
 	if (r)
 		return r;
-	merge = import_tree_find_merge(ret_tree);
+	merge = import_tree_number(import, ret_tree);
 	if (merge)
 		return err_set(err, EINVAL,
 			       "%s:%zu: merge keys (<<) are not supported; write out what they add",
 			       file->path, merge->start_mark.line + 1 + (size_t)file->lines_before);
-	import_tree_number(import, ret_tree);
 	return 0;
 }
 

@@ -169,6 +169,18 @@ static void import_settle_bond(struct import *import, struct import_bond *bond)
 			       "no slave was found; add [slave DEV] for each");
 }
 
+/* By files, as they were read, and lines. */
+static int import_compare_remarks(const void *left, const void *right)
+{
+	const struct import_remark *a = left, *b = right;
+
+	if (a->line.file->rank != b->line.file->rank)
+		return a->line.file->rank < b->line.file->rank ? -1 : 1;
+	if (a->line.number != b->line.number)
+		return a->line.number < b->line.number ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
 /* What a refused bond's options would do is of no interest, and its mode is not known. */
 void import_settle(struct import *import)
 {
@@ -187,7 +199,9 @@ void import_settle(struct import *import)
 		import->refused_bonds[import->refused_count++] = bond;
 	}
 	import->bond_count = kept;
-	import_sort_remarks(import);
+	if (import->remark_count)
+		qsort(import->remarks, import->remark_count, sizeof(*import->remarks),
+		      import_compare_remarks);
 }
 
 static size_t import_keep_bond(struct import_bond **bonds, size_t count, const char *name)

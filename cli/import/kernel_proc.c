@@ -63,12 +63,12 @@ static void kernel_ip_options(const struct kernel_ip *ip, struct import_bond *bo
 
 	json_object_foreach ((json_t *)data, name, value) {
 		const char *text = kernel_ip_text(ip->import, value);
-		const struct import_key *key = import_find_key(
-			slave ? kernel_ip_slave_keys : kernel_ip_keys, name, strcmp);
+		const struct import_key *key =
+			import_find_key(slave ? kernel_ip_slave_keys : kernel_ip_keys, name);
 		struct import_line line = { ip->file, 0, NULL };
 
 		if (!key && !slave)
-			key = import_find_key(import_bonding_keys, name, strcmp);
+			key = import_find_key(import_bonding_keys, name);
 		if (!key || !text || key->option == OPT_ACTIVE_SLAVE)
 			continue;
 		line.what = import_text(ip->import, "%s: %s %s", slave ? slave->name : bond->name,
@@ -207,11 +207,11 @@ static void kernel_proc_fail_over_mac(const struct kernel_proc *proc, const char
 static void kernel_proc_bond_line(const struct kernel_proc *proc, const char *label,
 				  const char *value, const struct import_line *line)
 {
-	const struct import_key *key = import_find_key(kernel_proc_keys, label, strcmp);
+	const struct import_key *key = import_find_key(kernel_proc_keys, label);
 
 	/* Linux 5.19 to 6.0 wrote "xx::XX" */
 	if (!key && !strncmp(label, "NS IPv6 target/s", 16))
-		key = import_find_key(kernel_proc_keys, "NS IPv6 target/s (XX::XX form)", strcmp);
+		key = import_find_key(kernel_proc_keys, "NS IPv6 target/s (XX::XX form)");
 	if (!key || (proc->beside_sysfs && kernel_is_in_sysfs(key->option)))
 		return;
 	kernel_apply(proc->import, key, proc->bond, NULL, value, line);
@@ -222,8 +222,7 @@ static void kernel_proc_bond_line(const struct kernel_proc *proc, const char *la
 static void kernel_proc_slave_line(struct kernel_proc *proc, const char *label, const char *value,
 				   const struct import_line *line)
 {
-	const struct import_key *queue =
-		import_find_key(kernel_proc_slave_keys, "Slave queue ID", strcmp);
+	const struct import_key *queue = import_find_key(kernel_proc_slave_keys, "Slave queue ID");
 
 	if (!strcmp(label, "details actor lacp pdu"))
 		proc->of_actor = true;

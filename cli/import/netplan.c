@@ -182,15 +182,12 @@ static void netplan_primary(const struct netplan *netplan, struct import_bond *b
 static void netplan_parameter(const struct netplan *netplan, struct import_bond *bond,
 			      const struct import_tree *tree, const struct import_node *node)
 {
-	const struct import_key *key = import_find_key(netplan_keys, node->key, strcmp);
-
 	if (!strcmp(node->key, "primary"))
 		netplan_primary(netplan, bond, node);
-	else if (key)
-		import_apply_key(netplan->import, key, bond, NULL,
-				 import_tree_list(netplan->import, tree, node->value), &node->line);
 	else
-		import_lost(netplan->import, bond, &node->line, IMPORT_NO_OPTION);
+		import_apply_key(netplan->import, import_find_key(netplan_keys, node->key), bond,
+				 NULL, import_tree_list(netplan->import, tree, node->value),
+				 &node->line);
 }
 
 /* With a port that only Open vSwitch has, netplan makes the whole bond there. */
@@ -261,7 +258,7 @@ static void netplan_parameters(const struct netplan *netplan, struct import_bond
 		return;
 	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters->value, i, &node);
 	     i++) {
-		const struct import_key *key = import_find_key(netplan_keys, node.key, strcmp);
+		const struct import_key *key = import_find_key(netplan_keys, node.key);
 
 		if (is_ovs && key && ovs_ignores(bond, key->option))
 			import_lost(netplan->import, bond, &node.line, OVS_IGNORES);

@@ -192,11 +192,9 @@ static bool networkd_is_bond(const struct networkd_unit *unit)
 static void networkd_bond_entry(struct import *import, struct import_bond *bond,
 				const struct import_ini_entry *entry)
 {
-	const struct import_key *key = import_find_key(networkd_bond_keys, entry->key, strcmp);
+	const struct import_key *key = import_find_key(networkd_bond_keys, entry->key);
 
-	if (!key)
-		import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
-	else if (*entry->value)
+	if (!key || *entry->value)
 		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
 	else if (key->more) /* the empty value ends the list so far */
 		import_option(import, bond, NULL, key->option, "", false, &entry->line);
@@ -326,7 +324,7 @@ static void networkd_rest(struct import *import, const struct import_bond *bond,
 				    "that has it");
 		else if (strcmp(entry->section, "Match") &&
 			 (strcmp(entry->section, "Network") ||
-			  !import_find_key(networkd_network_keys, entry->key, strcmp)))
+			  !import_find_key(networkd_network_keys, entry->key)))
 			import_stays(import, bond, &entry->line);
 	}
 }
@@ -373,8 +371,7 @@ static void networkd_slaves(const struct networkd *networkd, const struct networ
 		import_refuse(import, bond, &of->line, "[Match] names more than %d devices",
 			      NETWORKD_MAX_NAMES);
 	if (active)
-		import_apply_key(import,
-				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
+		import_apply_key(import, import_find_key(networkd_network_keys, "ActiveSlave"),
 				 bond, NULL, active->value, &active->line);
 	networkd_rest(import, bond, unit);
 }

@@ -86,14 +86,10 @@ static void nm_rest(struct import *import, const struct import_bond *bond,
 static void nm_bond_entry(struct import *import, struct import_bond *bond,
 			  const struct import_ini_entry *entry)
 {
-	const struct import_key *key = import_find_key(import_bonding_keys, entry->key, strcmp);
+	const struct import_key *key = import_find_key(import_bonding_keys, entry->key);
 
-	if (!key)
-		key = import_find_key(nm_bond_keys, entry->key, strcmp);
-	if (!key)
-		import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
-	else if (!key->becomes)
-		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
+	import_apply_key(import, key ? key : import_find_key(nm_bond_keys, entry->key), bond, NULL,
+			 entry->value, &entry->line);
 }
 
 /* In the driver the monitor that is set last ends the other one; import_settle() does the rest. */
@@ -368,16 +364,12 @@ static void nm_port(struct import *import, struct import_bond *bond,
 	slave = import_slave(import, bond, name, &profile->controller->line);
 	for (size_t i = 0; slave && i < profile->ini.count; i++) {
 		const struct import_ini_entry *entry = &profile->ini.entries[i];
-		const struct import_key *key = import_find_key(nm_port_keys, entry->key, strcmp);
 
 		if (!strcmp(entry->section, "team-port"))
 			nm_team_entry(import, bond, slave, entry);
-		if (strcmp(entry->section, "bond-port"))
-			continue;
-		if (key)
-			import_apply_key(import, key, bond, slave, entry->value, &entry->line);
-		else
-			import_lost(import, bond, &entry->line, IMPORT_NO_OPTION);
+		else if (!strcmp(entry->section, "bond-port"))
+			import_apply_key(import, import_find_key(nm_port_keys, entry->key), bond,
+					 slave, entry->value, &entry->line);
 	}
 	nm_rest(import, bond, profile);
 }

@@ -108,19 +108,11 @@ static void nmstate_ports(const struct nmstate *state, struct import_bond *bond,
 			&item.line);
 
 		for (size_t j = 0;
-		     slave && import_tree_at(state->import, state->tree, item.value, j, &node);
-		     j++) {
-			const struct import_key *key =
-				import_find_key(nmstate_port_keys, node.key, strcmp);
-
-			if (!key)
-				import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
-			else if (!key->becomes)
-				import_apply_key(
-					state->import, key, bond, slave,
-					import_tree_list(state->import, state->tree, node.value),
-					&node.line);
-		}
+		     slave && import_tree_at(state->import, state->tree, item.value, j, &node); j++)
+			import_apply_key(state->import,
+					 import_find_key(nmstate_port_keys, node.key), bond, slave,
+					 import_tree_list(state->import, state->tree, node.value),
+					 &node.line);
 	}
 }
 
@@ -149,11 +141,10 @@ static void nmstate_options(const struct nmstate *state, struct import_bond *bon
 		return;
 	for (size_t i = 0; import_tree_at(state->import, state->tree, options->value, i, &node);
 	     i++) {
-		const struct import_key *key =
-			import_find_key(import_bonding_keys, node.key, strcmp);
+		const struct import_key *key = import_find_key(import_bonding_keys, node.key);
 
 		if (!key)
-			key = import_find_key(nmstate_option_keys, node.key, strcmp);
+			key = import_find_key(nmstate_option_keys, node.key);
 		if (!key)
 			import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
 		else
@@ -170,11 +161,9 @@ static void nmstate_aggregation(const struct nmstate *state, struct import_bond 
 	struct import_node node;
 
 	for (size_t i = 0; import_tree_at(state->import, state->tree, aggregation, i, &node); i++) {
-		const struct import_key *key = import_find_key(nmstate_keys, node.key, strcmp);
+		const struct import_key *key = import_find_key(nmstate_keys, node.key);
 
-		if (!key)
-			import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
-		else if (!key->becomes)
+		if (!key || !key->becomes)
 			import_apply_key(state->import, key, bond, NULL,
 					 import_tree_list(state->import, state->tree, node.value),
 					 &node.line);

@@ -161,7 +161,7 @@ static void ovs_take_word(struct import *import, struct import_bond *bond, const
 	const struct import_key *key;
 
 	name = strsep(&value, "=");
-	key = import_find_key(config ? ovs_port_config_keys : ovs_port_keys, name, strcmp);
+	key = import_find_key(config ? ovs_port_config_keys : ovs_port_keys, name);
 	if (!key || !value)
 		import_stays(import, bond, line);
 	else if (!key->becomes && ovs_ignores(bond, key->option))
@@ -275,7 +275,7 @@ static bool ovs_is_unset(const json_t *value)
 
 static void ovs_take_column(const struct ovs_bond *of, const char *column, const json_t *value)
 {
-	const struct import_key *key = import_find_key(ovs_port_keys, column, strcmp);
+	const struct import_key *key = import_find_key(ovs_port_keys, column);
 	struct import_line line = ovs_line(of, "%s=%s", column, ovs_words(of->import, value));
 	char number[24];
 
@@ -296,7 +296,7 @@ static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
 	const char *name, *text;
 
 	for (size_t i = 0; ovs_map_at(json_object_get(row, "other_config"), i, &name, &text); i++) {
-		const struct import_key *key = import_find_key(table, name, strcmp);
+		const struct import_key *key = import_find_key(table, name);
 		struct import_line line =
 			ovs_line(of, "%s%sother_config:%s=%s", slave ? slave->name : "",
 				 slave ? ": " : "", name, text);

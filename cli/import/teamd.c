@@ -123,13 +123,8 @@ static void teamd_apply(struct import *import, const struct import_tree *tree,
 			const struct import_key *table, struct import_bond *bond,
 			struct import_slave *slave, const struct import_node *node)
 {
-	const struct import_key *key = import_find_key(table, node->key, strcmp);
-
-	if (!key)
-		import_lost(import, bond, &node->line, IMPORT_NO_OPTION);
-	else if (!key->becomes)
-		import_apply_key(import, key, bond, slave,
-				 import_tree_list(import, tree, node->value), &node->line);
+	import_apply_key(import, import_find_key(table, node->key), bond, slave,
+			 import_tree_list(import, tree, node->value), &node->line);
 }
 
 enum teamd_layer { TEAMD_ETH = 1, TEAMD_VLAN = 2, TEAMD_IP = 4, TEAMD_PORTS = 8 };

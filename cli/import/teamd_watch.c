@@ -85,7 +85,7 @@ static bool teamd_is_taken(const struct teamd_watching *watching, const struct i
 
 static void teamd_watch_key(const struct teamd_watching *watching, const struct import_node *node)
 {
-	const struct import_key *key = import_find_key(teamd_watch_keys, node->key, strcmp);
+	const struct import_key *key = import_find_key(teamd_watch_keys, node->key);
 	const char *text = import_tree_text(node->value);
 
 	if (!key || !text)
