@@ -4,66 +4,28 @@
 #include <string.h>
 
 static const struct mode modes[] = {
-	{
-		.name = "balance-rr",
-		.words = "load balancing (round-robin)",
-		.number = XBOND_MODE_BALANCE_RR,
-		.traits = MODE_TURNS | MODE_SHARES | MODE_REPORTS | MODE_PROBES,
-		.selection = XBOND_SELECT_TURNS,
-	},
-	{
-		.name = "active-backup",
-		.words = "fault-tolerance (active-backup)",
-		.number = XBOND_MODE_ACTIVE_BACKUP,
-		.traits = MODE_ACTIVE | MODE_ALONE | MODE_REPORTS | MODE_PROBES,
-		.selection = XBOND_SELECT_ACTIVE,
-	},
-	{
-		.name = "balance-xor",
-		.words = "load balancing (xor)",
-		.number = XBOND_MODE_BALANCE_XOR,
-		.traits = MODE_HASH | MODE_SHARES | MODE_PROBES,
-		.selection = XBOND_SELECT_HASH,
-	},
-	{
-		.name = "broadcast",
-		.words = "fault-tolerance (broadcast)",
-		.number = XBOND_MODE_BROADCAST,
-		.traits = MODE_PROBES,
-		.selection = XBOND_SELECT_ALL,
-	},
-	{
-		.name = "802.3ad",
-		.words = "IEEE 802.3ad Dynamic link aggregation",
-		.number = XBOND_MODE_8023AD,
-		.traits = MODE_TURNS | MODE_HASH | MODE_SHARES | MODE_LACP | MODE_PROBES,
-		.selection = XBOND_SELECT_HASH,
-	},
-	{
-		.name = "balance-tlb",
-		.words = "transmit load balancing",
-		.number = XBOND_MODE_BALANCE_TLB,
-		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS,
-		.selection = XBOND_SELECT_HASH,
-	},
-	{
-		.name = "balance-alb",
-		.words = "adaptive load balancing",
-		.number = XBOND_MODE_BALANCE_ALB,
-		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS |
-			  MODE_RECEIVES,
-		.selection = XBOND_SELECT_HASH,
-	},
+	{ "balance-rr", "load balancing (round-robin)", XBOND_MODE_BALANCE_RR,
+	  MODE_TURNS | MODE_SHARES | MODE_REPORTS | MODE_PROBES, XBOND_SELECT_TURNS },
+	{ "active-backup", "fault-tolerance (active-backup)", XBOND_MODE_ACTIVE_BACKUP,
+	  MODE_ACTIVE | MODE_ALONE | MODE_REPORTS | MODE_PROBES, XBOND_SELECT_ACTIVE },
+	{ "balance-xor", "load balancing (xor)", XBOND_MODE_BALANCE_XOR,
+	  MODE_HASH | MODE_SHARES | MODE_PROBES, XBOND_SELECT_HASH },
+	{ "broadcast", "fault-tolerance (broadcast)", XBOND_MODE_BROADCAST, MODE_PROBES,
+	  XBOND_SELECT_ALL },
+	{ "802.3ad", "IEEE 802.3ad Dynamic link aggregation", XBOND_MODE_8023AD,
+	  MODE_TURNS | MODE_HASH | MODE_SHARES | MODE_LACP | MODE_PROBES, XBOND_SELECT_HASH },
+	{ "balance-tlb", "transmit load balancing", XBOND_MODE_BALANCE_TLB,
+	  MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS, XBOND_SELECT_HASH },
+	{ "balance-alb", "adaptive load balancing", XBOND_MODE_BALANCE_ALB,
+	  MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS | MODE_RECEIVES,
+	  XBOND_SELECT_HASH },
 };
 
 #define MODE_ROWS (sizeof(modes) / sizeof(modes[0]))
 
 const struct mode *mode_at(unsigned int i)
 {
-	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
-		if (!i--)
-			return mode;
-	return NULL;
+	return i < MODE_ROWS ? &modes[i] : NULL;
 }
 
 const struct mode *mode_find(uint32_t number)

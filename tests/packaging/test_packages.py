@@ -291,7 +291,7 @@ def test_what_is_printed_compiles(headers, tmp_path):
 
 @pytest.mark.parametrize("path", ["debian/control", "packaging/xbond.spec.in"])
 def test_the_description_has_all_modes(path):
-    modes = re.findall(r'\.name = "([\w.-]+)"', (ROOT / "lib/common/mode.c").read_text())
+    modes = re.findall(r'^\t{ "([\w.-]+)", "', (ROOT / "lib/common/mode.c").read_text(), re.M)
     text = (ROOT / path).read_text()
     assert len(modes) == 7 and [mode for mode in modes if mode not in text] == []
 
