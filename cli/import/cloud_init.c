@@ -5,9 +5,9 @@
 #include "cli/import/import_tools.h"
 
 static const struct import_key cloud_init_keys[] = {
-	{ .name = "name", .becomes = "the name of the file" },
-	{ .name = "bond_interfaces", .becomes = "[slave DEV]" },
-	{ .name = "params", .becomes = "(the keys below it)" },
+	{ "name", .becomes = "the name of the file" },
+	{ "bond_interfaces", .becomes = "[slave DEV]" },
+	{ "params", .becomes = "(the keys below it)" },
 	{ .name = NULL },
 };
 

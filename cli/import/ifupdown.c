@@ -11,17 +11,17 @@
 #include "cli/import/import_tools.h"
 
 static const struct import_key ifupdown_other_keys[] = {
-	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "requires", .becomes = "[slave DEV]" },
-	{ .name = "es-sys-mac", .becomes = "ad_actor_system" },
-	{ .name = "use", .becomes = "(nothing: 'use bond' says that it is a bond)" },
+	{ "slaves", .becomes = "[slave DEV]" },
+	{ "requires", .becomes = "[slave DEV]" },
+	{ "es-sys-mac", .becomes = "ad_actor_system" },
+	{ "use", .becomes = "(nothing: 'use bond' says that it is a bond)" },
 	{ .name = NULL },
 };
 
 static const struct import_key ifupdown_ovs_keys[] = {
-	{ .name = "ovs_bonds", .becomes = "[slave DEV]" },
-	{ .name = "ovs_options", .becomes = "(what bondctl import ovs makes of them)" },
-	{ .name = "ovs_extra", .becomes = "(the same, of 'set port BOND')" },
+	{ "ovs_bonds", .becomes = "[slave DEV]" },
+	{ "ovs_options", .becomes = "(what bondctl import ovs makes of them)" },
+	{ "ovs_extra", .becomes = "(the same, of 'set port BOND')" },
 	{ .name = NULL },
 };
 

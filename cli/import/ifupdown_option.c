@@ -16,18 +16,17 @@ static const char *ifupdown_bypass(struct import *import, const char *value)
 }
 
 const struct import_key ifupdown_keys[] = {
-	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "ports", .becomes = "[slave DEV]" },
-	{ .name = "members", .becomes = "[slave DEV]" },
-	{ .name = "master", .becomes = "[slave DEV]" },
-	{ .name = "queue_id", .becomes = "queue_id" },
-	{ .name = "driver", .becomes = "(nothing: it says that the bond is xbond's)" },
-	{ .name = "give_a_chance",
-	  .why_lost = "bondd does not wait for slaves; it adds each one when it "
-		      "appears" },
-	{ .name = "ad_sys_priority", .option = OPT_AD_ACTOR_SYS_PRIO },
-	{ .name = "ad_sys_mac_addr", .option = OPT_AD_ACTOR_SYSTEM },
-	{ .name = "lacp_bypass_allow", .option = OPT_LACP_FALLBACK, .convert = ifupdown_bypass },
+	{ "slaves", .becomes = "[slave DEV]" },
+	{ "ports", .becomes = "[slave DEV]" },
+	{ "members", .becomes = "[slave DEV]" },
+	{ "master", .becomes = "[slave DEV]" },
+	{ "queue_id", .becomes = "queue_id" },
+	{ "driver", .becomes = "(nothing: it says that the bond is xbond's)" },
+	{ "give_a_chance",
+	  .why_lost = "bondd does not wait for slaves; it adds each one when it appears" },
+	{ "ad_sys_priority", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ "ad_sys_mac_addr", .option = OPT_AD_ACTOR_SYSTEM },
+	{ "lacp_bypass_allow", .option = OPT_LACP_FALLBACK, .convert = ifupdown_bypass },
 	{ .name = NULL },
 };
 

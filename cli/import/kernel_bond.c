@@ -113,8 +113,8 @@ static void kernel_ask_driver(struct import *import)
 /* /sys/class/net/BOND/bonding/. */
 
 static const struct import_key kernel_sysfs_keys[] = {
-	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "queue_id", .becomes = "queue_id" },
+	{ "slaves", .becomes = "[slave DEV]" },
+	{ "queue_id", .becomes = "queue_id" },
 	{ .name = NULL },
 };
 

@@ -14,17 +14,17 @@
 
 /* Where iproute2 has other names than the kernel's files. */
 const struct import_key kernel_ip_keys[] = {
-	{ .name = "peer_notify_delay", .option = OPT_PEER_NOTIF_DELAY },
-	{ .name = "num_peer_notif", .option = OPT_NUM_GRAT_ARP },
-	{ .name = "ad_lacp_rate", .option = OPT_LACP_RATE },
-	{ .name = "ad_lacp_active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ "peer_notify_delay", .option = OPT_PEER_NOTIF_DELAY },
+	{ "num_peer_notif", .option = OPT_NUM_GRAT_ARP },
+	{ "ad_lacp_rate", .option = OPT_LACP_RATE },
+	{ "ad_lacp_active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
 	{ .name = NULL },
 };
 
 const struct import_key kernel_ip_slave_keys[] = {
-	{ .name = "prio", .option = OPT_PRIO },
-	{ .name = "actor_port_prio", .option = OPT_ACTOR_PORT_PRIO },
-	{ .name = "queue_id", .option = OPT_QUEUE_ID },
+	{ "prio", .option = OPT_PRIO },
+	{ "actor_port_prio", .option = OPT_ACTOR_PORT_PRIO },
+	{ "queue_id", .option = OPT_QUEUE_ID },
 	{ .name = NULL },
 };
 
@@ -145,35 +145,29 @@ static const char *kernel_proc_primary(struct import *import, const char *value)
 }
 
 const struct import_key kernel_proc_keys[] = {
-	{ .name = "Bonding Mode", .option = OPT_MODE, .convert = kernel_proc_mode },
-	{ .name = "Transmit Hash Policy",
-	  .option = OPT_XMIT_HASH_POLICY,
-	  .convert = import_first_word },
-	{ .name = "Primary Slave", .option = OPT_PRIMARY, .convert = kernel_proc_primary },
-	{ .name = "MII Polling Interval (ms)", .option = OPT_MIIMON },
-	{ .name = "Up Delay (ms)", .option = OPT_UPDELAY },
-	{ .name = "Down Delay (ms)", .option = OPT_DOWNDELAY },
-	{ .name = "Peer Notification Delay (ms)", .option = OPT_PEER_NOTIF_DELAY },
-	{ .name = "ARP Polling Interval (ms)", .option = OPT_ARP_INTERVAL },
-	{ .name = "ARP Missed Max", .option = OPT_ARP_MISSED_MAX },
-	{ .name = "ARP IP target/s (n.n.n.n form)",
-	  .option = OPT_ARP_IP_TARGET,
-	  .convert = import_list },
-	{ .name = "NS IPv6 target/s (XX::XX form)",
-	  .option = OPT_NS_IP6_TARGET,
-	  .convert = import_list },
-	{ .name = "LACP active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
-	{ .name = "LACP rate", .option = OPT_LACP_RATE },
-	{ .name = "Min links", .option = OPT_MIN_LINKS },
-	{ .name = "Aggregator selection policy (ad_select)", .option = OPT_AD_SELECT },
-	{ .name = "System priority", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ "Bonding Mode", .option = OPT_MODE, .convert = kernel_proc_mode },
+	{ "Transmit Hash Policy", .option = OPT_XMIT_HASH_POLICY, .convert = import_first_word },
+	{ "Primary Slave", .option = OPT_PRIMARY, .convert = kernel_proc_primary },
+	{ "MII Polling Interval (ms)", .option = OPT_MIIMON },
+	{ "Up Delay (ms)", .option = OPT_UPDELAY },
+	{ "Down Delay (ms)", .option = OPT_DOWNDELAY },
+	{ "Peer Notification Delay (ms)", .option = OPT_PEER_NOTIF_DELAY },
+	{ "ARP Polling Interval (ms)", .option = OPT_ARP_INTERVAL },
+	{ "ARP Missed Max", .option = OPT_ARP_MISSED_MAX },
+	{ "ARP IP target/s (n.n.n.n form)", .option = OPT_ARP_IP_TARGET, .convert = import_list },
+	{ "NS IPv6 target/s (XX::XX form)", .option = OPT_NS_IP6_TARGET, .convert = import_list },
+	{ "LACP active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ "LACP rate", .option = OPT_LACP_RATE },
+	{ "Min links", .option = OPT_MIN_LINKS },
+	{ "Aggregator selection policy (ad_select)", .option = OPT_AD_SELECT },
+	{ "System priority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = NULL },
 };
 
 const struct import_key kernel_proc_slave_keys[] = {
-	{ .name = "Slave Interface", .becomes = "[slave DEV]" },
-	{ .name = "Slave queue ID", .option = OPT_QUEUE_ID },
-	{ .name = "port priority", .becomes = "actor_port_prio" },
+	{ "Slave Interface", .becomes = "[slave DEV]" },
+	{ "Slave queue ID", .option = OPT_QUEUE_ID },
+	{ "port priority", .becomes = "actor_port_prio" },
 	{ .name = NULL },
 };
 

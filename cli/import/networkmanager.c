@@ -5,48 +5,47 @@
 #include "cli/import/import_tools.h"
 
 static const struct import_key nm_bond_keys[] = {
-	{ .name = "balance-slb",
-	  .why_lost = "xbond has no balance-slb; without it the switch needs a link "
-		      "aggregation group for the slaves",
-	  .convert = import_switch,
-	  .usual = "off" },
-	{ .name = "interface-name", .becomes = "the name of the file" },
+	{ "balance-slb",
+	  .why_lost = "xbond has no balance-slb; without it the switch needs a link aggregation "
+		      "group for the slaves",
+	  .convert = import_switch, .usual = "off" },
+	{ "interface-name", .becomes = "the name of the file" },
 	{ .name = NULL },
 };
 
 static const struct import_key nm_port_keys[] = {
-	{ .name = "queue-id", .option = OPT_QUEUE_ID },
-	{ .name = "prio", .option = OPT_PRIO },
+	{ "queue-id", .option = OPT_QUEUE_ID },
+	{ "prio", .option = OPT_PRIO },
 	{ .name = NULL },
 };
 
 static const struct import_key nm_team_keys[] = {
-	{ .name = "config", .becomes = "(the keys in it, as those of teamd)" },
+	{ "config", .becomes = "(the keys in it, as those of teamd)" },
 	{ .name = NULL },
 };
 
 static const struct import_key nm_ovs_keys[] = {
-	{ .name = "bond-mode", .becomes = "mode and xmit_hash_policy" },
-	{ .name = "lacp", .becomes = "mode and lacp_active" },
-	{ .name = "bond-updelay", .option = OPT_UPDELAY },
-	{ .name = "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ "bond-mode", .becomes = "mode and xmit_hash_policy" },
+	{ "lacp", .becomes = "mode and lacp_active" },
+	{ "bond-updelay", .option = OPT_UPDELAY },
+	{ "bond-downdelay", .option = OPT_DOWNDELAY },
 	{ .name = NULL },
 };
 
 static const struct import_key nm_ifcfg_keys[] = {
-	{ .name = "BONDING_OPTS", .becomes = "(the options in it, as those of [bond])" },
-	{ .name = "BONDING_MODULE_OPTS", .becomes = "(the options in it, as those of [bond])" },
-	{ .name = "BONDING_SLAVE0", .becomes = "[slave DEV], as all BONDING_SLAVE..." },
-	{ .name = "BOND_IFACES", .becomes = "[slave DEV], if TYPE is OVSBond" },
-	{ .name = "OVS_OPTIONS", .becomes = "(what bondctl import ovs makes of them)" },
-	{ .name = "TEAM_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
-	{ .name = "TEAM_PORT_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
-	{ .name = "BOND_PORT_QUEUE_ID", .becomes = "queue_id" },
-	{ .name = "BOND_PORT_PRIO", .becomes = "prio" },
-	{ .name = "MASTER", .becomes = "[slave DEV]" },
-	{ .name = "MASTER_UUID", .becomes = "[slave DEV]" },
-	{ .name = "TEAM_MASTER", .becomes = "[slave DEV]" },
-	{ .name = "TEAM_MASTER_UUID", .becomes = "[slave DEV]" },
+	{ "BONDING_OPTS", .becomes = "(the options in it, as those of [bond])" },
+	{ "BONDING_MODULE_OPTS", .becomes = "(the options in it, as those of [bond])" },
+	{ "BONDING_SLAVE0", .becomes = "[slave DEV], as all BONDING_SLAVE..." },
+	{ "BOND_IFACES", .becomes = "[slave DEV], if TYPE is OVSBond" },
+	{ "OVS_OPTIONS", .becomes = "(what bondctl import ovs makes of them)" },
+	{ "TEAM_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
+	{ "TEAM_PORT_CONFIG", .becomes = "(the keys in it, as those of teamd)" },
+	{ "BOND_PORT_QUEUE_ID", .becomes = "queue_id" },
+	{ "BOND_PORT_PRIO", .becomes = "prio" },
+	{ "MASTER", .becomes = "[slave DEV]" },
+	{ "MASTER_UUID", .becomes = "[slave DEV]" },
+	{ "TEAM_MASTER", .becomes = "[slave DEV]" },
+	{ "TEAM_MASTER_UUID", .becomes = "[slave DEV]" },
 	{ .name = NULL },
 };
 

@@ -8,38 +8,37 @@
 #include "cli/import/import_tools.h"
 
 static const struct import_key nmstate_keys[] = {
-	{ .name = "mode", .option = OPT_MODE },
-	{ .name = "port", .becomes = "[slave DEV]" },
-	{ .name = "ports", .becomes = "[slave DEV]" },
-	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "ports-config", .becomes = "[slave DEV], and the keys below it" },
-	{ .name = "options", .becomes = "(the keys below it)" },
+	{ "mode", .option = OPT_MODE },
+	{ "port", .becomes = "[slave DEV]" },
+	{ "ports", .becomes = "[slave DEV]" },
+	{ "slaves", .becomes = "[slave DEV]" },
+	{ "ports-config", .becomes = "[slave DEV], and the keys below it" },
+	{ "options", .becomes = "(the keys below it)" },
 	{ .name = NULL },
 };
 
 static const struct import_key nmstate_option_keys[] = {
-	{ .name = "balance-slb",
-	  .why_lost = "xbond has no balance-slb; without it the switch needs a link "
-		      "aggregation group for the slaves",
-	  .convert = import_switch,
-	  .usual = "off" },
+	{ "balance-slb",
+	  .why_lost = "xbond has no balance-slb; without it the switch needs a link aggregation "
+		      "group for the slaves",
+	  .convert = import_switch, .usual = "off" },
 	{ .name = NULL },
 };
 
 static const struct import_key nmstate_port_keys[] = {
-	{ .name = "name", .becomes = "[slave DEV]" },
-	{ .name = "priority", .option = OPT_PRIO },
-	{ .name = "queue-id", .option = OPT_QUEUE_ID },
+	{ "name", .becomes = "[slave DEV]" },
+	{ "priority", .option = OPT_PRIO },
+	{ "queue-id", .option = OPT_QUEUE_ID },
 	{ .name = NULL },
 };
 
 static const struct import_key nmstate_ovs_keys[] = {
-	{ .name = "mode", .becomes = "mode and xmit_hash_policy" },
-	{ .name = "port", .becomes = "[slave DEV]" },
-	{ .name = "ports", .becomes = "[slave DEV]" },
-	{ .name = "slaves", .becomes = "[slave DEV]" },
-	{ .name = "bond-updelay", .option = OPT_UPDELAY },
-	{ .name = "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ "mode", .becomes = "mode and xmit_hash_policy" },
+	{ "port", .becomes = "[slave DEV]" },
+	{ "ports", .becomes = "[slave DEV]" },
+	{ "slaves", .becomes = "[slave DEV]" },
+	{ "bond-updelay", .option = OPT_UPDELAY },
+	{ "bond-downdelay", .option = OPT_DOWNDELAY },
 	{ .name = NULL },
 };
 

@@ -11,36 +11,33 @@
 
 /* Columns of a port, and keys of its other_config. */
 static const struct import_key ovs_port_keys[] = {
-	{ .name = "name", .becomes = "the name of the file" },
-	{ .name = "interfaces", .becomes = "[slave DEV]" },
-	{ .name = "bond_mode", .becomes = "mode and xmit_hash_policy" },
-	{ .name = "lacp", .becomes = "mode and lacp_active" },
-	{ .name = "bond_updelay", .option = OPT_UPDELAY },
-	{ .name = "bond_downdelay", .option = OPT_DOWNDELAY },
-	{ .name = "bond_fake_iface", .becomes = "(nothing: every bond of xbond is a device)" },
+	{ "name", .becomes = "the name of the file" },
+	{ "interfaces", .becomes = "[slave DEV]" },
+	{ "bond_mode", .becomes = "mode and xmit_hash_policy" },
+	{ "lacp", .becomes = "mode and lacp_active" },
+	{ "bond_updelay", .option = OPT_UPDELAY },
+	{ "bond_downdelay", .option = OPT_DOWNDELAY },
+	{ "bond_fake_iface", .becomes = "(nothing: every bond of xbond is a device)" },
 	{ .name = NULL },
 };
 
 static const struct import_key ovs_port_config_keys[] = {
-	{ .name = "bond-primary", .option = OPT_PRIMARY },
-	{ .name = "bond-detect-mode",
+	{ "bond-primary", .option = OPT_PRIMARY },
+	{ "bond-detect-mode",
 	  .why_lost = "xbond takes carrier from the kernel, never from MII registers",
 	  .usual = "carrier" },
-	{ .name = "bond-miimon-interval", .option = OPT_MIIMON },
-	{ .name = "lacp-time", .option = OPT_LACP_RATE },
-	{ .name = "lacp-system-id", .option = OPT_AD_ACTOR_SYSTEM },
-	{ .name = "lacp-system-priority", .option = OPT_AD_ACTOR_SYS_PRIO },
-	{ .name = "lacp-fallback-ab", .becomes = "lacp_fallback" },
-	{ .name = "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
-	{ .name = "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
-	{ .name = "bond-hash-basis", .option = OPT_HASH_SEED },
-	{ .name = "bond-rebalance-interval",
-	  .why_lost = "set rebalance_interval, in seconds, instead",
+	{ "bond-miimon-interval", .option = OPT_MIIMON },
+	{ "lacp-time", .option = OPT_LACP_RATE },
+	{ "lacp-system-id", .option = OPT_AD_ACTOR_SYSTEM },
+	{ "lacp-system-priority", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ "lacp-fallback-ab", .becomes = "lacp_fallback" },
+	{ "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ "bond-hash-basis", .option = OPT_HASH_SEED },
+	{ "bond-rebalance-interval", .why_lost = "set rebalance_interval, in seconds, instead",
 	  .usual = "0" },
-	{ .name = "lb-output-action",
-	  .why_lost = "it concerns the datapath of Open vSwitch",
-	  .convert = import_switch,
-	  .usual = "off" },
+	{ "lb-output-action", .why_lost = "it concerns the datapath of Open vSwitch",
+	  .convert = import_switch, .usual = "off" },
 	{ .name = NULL },
 };
 
@@ -193,11 +190,11 @@ void ovs_take_settings(struct import *import, struct import_bond *bond, const ch
 #define OVS_ANSWER_MAX (16 << 20)
 
 static const struct import_key ovs_interface_keys[] = {
-	{ .name = "lacp-port-priority", .option = OPT_ACTOR_PORT_PRIO },
-	{ .name = "lacp-port-id", .why_lost = "bondd numbers the LACP ports itself" },
-	{ .name = "lacp-aggregation-key",
-	  .why_lost = "in xbond, slaves of the same speed have the same key; see "
-		      "ad_user_port_key" },
+	{ "lacp-port-priority", .option = OPT_ACTOR_PORT_PRIO },
+	{ "lacp-port-id", .why_lost = "bondd numbers the LACP ports itself" },
+	{ "lacp-aggregation-key",
+	  .why_lost =
+		  "in xbond, slaves of the same speed have the same key; see ad_user_port_key" },
 	{ .name = NULL },
 };
 

@@ -53,59 +53,57 @@ static const char *teamd_hwaddr_policy(struct import *import, const char *value)
 }
 
 static const struct import_key teamd_keys[] = {
-	{ .name = "device", .becomes = "the name of the file" },
-	{ .name = "ports", .becomes = "[slave DEV]" },
-	{ .name = "runner", .becomes = "(the keys below it)" },
-	{ .name = "link_watch", .becomes = "(the keys below it)" },
-	{ .name = "link_watch_policy", .becomes = "arp_all_targets" },
-	{ .name = "hwaddr",
-	  .why_lost = "xbond's files do not set the bond's MAC address; set it where "
-		      "the IP addresses are set" },
-	{ .name = "notify_peers", .becomes = "num_grat_arp and peer_notif_delay" },
-	{ .name = "mcast_rejoin", .becomes = "resend_igmp" },
-	{ .name = "debug_level", .becomes = "(nothing)" },
+	{ "device", .becomes = "the name of the file" },
+	{ "ports", .becomes = "[slave DEV]" },
+	{ "runner", .becomes = "(the keys below it)" },
+	{ "link_watch", .becomes = "(the keys below it)" },
+	{ "link_watch_policy", .becomes = "arp_all_targets" },
+	{ "hwaddr", .why_lost = "xbond's files do not set the bond's MAC address; set it where the "
+				"IP addresses are set" },
+	{ "notify_peers", .becomes = "num_grat_arp and peer_notif_delay" },
+	{ "mcast_rejoin", .becomes = "resend_igmp" },
+	{ "debug_level", .becomes = "(nothing)" },
 	{ .name = NULL },
 };
 
 static const struct import_key teamd_runner_keys[] = {
-	{ .name = "name", .option = OPT_MODE, .convert = teamd_mode },
-	{ .name = "tx_hash", .becomes = "xmit_hash_policy" },
-	{ .name = "tx_balancer", .why_lost = "set rebalance_interval, in seconds, instead" },
-	{ .name = "active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
-	{ .name = "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
-	{ .name = "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
-	{ .name = "min_ports", .option = OPT_MIN_LINKS },
-	{ .name = "fallback", .option = OPT_LACP_FALLBACK, .convert = teamd_fallback },
-	{ .name = "retry_count",
-	  .why_lost = "the partner expires after three missing LACPDUs, as in IEEE "
-		      "802.1AX",
+	{ "name", .option = OPT_MODE, .convert = teamd_mode },
+	{ "tx_hash", .becomes = "xmit_hash_policy" },
+	{ "tx_balancer", .why_lost = "set rebalance_interval, in seconds, instead" },
+	{ "active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
+	{ "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ "min_ports", .option = OPT_MIN_LINKS },
+	{ "fallback", .option = OPT_LACP_FALLBACK, .convert = teamd_fallback },
+	{ "retry_count",
+	  .why_lost = "the partner expires after three missing LACPDUs, as in IEEE 802.1AX",
 	  .usual = "3" },
-	{ .name = "agg_select_policy", .becomes = "ad_select" },
-	{ .name = "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
+	{ "agg_select_policy", .becomes = "ad_select" },
+	{ "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
 	{ .name = NULL },
 };
 
 static const struct import_key teamd_notify_keys[] = {
-	{ .name = "count", .option = OPT_NUM_GRAT_ARP },
-	{ .name = "interval", .option = OPT_PEER_NOTIF_DELAY },
+	{ "count", .option = OPT_NUM_GRAT_ARP },
+	{ "interval", .option = OPT_PEER_NOTIF_DELAY },
 	{ .name = NULL },
 };
 
 static const struct import_key teamd_rejoin_keys[] = {
-	{ .name = "count", .option = OPT_RESEND_IGMP },
-	{ .name = "interval", .why_lost = "xbond's interval is 200 ms", .usual = "200" },
+	{ "count", .option = OPT_RESEND_IGMP },
+	{ "interval", .why_lost = "xbond's interval is 200 ms", .usual = "200" },
 	{ .name = NULL },
 };
 
 static const struct import_key teamd_port_keys[] = {
-	{ .name = "prio", .option = OPT_PRIO },
-	{ .name = "queue_id", .option = OPT_QUEUE_ID },
-	{ .name = "lacp_prio", .option = OPT_ACTOR_PORT_PRIO },
-	{ .name = "sticky", .becomes = "primary_reselect" },
-	{ .name = "link_watch", .becomes = "(the same options of the bond)" },
-	{ .name = "lacp_key",
-	  .why_lost = "in xbond, slaves of the same speed have the same key; see "
-		      "ad_user_port_key" },
+	{ "prio", .option = OPT_PRIO },
+	{ "queue_id", .option = OPT_QUEUE_ID },
+	{ "lacp_prio", .option = OPT_ACTOR_PORT_PRIO },
+	{ "sticky", .becomes = "primary_reselect" },
+	{ "link_watch", .becomes = "(the same options of the bond)" },
+	{ "lacp_key",
+	  .why_lost =
+		  "in xbond, slaves of the same speed have the same key; see ad_user_port_key" },
 	{ .name = NULL },
 };
 
