@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "common/pins.h"
 #include "daemon/base/worker.h"
+#include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/lacp.h"
 
 struct lacp_thread_bond;
@@ -84,5 +85,47 @@ uint64_t lacp_thread_draining(const struct lacp_thread_bond *bond);
 
 /* The oldest news of the bond for the log. Returns false if there is none. */
 bool lacp_thread_take(struct lacp_thread_bond *bond, struct lacp_thread_event *ret_event);
+
+/* Inside, for lacp_thread.c and its unit test: one bond. */
+
+#define LACP_THREAD_EVENTS 256 /* news that the main loop has not taken; more are dropped */
+
+struct lacp_thread_bond {
+	struct realtime_bond realtime; /* the first one */
+	struct lacp_system sys;
+	struct xbond_table *table;
+	struct xbond_hold *hold;
+	struct lacp_thread_sent sent[XBOND_MAX_SLAVES];
+	struct xbond_lacp *pinned;
+	int send_fd;
+	int ifindex[XBOND_MAX_SLAVES];
+	uint64_t deadline_ns;
+	enum lacp_thread_pair pair;		     /* as the main loop has set it */
+	uint64_t collecting, distributing, draining; /* also read by the main loop */
+	uint64_t lingering;			     /* as lacp_thread_linger() has told */
+	uint64_t linked;			     /* slots that may transmit if LACP lets them */
+	bool ends;				     /* the bond leaves the mode */
+	bool changed; /* set by the main loop: the machines must run */
+	unsigned int event_count;
+	struct lacp_thread_event events[LACP_THREAD_EVENTS];
+};
+
+/*
+ * Takes over the pinned state and what the programs have done meanwhile, and runs the machines
+ * once.
+ */
+NEEDS(realtime_held)
+void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
+			    const struct lacp_config *config);
+/* Handles PDUs, machines, masks, pinned state and heartbeat. Returns the next deadline. */
+NEEDS(realtime_held)
+uint64_t lacp_thread_run(struct realtime_bond *realtime, uint64_t now_ns);
+/* As the functions above. */
+NEEDS(realtime_held)
+int lacp_thread_bond_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
+			      const struct lacp_port_config *config);
+NEEDS(realtime_held)
+void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
+			      enum lacp_thread_pair pair);
 
 #endif

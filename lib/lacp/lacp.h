@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * LACP (IEEE Std 802.1AX-2014, clause 6) for one bond, without sockets, clock, memory or log.
- * lacp_thread_bond.c gives inputs with their time, and calls lacp_run() after one or several of
- * them and whenever the deadline that it returned has come. What shall happen comes out through
- * struct lacp_outputs; what is, can be read in struct lacp_system at any time.
+ * lacp_thread.c gives inputs with their time, and calls lacp_run() after one or several of them and
+ * whenever the deadline that it returned has come. What shall happen comes out through struct
+ * lacp_outputs; what is, can be read in struct lacp_system at any time.
  * docs/developers/lacp.md says which clause is where.
  *
  * A restart:   lacp_init(), lacp_adopt(), lacp_configure() and lacp_port_configure() with what is

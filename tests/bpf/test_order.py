@@ -12,7 +12,7 @@ TABLE = abi.Btf().struct("xbond_table")
 
 
 def test_rights_are_taken_in_order():
-    """bondd asks after it has published the masks what was noted (lacp_thread_bond.c)."""
+    """bondd asks after it has published the masks what was noted (lacp_thread.c)."""
     lines = disassembled(abi.OBJECT)
     found = {int(each[1], 0) for each in map(UNORDERED.search, lines) if each}
     assert TABLE.failed.offset in found, "no such instruction is known any more"

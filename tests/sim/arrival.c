@@ -79,7 +79,7 @@ static void receive(struct system *system, const struct xbond_pdu *pdu)
 		lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 }
 
-/* As lacp_thread_bond_new() does it. */
+/* As lacp_thread_add() does it. */
 static void adopt(struct world *world, struct system *system)
 {
 	uint64_t used = system->saved.used;

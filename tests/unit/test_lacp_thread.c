@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/lacp_thread/lacp_thread_bond.h"
+#include "daemon/lacp_thread/lacp_thread.h"
 #include "tests/unit/unit.h"
 
 #define OTHERS (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)
@@ -165,7 +165,7 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 	hold[0].ended = XBOND_HOLD_SILENT;
 	bond.realtime.has_news = false;
 	table.lacp_heartbeat_ns = now_ns - 600 * NS_PER_MS;
-	lacp_thread_bond_run(&bond, now_ns - 300 * NS_PER_MS);
+	lacp_thread_run(&bond.realtime, now_ns - 300 * NS_PER_MS);
 	assert_int_equal(hold[0].ended, XBOND_HOLD_GOES_ON);
 	assert_true(bond.realtime.has_news);
 	assert_true(table.lacp_heartbeat_ns >= now_ns);
