@@ -119,13 +119,13 @@ static int meanwhile_init(struct daemon *daemon)
 	if (!r)
 		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
 	if (!r)
-		r = meanwhile_add(fd, realtime_news_fd(daemon->lacp_thread));
+		r = meanwhile_add(fd, daemon->lacp_thread->news_fd);
 	if (!r)
-		r = meanwhile_add(fd, realtime_news_fd(daemon->bfd_thread));
+		r = meanwhile_add(fd, daemon->bfd_thread->news_fd);
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
-		r = meanwhile_add(fd, poll_fd(daemon));
+		r = meanwhile_add(fd, daemon->poller->worker.fd);
 	if (!r)
 		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };

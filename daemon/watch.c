@@ -406,11 +406,11 @@ int watch_init(struct daemon *daemon)
 	r = loop_watch_first(daemon->event, rtnl_listener_fd(&daemon->listener), watch_on_monitor,
 			     daemon);
 	if (!r)
-		r = loop_watch_first(daemon->event, realtime_news_fd(daemon->lacp_thread),
-				     watch_on_lacp, daemon);
+		r = loop_watch_first(daemon->event, daemon->lacp_thread->news_fd, watch_on_lacp,
+				     daemon);
 	if (!r)
-		r = loop_watch_first(daemon->event, realtime_news_fd(daemon->bfd_thread),
-				     watch_on_bfd, daemon);
+		r = loop_watch_first(daemon->event, daemon->bfd_thread->news_fd, watch_on_bfd,
+				     daemon);
 	if (!r)
 		r = loop_defer(daemon->event, watch_on_sync, daemon, &daemon->sync);
 	if (!r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads: for slow work, for questions to the kernel, for what must be in time; and what they may
- * do.
+ * Threads: for slow work, for questions to the kernel (realtime.h: for what must be in time); and
+ * what they may do.
  */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
@@ -71,7 +71,7 @@ struct worker {
 	pthread_mutex_t lock; /* protects what both the main loop and the thread write */
 	pthread_cond_t wake;
 	bool stopping;
-	int fd;
+	int fd; /* readable when a turn has ended since worker_has_ended_turn() */
 };
 
 /* 0 or -errno. */
@@ -86,8 +86,7 @@ void worker_unlock(struct worker *worker) GIVES(worker_held);
 /* The same, and there is something to do. */
 void worker_unlock_and_wake(struct worker *worker) GIVES(worker_held);
 
-/* Readable when a turn has ended since worker_has_ended_turn(). */
-int worker_fd(const struct worker *worker);
+/* Has a turn ended since the last call? */
 bool worker_has_ended_turn(struct worker *worker);
 
 /*
@@ -102,9 +101,9 @@ struct asker {
 	struct ethtool ethtool;
 	/* worker.c: */
 	struct worker_kind worker_kind;
-	struct worker worker;
+	struct worker worker; /* its fd is readable when there are answers */
 	bool asked GUARDED_BY(worker_held);
-	bool busy; /* for the main loop: true until it has the answers */
+	bool busy; /* for the main loop: it has not taken the answers yet */
 	void *questions;
 	size_t count;
 	uint64_t asked_ns; /* when they were asked */
@@ -120,80 +119,10 @@ struct asker_kind {
 int asker_new(const struct asker_kind *kind, struct asker **ret_asker);
 void asker_free(struct asker *asker);
 
-/* Is there a question whose answers have not been taken yet? Then it takes no others. */
-bool asker_is_busy(const struct asker *asker);
-/* Copies the questions. */
+/* Copies the questions; not while it is busy. */
 void asker_ask(struct asker *asker, const void *questions, size_t count);
-/* Readable when there are answers. */
-int asker_fd(const struct asker *asker);
 /* Returns the questions with their answers, valid until the next ones; *ret_count 0: none. */
 const void *asker_answers(struct asker *asker, size_t *ret_count);
-
-/*
- * A thread with real-time priority that runs whenever its deadline has come, a ring that programs
- * fill has something for it, or the main loop has changed something. Used by the threads of LACP
- * and BFD. Does not know what they do.
- */
-
-/* A bond for which it speaks: the first member of the struct that the thread's code has for it. */
-struct realtime_bond {
-	struct realtime_bond *next GUARDED_BY(realtime_held);
-	struct realtime *thread;
-	struct ring_buffer *ring;
-	bool has_news; /* for the main loop; only its thread, with the lock held */
-};
-
-struct realtime_kind {
-	const char *name;     /* of the thread */
-	const char *protocol; /* for people */
-	/* Does what is due, and beats. The lock is held. Returns when it is to be called again. */
-	uint64_t (*run)(struct realtime_bond *bond, uint64_t now_ns);
-};
-
-struct realtime {
-	const struct realtime_kind *kind;
-	pthread_t thread;
-	struct pulse pulse;   /* the lock protects it, too */
-	pthread_mutex_t lock; /* protects the list and what `run` uses; not for long */
-	struct realtime_bond *bonds GUARDED_BY(realtime_held);
-	bool running, stopping;
-	int epoll_fd;
-	int wake_fd; /* main loop -> thread */
-	int news_fd; /* thread -> main loop */
-	int send_fd; /* packet_open_control() */
-};
-
-/* Returns NULL, with a line in err, on failure. The thread starts with the first bond. */
-struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err);
-/* NULL is accepted. */
-void realtime_free(struct realtime *realtime);
-
-void realtime_lock(struct realtime *realtime) TAKES(realtime_held);
-void realtime_unlock(struct realtime *realtime) GIVES(realtime_held);
-/* The same, and `run` is called soon. */
-void realtime_unlock_and_wake(struct realtime *realtime) GIVES(realtime_held);
-
-/*
- * Opens the ring that is pinned there; on_record gets the bond. Returns 0, or -errno with a line in
- * err.
- */
-int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, const char *dir,
-		       const char *pin, int (*on_record)(void *bond, void *data, size_t size),
-		       struct err *err);
-/* Starts the thread, unless it runs. A real-time priority that is refused is no error. */
-int realtime_bond_begin(struct realtime_bond *bond, struct err *err);
-/* From then on `run` is called for it. */
-NEEDS(realtime_held) void realtime_bond_add(struct realtime_bond *bond);
-/* From then on it is not. */
-NEEDS(realtime_held) void realtime_bond_remove(struct realtime_bond *bond);
-/* Without the lock, when `run` is not called for it. */
-void realtime_bond_close(struct realtime_bond *bond);
-
-/* There is news for the main loop: realtime_news_fd() becomes readable. */
-void realtime_tell(struct realtime *realtime);
-int realtime_news_fd(const struct realtime *realtime);
-/* Empties it. False: it was empty. */
-bool realtime_acknowledge(struct realtime *realtime);
 
 /* confine.c: what the calling thread may do from then on. It cannot be taken back. */
 

@@ -332,25 +332,6 @@ void bfd_thread_bond_configure(struct bfd_thread_bond *bond, const struct bfd_th
 	}
 }
 
-static struct bfd_thread_bond *bfd_thread_bond_new(struct realtime *realtime,
-						   const struct pins *pins,
-						   const struct bfd_thread_config *config,
-						   struct err *err)
-{
-	struct bfd_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
-
-	bond->send_fd = realtime->send_fd;
-	bond->map = pins->bfd;
-	bond->config = *config;
-	if (realtime_bond_open(&bond->realtime, realtime, pins->dir, XBOND_PIN_BFD_PACKETS,
-			       bfd_thread_on_packet, err)) {
-		free(bond);
-		return NULL;
-	}
-	bfd_thread_set_ends(bond, &config->ends);
-	return bond;
-}
-
 static void bfd_thread_bond_free(struct bfd_thread_bond *bond)
 {
 	realtime_bond_close(&bond->realtime);
@@ -379,14 +360,17 @@ const struct realtime_kind bfd_thread_kind = { "bfd", "BFD", bfd_thread_run };
 struct bfd_thread_bond *bfd_thread_add(struct realtime *realtime, const struct pins *pins,
 				       const struct bfd_thread_config *config, struct err *err)
 {
-	struct bfd_thread_bond *bond = bfd_thread_bond_new(realtime, pins, config, err);
+	struct bfd_thread_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	if (!bond)
-		return NULL;
-	if (realtime_bond_begin(&bond->realtime, err)) {
+	bond->send_fd = realtime->send_fd;
+	bond->map = pins->bfd;
+	bond->config = *config;
+	if (realtime_bond_open(&bond->realtime, realtime, pins->dir, XBOND_PIN_BFD_PACKETS,
+			       bfd_thread_on_packet, err)) {
 		bfd_thread_bond_free(bond);
 		return NULL;
 	}
+	bfd_thread_set_ends(bond, &config->ends);
 	realtime_lock(realtime);
 	realtime_bond_add(&bond->realtime);
 	realtime_unlock_and_wake(realtime);

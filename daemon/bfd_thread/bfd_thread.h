@@ -14,7 +14,7 @@
 #include "bfd/bfd.h"
 #include "common/err.h"
 #include "common/pins.h"
-#include "daemon/base/worker.h"
+#include "daemon/base/realtime.h"
 
 struct bfd_thread_bond;
 

@@ -155,7 +155,7 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
  */
 void bond_lacp_log(struct bond *bond);
 
-/* When the LACP thread's realtime_news_fd() is readable: evaluates the bonds that it speaks for. */
+/* When the LACP thread's news_fd is readable: evaluates the bonds that it speaks for. */
 void lacp_news_take(struct daemon *daemon);
 
 #endif

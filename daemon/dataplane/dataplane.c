@@ -435,7 +435,7 @@ uint64_t settler_ask(struct settler *settler)
 
 int settler_fd(const struct settler *settler)
 {
-	return worker_fd(&settler->worker);
+	return settler->worker.fd;
 }
 
 uint64_t settler_served(struct settler *settler)

@@ -13,7 +13,6 @@
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"
-#include "daemon/base/worker.h"
 #include "lacp/frame.h"
 #include "rules/link_state.h"
 
@@ -367,8 +366,7 @@ struct lacp_thread_bond *lacp_thread_add(struct realtime *realtime, const struct
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
 	if (realtime_bond_open(&bond->realtime, realtime, pins->dir, XBOND_PIN_PDUS,
-			       lacp_thread_bond_on_pdu, err) ||
-	    realtime_bond_begin(&bond->realtime, err)) {
+			       lacp_thread_bond_on_pdu, err)) {
 		lacp_thread_bond_free(bond);
 		return NULL;
 	}

@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "common/pins.h"
-#include "daemon/base/worker.h"
+#include "daemon/base/realtime.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/lacp.h"
 

@@ -94,7 +94,7 @@ static void metrics_reader_stop(struct metrics_reader *reader)
 char *metrics_reader_read(struct metrics_reader *reader, enum metrics_format format,
 			  size_t *ret_length)
 {
-	struct pollfd ended = { .fd = worker_fd(&reader->worker), .events = POLLIN };
+	struct pollfd ended = { .fd = reader->worker.fd, .events = POLLIN };
 
 	worker_lock(&reader->worker);
 	reader->format = format;
@@ -167,7 +167,7 @@ static void metrics_try_to_answer(struct metrics *metrics)
 static void metrics_confine(const struct metrics *metrics)
 {
 	const int fds[] = { STDERR_FILENO, metrics->stop_fd, metrics->listen_fd,
-			    worker_fd(&metrics->reader.worker) };
+			    metrics->reader.worker.fd };
 	int r = thread_confine(fds, sizeof(fds) / sizeof(fds[0]));
 
 	if (r)

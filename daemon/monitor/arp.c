@@ -438,7 +438,7 @@ int arp_init(struct daemon *daemon, struct err *err)
 		return -ENOMEM;
 	r = asker_new(&arp_paths_kind, &daemon->arp_paths);
 	if (!r)
-		r = loop_watch(daemon->event, asker_fd(daemon->arp_paths), arp_on_answers, daemon);
+		r = loop_watch(daemon->event, daemon->arp_paths->worker.fd, arp_on_answers, daemon);
 	if (!r)
 		r = loop_timer(daemon->event, ACCURACY_US, arp_on_time, daemon, &daemon->arp);
 	return r ? err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r)) : 0;

@@ -190,7 +190,7 @@ void arp_paths_ask(struct daemon *daemon, uint64_t now_ns)
 	struct arp_query *queries = NULL, *grown;
 	size_t count = 0;
 
-	if (asker_is_busy(daemon->arp_paths))
+	if (daemon->arp_paths->busy)
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!arp_paths_are_due(bond, now_ns))

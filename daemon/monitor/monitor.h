@@ -72,8 +72,6 @@ void poll_soon(struct bond *bond);
  */
 void poll_ask(struct daemon *daemon);
 void poll_answer(struct daemon *daemon);
-/* Readable when there are answers for poll_answer(). */
-int poll_fd(const struct daemon *daemon);
 
 /*
  * Wakes bondd when a link changes, before the kernel's message does: by what a packet tells that
@@ -160,7 +158,7 @@ void arp_work(struct daemon *daemon);
 
 /* Before the first evaluation of a bond of another bondd: its sessions go on. */
 void monitor_bfd_adopt(struct bond *bond);
-/* When the BFD thread's realtime_news_fd() is readable. Evaluates. */
+/* When the BFD thread's news_fd is readable. Evaluates. */
 void monitor_bfd_take_news(struct daemon *daemon);
 
 /*

@@ -43,11 +43,6 @@ static const struct asker_kind poller_kind = {
 	.ask = poller_ask,
 };
 
-int poll_fd(const struct daemon *daemon)
-{
-	return asker_fd(daemon->poller);
-}
-
 /* Of a bond, when it is polled next; of a member, whether the next poll also asks for its speed. */
 struct part poll_part = { .bond_size = sizeof(uint64_t), .member_size = sizeof(bool) };
 
@@ -80,8 +75,7 @@ static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->poller);
-	     bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !daemon->poller->busy; bond = bond->next)
 		if (*poll_next_ns(bond) < next_ns)
 			next_ns = *poll_next_ns(bond);
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
@@ -125,7 +119,7 @@ void poll_ask(struct daemon *daemon)
 	struct poll_batch batch = { 0 };
 	bool direct = false;
 
-	if (asker_is_busy(daemon->poller))
+	if (daemon->poller->busy)
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
@@ -241,7 +235,7 @@ int poll_init(struct daemon *daemon)
 	int r = asker_new(&poller_kind, &daemon->poller);
 
 	if (!r)
-		r = loop_watch(daemon->event, poll_fd(daemon), poll_on_answers, daemon);
+		r = loop_watch(daemon->event, daemon->poller->worker.fd, poll_on_answers, daemon);
 	return r ? r : loop_timer(daemon->event, ACCURACY_US, poll_on_time, daemon, &daemon->poll);
 }
 

@@ -245,8 +245,7 @@ static void quality_arm(struct daemon *daemon)
 
 	if (!daemon->quality)
 		return;
-	for (struct bond *bond = daemon->bonds; bond && !asker_is_busy(daemon->sampler);
-	     bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !daemon->sampler->busy; bond = bond->next)
 		if (quality_is_wanted(bond) && quality_of_bond(bond)->next_ns < next_ns)
 			next_ns = quality_of_bond(bond)->next_ns;
 	sd_event_source_set_time(daemon->quality,
@@ -369,7 +368,7 @@ int quality_init(struct daemon *daemon)
 	int r = asker_new(&sampler_kind, &daemon->sampler);
 
 	if (!r)
-		r = loop_watch(daemon->event, asker_fd(daemon->sampler), quality_on_answers,
+		r = loop_watch(daemon->event, daemon->sampler->worker.fd, quality_on_answers,
 			       daemon);
 	return r ? r
 		 : loop_timer(daemon->event, QUALITY_ACCURACY_US, quality_on_time, daemon,

@@ -73,7 +73,7 @@ static void every_request_is_served(void **state)
 	struct sums sums = { 0 };
 
 	assert_int_equal(worker_start(&sums.worker, &kind, &sums), 0);
-	readable.fd = worker_fd(&sums.worker);
+	readable.fd = sums.worker.fd;
 	for (int turn = 1; turn <= 100; turn++) {
 		ask(&sums);
 		while (locked(&sums, &sums.served) < turn) {
@@ -128,7 +128,7 @@ static void it_works_by_the_clock(void **state)
 	struct sums sums = { 0 };
 
 	assert_int_equal(worker_start(&sums.worker, &by_clock, &sums), 0);
-	readable.fd = worker_fd(&sums.worker);
+	readable.fd = sums.worker.fd;
 	while (locked(&sums, &sums.served) < 5) {
 		assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
 		assert_true(worker_has_ended_turn(&sums.worker));
