@@ -25,7 +25,6 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/bond/pins_group.h"
 #include "daemon/control/control.h"
 #include "daemon/device/device.h"
 #include "daemon/handover/handover.h"

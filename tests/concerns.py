@@ -73,8 +73,7 @@ daemon/bond/bond_bfd        net/bfd
 daemon/bond/bond_lacp       net/lacp net/lacp_hold
 daemon/bond/bond_rebalance  net/monitor net/rebalance
 daemon/bond/evaluate        net/modes net/failover net/restart net/reselect net/monitor
-daemon/bond/pins_group      net/xsk_rights layout
-daemon/bond/pins_keep       net/attach_check net/policy
+daemon/bond/pins_keep       net/attach_check net/policy net/xsk_rights layout
 daemon/bond/port_hooks      net/bypass
 daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/xdp
 daemon/control/             net/errors net/group net/monitor net/apply net/handover cli/calls

@@ -63,6 +63,14 @@ extern struct part pair_part;
  */
 bool pins_keep(struct bond *bond);
 
+/*
+ * The members of the group xbond-xsk may send and receive by AF_XDP: it gets the pins that the
+ * library maps (xsk/choice_open.c), some of them for writing, too. Without the group they are
+ * root's alone. From now on these pins of all bonds belong to it, if it is there. It is looked up
+ * once, when all bonds are in place: names may come from the network.
+ */
+void pins_find_group(struct daemon *daemon);
+
 extern struct part pins_part;
 
 #endif

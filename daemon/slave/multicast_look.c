@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What bond0's lists and those of its slaves have, for slave_multicast.c. */
-#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
-#include "daemon/slave/slave.h"
 #include "network/link.h"
 #include "network/mac_lists.h"
 

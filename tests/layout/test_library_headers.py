@@ -134,6 +134,6 @@ def test_what_the_group_is_given():
     mapped = re.findall(r"CHOICE_MAP\(XBOND_PIN_(\w+), \w+, (\d)",
                         (ROOT / "xsk/choice_open.c").read_text())
     given = re.findall(r"XBOND_PIN_(\w+), PINS_(READ|WRITE) ",
-                       (ROOT / "daemon/bond/pins_group.c").read_text())
+                       (ROOT / "daemon/bond/pins_keep.c").read_text())
     assert mapped and sorted((name, "READ WRITE".split()[int(writes)])
                              for name, writes in mapped) == sorted(given)
