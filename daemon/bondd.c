@@ -30,7 +30,6 @@
 #include "daemon/handover/handover.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/apply.h"
-#include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/plan.h"
 #include "daemon/metrics/metrics.h"

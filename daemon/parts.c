@@ -4,7 +4,6 @@
 #include "daemon/alb/alb.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/monitor.h"

@@ -7,7 +7,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/dataplane/dataplane_pins.h"
 

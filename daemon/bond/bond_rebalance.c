@@ -13,7 +13,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/decision.h"
 #include "daemon/bond/part.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "rules/active.h"

@@ -10,7 +10,6 @@
 #include "common/mode.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/decision.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
 #include "rules/active.h"

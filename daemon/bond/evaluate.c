@@ -12,7 +12,6 @@
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/decision.h"
 #include "daemon/bond/part.h"
 #include "daemon/dataplane/dataplane.h"
 #include "options/values.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/bond/port_hooks.h"
+#include "daemon/bond/attach_check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,12 +14,11 @@
 #include "common/mode.h"
 #include "common/pins.h"
 #include "daemon/base/event.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/bond/decision.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 
 /* Of a slave. */

@@ -14,7 +14,6 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/handover/handover.h"
 #include "daemon/manage/apply.h"
-#include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
 #include "daemon/monitor/monitor.h"

@@ -17,7 +17,6 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"

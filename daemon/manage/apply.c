@@ -6,7 +6,6 @@
 
 #include "common/memory.h"
 #include "daemon/base/event.h"
-#include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
 #include "daemon/slave/slave.h"

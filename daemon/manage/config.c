@@ -14,7 +14,7 @@
 #include "common/memory.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/manage/config.h"
+#include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
 #include "network/link.h"
 #include "options/config_file.h"

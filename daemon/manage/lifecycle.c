@@ -20,7 +20,6 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/device/device.h"
 #include "daemon/monitor/monitor.h"

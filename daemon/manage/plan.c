@@ -11,7 +11,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/manage/config.h"
+#include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
 #include "options/option_set.h"
 #include "options/values.h"

@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "common/memory.h"
 #include "daemon/bond/awaited.h"
-#include "daemon/manage/config.h"
+#include "daemon/manage/apply.h"
 #include "daemon/slave/slave.h"
 #include "options/values.h"
 #include "view/view_json.h"

@@ -8,7 +8,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/slave/slave_rx.h"
 

@@ -9,7 +9,7 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
-#include "daemon/manage/config.h"
+#include "daemon/manage/apply.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
 #include "options/names.h"

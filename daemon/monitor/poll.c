@@ -7,8 +7,8 @@
 #include "common/memory.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/base/worker.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/bond/port_hooks.h"
 #include "daemon/monitor/monitor.h"
 #include "network/driver.h"
 
