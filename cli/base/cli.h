@@ -54,11 +54,11 @@ struct verb {
 	const char *arguments; /* as help prints them */
 	const char *help;
 	int min_words, max_words; /* after the verb */
-	bool takes_options;
-	enum option_scope scope;   /* of the options it takes */
-	enum option_id not_option; /* an option of that scope that it refuses; OPT_COUNT: none */
-	const struct verb_flag *flags; /* NULL: none; at most CLI_FLAGS_MAX */
 	cli_run *run;
+	const struct verb_flag *flags; /* NULL: none; at most CLI_FLAGS_MAX */
+	bool takes_options;
+	enum option_scope scope;   /* of the options it takes, or of the devices that it names */
+	enum option_id not_option; /* an option of that scope that it refuses; OPT_COUNT: none */
 };
 
 /* All verbs, in the order of the manual. The last entry has a NULL name. */
