@@ -42,4 +42,4 @@ def test_functions():
     code = "".join((ROOT / path).read_text() for path in FILES)
     python = "".join(path.read_text() for path in (ROOT / "tests").glob("*.py"))
     assert not [name for name in named if not re.search(
-        rf"^\w.*\b{name}\(", code, re.M) and f"def {name}(" not in python]
+        rf"^(?:\w|#define ).*\b{name}\(", code, re.M) and f"def {name}(" not in python]
