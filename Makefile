@@ -49,17 +49,20 @@ INCLUDES := -I. -Ilib -Iinclude
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0 -g,$(if $(SAN),$(SAN_LEVEL) -g1,$(LEVEL) -g))
-INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
+INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+		$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
 	$(if $(FUZZ),$(FUZZ_FLAGS) -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
-# A function that a table or a library calls need not use all that it is given.
-WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes \
-	$(if $(CI),$(if $(SAN),,-Werror)) # with sanitizers gcc warns of variables that are initialized
+# A function that a table or a library calls need not use all that it is given. With sanitizers gcc
+# warns of variables that are initialized.
+WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wswitch-enum -Wstrict-prototypes \
+	-Wmissing-prototypes $(if $(CI),$(if $(SAN),,-Werror))
 # A program gets only those functions that it calls: -ffunction-sections here, --gc-sections below.
-ALL_CFLAGS = -std=gnu11 -ffunction-sections -fdata-sections $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
+ALL_CFLAGS = -std=gnu11 -ffunction-sections -fdata-sections $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) \
+	$(WARNINGS) $(INCLUDES) -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
-BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra $(INCLUDES) -I$(ARCH_INCLUDE) \
-	-ffile-prefix-map=$(CURDIR)=.
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra $(INCLUDES) \
+	-I$(ARCH_INCLUDE) -ffile-prefix-map=$(CURDIR)=.
 
 folders := daemon daemon/* cli cli/* cni lib/* xsk
 sources := $(sort $(wildcard $(addsuffix /*.c,$(folders))))
@@ -78,7 +81,8 @@ xsk_libraries := $(B)/$(xsk_soname) $(B)/libxbond-xsk.a
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 # What the LACP simulator takes of the product.
-simulated := $(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/daemon/lacp_thread/lacp_thread_hold.o
+simulated := $(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o \
+	$(B)/daemon/lacp_thread/lacp_thread_hold.o
 bpf_headers := $(wildcard bpf/*.h) lib/lacp/state.h lib/lacp/frame.h $(wildcard lib/bfd/*.h)
 
 # gcc takes twice as long to optimize as to compile, so unit tests themselves are not optimized, and
@@ -91,7 +95,9 @@ $(looping_tests): LEVEL := -O2
 $(addprefix $(B)/,lib/lacp/%.o lib/rules/%.o tests/sim/%.o) $(looping_tests): SAN_LEVEL := -O1
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-long check build-tests build-tools built build-sanitized fuzz fuzz-targets tidy cover explore sim-mutants test-vm test-vm-full test-team test-arm64 test-beside test-boots test-recipes check-format bench bench-vm report report-nfs pictures html soak chaos hitless image test-fleets install install-dev uninstall dist deb repo rpm test-packages fields promised clean
+# Every target that `make help` prints, and some more.
+.PHONY: help build-tests build-tools built build-sanitized fuzz-targets \
+	$(shell sed -n 's/^## \([^:]*\):.*/\1/p' Makefile)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -161,8 +167,9 @@ LINKER = $(CC)
 FAST_LINKER := $(if $(SAN),$(if $(shell command -v ld.gold),-fuse-ld=gold))
 define link
 $(call say,LD,$@)
-$(Q)$(LINKER) $(FAST_LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) \
-	-o $@ $(filter %.o %.a,$^) $(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
+$(Q)$(LINKER) $(FAST_LINKER) $(CFLAGS) $(INSTRUMENTS) -Wl,--gc-sections $(LDFLAGS) \
+	$(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $(filter %.o %.a,$^) \
+	$(if $(LIBRARIES),$(shell $(PKG_CONFIG) $(LIBRARIES) --libs)) $(MORE_LIBRARIES) -lm
 endef
 LIBRARIES = $(sort $(PACKAGES) $(CLI_PACKAGES))
 
@@ -205,8 +212,8 @@ $(B)/tests/unit/%: MORE_LIBRARIES = -lcmocka
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/all.a
 	$(link)
 
-$(B)/tests/unit/test_attach_check: WRAPPED := attach_program attach_program_id attach_is_there attach_replace \
-	attach_is_of_xbond link_get pins_keep event_tell upgrade_is_due upgrade_for_path \
+$(B)/tests/unit/test_attach_check: WRAPPED := attach_program attach_program_id attach_is_there \
+	attach_replace attach_is_of_xbond link_get pins_keep event_tell upgrade_is_due upgrade_for_path \
 	dataplane_open_programs clock_gettime
 $(B)/tests/unit/test_bfd_thread: WRAPPED := ring_buffer__consume
 $(B)/tests/unit/test_pulse: WRAPPED := clock_gettime
@@ -222,7 +229,8 @@ $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flus
 $(B)/tests/unit/%.o $(B)/tests/fuzz/%.o: WARNINGS += -Wno-missing-prototypes
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o $(B)/xsk/choice.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
+$(B)/cli/base/flow_packet.o $(B)/cli/base/captured.o $(B)/tests/fuzz/fuzz_flow.o $(B)/xsk/choice.o: \
+	INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
@@ -244,20 +252,25 @@ $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_
 $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
 	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close free
 # Loops over all buckets would take all the time; sentences and the target's own ways say nothing new.
-$(B)/lib/rules/buckets.o $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
-$(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_mac_set \
-	bond_evaluate xdp_settle_tx xdp_ask_again rx_turn_start poll_schedule bypass_read_captures \
+$(B)/lib/rules/buckets.o $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: \
+	INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
+$(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release \
+	slave_mac_set bond_evaluate xdp_settle_tx xdp_ask_again rx_turn_start poll_schedule bypass_read_captures \
 	bpf_map_lookup_elem libbpf_num_possible_cpus handover_begin log_line calloc free
-$(B)/tests/fuzz/fuzz_shown: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd libbpf_num_possible_cpus free
-# Reporting each comparison of numbers takes most of the time there. It helps with magic numbers: well-formed frames
-# come without it, and in text there are none.
-compares_in_vain := $(filter $(addsuffix %,$(addprefix $(B)/,lib/lacp/ lib/options/ lib/rules/ lib/view/ cli/doctor/ cli/import/ \
-	cli/monitor/ cli/show/ daemon/bond/ daemon/control/ daemon/manage/ daemon/parts)),$(objects)) \
+$(B)/tests/fuzz/fuzz_shown: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd \
+	libbpf_num_possible_cpus free
+# Reporting each comparison of numbers takes most of the time there. It helps with magic numbers:
+# well-formed frames come without it, and in text there are none.
+compares_in_vain := $(filter $(addsuffix %,$(addprefix $(B)/,lib/lacp/ lib/options/ lib/rules/ \
+	lib/view/ cli/doctor/ cli/import/ cli/monitor/ cli/show/ daemon/bond/ daemon/control/ \
+	daemon/manage/ daemon/parts)),$(objects)) \
 	$(patsubst %,$(B)/tests/fuzz/fuzz_%.o,config control events import lacp pins shown)
 $(compares_in_vain): INSTRUMENTS += $(if $(FUZZ),-fno-sanitize-coverage=trace-cmp)
 # Of what is undefined, the core of LACP can do these; a build with SAN=undefined looks for all.
-$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: INSTRUMENTS += $(if $(FUZZ_FLAGS),\
-	-fno-sanitize=undefined -fsanitize=bounds$(comma)shift$(comma)signed-integer-overflow -fsanitize-address-use-after-return=never)
+$(filter $(B)/lib/lacp/%,$(objects)) $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: \
+	INSTRUMENTS += $(if $(FUZZ_FLAGS),-fno-sanitize=undefined \
+		-fsanitize=bounds$(comma)shift$(comma)signed-integer-overflow \
+		-fsanitize-address-use-after-return=never)
 
 # Small programs that tests and benchmarks run.
 $(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard include/xbond/*.h)
@@ -352,7 +365,9 @@ CLANG_TIDY ?= clang-tidy
 tidy_sources = $(if $(ONLY),$(wildcard $(ONLY)/*.c),$(sources))
 tidy: deps-test
 	$(Q)$(MAKE) $(PARALLEL) $(skeletons)
-	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -Wthread-safety -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
+	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 \
+		sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -Wthread-safety -DXBOND_VERSION=\"0\" \
+			2>/dev/null' tidy
 
 ## cover: unit, sim, fuzz, cli and LACP tests with counters; prints the lines covered (root; NET=1: and all of tests/net)
 cover: deps-test
@@ -483,11 +498,14 @@ install: all
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does; libxbond-xsk
 # All that these include, whichever kind of program includes them.
-public_headers = $(sort include/xbond/loader.h include/xbond/xsk.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard include/xbond/*.bpf.h), \
-	$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) $(INCLUDES) -I$(ARCH_INCLUDE) $(header))))))
+public_headers = $(sort include/xbond/loader.h include/xbond/xsk.h $(filter %.h, \
+	$(foreach kind,XDP TC,$(foreach header,$(wildcard include/xbond/*.bpf.h), \
+		$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) \
+			$(INCLUDES) -I$(ARCH_INCLUDE) $(header))))))
 install-dev: $(xsk_libraries)
 	for header in $(public_headers); do \
-		name=$${header#lib/}; to=$(DESTDIR)$(PREFIX)/include/xbond/$${name#include/xbond/} && install -d -m 755 $$(dirname $$to) && \
+		name=$${header#lib/}; to=$(DESTDIR)$(PREFIX)/include/xbond/$${name#include/xbond/} && \
+		install -d -m 755 $$(dirname $$to) && \
 		sed -E 's|^#include "(xbond/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
 		chmod 644 $$to || exit 1; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
@@ -501,7 +519,8 @@ install-dev: $(xsk_libraries)
 
 ## uninstall: what install put there; configuration stays
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(addprefix $(DESTDIR)$(unitdir)/,$(units))
+	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl \
+		$(addprefix $(DESTDIR)$(unitdir)/,$(units))
 	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
 		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
 		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond \
@@ -538,7 +557,8 @@ rpm:
 ## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there, and in a guest with systemd under traffic (root; minutes)
 test-packages: built
 	$(Q)packaging/deps vm-full
-	$(Q)tests/packaging/trees && for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
+	$(Q)tests/packaging/trees && \
+		for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
 
 ## clean: removes build/ and build-*/
 clean:
