@@ -16,7 +16,6 @@
 
 #include "bpf/abi.h"
 #include "cli/base/cli.h"
-#include "common/bpf_log.h"
 #include "common/err.h"
 #include "common/memory.h"
 #include "common/pins.h"

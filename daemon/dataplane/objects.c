@@ -10,7 +10,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
-#include "common/bpf_log.h"
+#include "common/err.h"
 #include "common/pins.h"
 #include "daemon/base/main_loop.h"
 #include "daemon/dataplane/dataplane_pins.h"

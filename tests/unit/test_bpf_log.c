@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <bpf/libbpf.h>
 
-#include "common/bpf_log.h"
+#include "common/err.h"
 #include "tests/unit/unit.h"
 
 static libbpf_print_fn_t keep;
