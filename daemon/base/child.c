@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/base/child.h"
+#include "daemon/base/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,6 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
-#include "rules/rebalance.h"
 #include "view/view_json.h"
 
 #define MOVES_TEXT_SIZE 320

@@ -86,7 +86,7 @@ void burst_settled(struct daemon *daemon);
 
 /*
  * rebalance_interval and tlb_dynamic_lb: at the end of each interval the busiest slaves give hot
- * buckets to the idlest. rules/rebalance.h chooses, rules/buckets.h says how a bucket moves, and
+ * buckets to the idlest. rules/rebalance.c chooses, rules/buckets.c says how a bucket moves, and
  * the programs move it. Called by evaluate.c; works by a timer.
  */
 

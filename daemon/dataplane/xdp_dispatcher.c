@@ -14,7 +14,7 @@
 #include <xdp/libxdp.h>
 
 #include "common/clock.h"
-#include "daemon/base/child.h"
+#include "daemon/base/worker.h"
 #include "daemon/dataplane/xdp_load.h"
 
 #define MAPS_MAX 32	    /* of a program; more than ours use */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "common/mac.h"
-#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
+#include "daemon/base/worker.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"

@@ -5,10 +5,10 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
-#include "daemon/base/child.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/main_loop.h"
+#include "daemon/base/worker.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/part.h"

@@ -7,7 +7,6 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
-#include "daemon/base/child.h"
 #include "daemon/base/worker.h"
 #include "daemon/bond/daemon.h"
 #include "network/ip.h"

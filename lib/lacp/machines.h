@@ -12,6 +12,7 @@
 #include "lacp/lacp.h"
 
 #define LACP_STAY (-1)
+#define LACP_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
 /* 6.4.4 */
 #define LACP_FAST_PERIODIC_TIME (1 * LACP_SECOND)

@@ -11,8 +11,7 @@
  * by system.c; the only writer of the bits synchronization, collecting and distributing.
  */
 
-#define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
-#define MUX_BITS (LACP_SYNCHRONIZATION | CARRY)
+#define MUX_BITS (LACP_SYNCHRONIZATION | LACP_CARRY)
 
 /* What a state says in Actor_Oper_Port_State. */
 static const uint8_t bits_of[] = {
@@ -20,8 +19,8 @@ static const uint8_t bits_of[] = {
 	[LACP_MUX_WAITING] = 0,
 	[LACP_MUX_ATTACHED] = LACP_SYNCHRONIZATION,
 	[LACP_MUX_COLLECTING] = LACP_SYNCHRONIZATION | LACP_COLLECTING,
-	[LACP_MUX_DISTRIBUTING] = LACP_SYNCHRONIZATION | CARRY,
-	[LACP_MUX_COLLECTING_DISTRIBUTING] = LACP_SYNCHRONIZATION | CARRY,
+	[LACP_MUX_DISTRIBUTING] = LACP_SYNCHRONIZATION | LACP_CARRY,
+	[LACP_MUX_COLLECTING_DISTRIBUTING] = LACP_SYNCHRONIZATION | LACP_CARRY,
 };
 
 static bool mux_is_waiting(const struct lacp_port_state *port, uint8_t aggregator)
@@ -141,7 +140,7 @@ static bool mux_has_room(const struct lacp_system *sys, const struct lacp_port_s
 bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port,
 		  enum lacp_mux_state next, uint64_t now_ns)
 {
-	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & CARRY;
+	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & LACP_CARRY;
 
 	if (begins & LACP_DISTRIBUTING && !mux_has_room(sys, port))
 		return false;
@@ -265,7 +264,7 @@ uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int sl
 
 	if (!fallback_is_possible(port))
 		return 0;
-	if (port->actor.state & CARRY)
+	if (port->actor.state & LACP_CARRY)
 		return AT_ONCE;
 	if (lacp_is_live(port) && !port->fallback)
 		return port->out_sync_ns ? port->out_sync_ns + delay_ns : 0;
@@ -342,7 +341,7 @@ static bool fallback_is_any_in_sync(const struct lacp_system *sys)
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].actor.state & CARRY)
+		if (sys->port[slot].actor.state & LACP_CARRY)
 			return true;
 	}
 	return false;

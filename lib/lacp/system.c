@@ -22,7 +22,6 @@ void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event
 
 #define MAX_ROUNDS 64 /* a start from scratch takes about six */
 #define RETRY_TIME (LACP_SECOND / 10)
-#define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
 static bool system_step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -145,7 +144,7 @@ static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 
 static uint8_t system_carrying(const struct lacp_port_state *port)
 {
-	return port->fallback ? CARRY : port->actor.state & CARRY;
+	return port->fallback ? LACP_CARRY : port->actor.state & LACP_CARRY;
 }
 
 static void system_tell_port(struct lacp_system *sys, unsigned int slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/rebalance.h"
+#include "rules/buckets.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -44,11 +44,11 @@ MUTANTS = {
         (CORE + "mux.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
          "most = LACP_MAX_PORTS;")],
     "fallback ends at the first PDU on any port": [
-        (CORE + "mux.c", "		if (sys->port[slot].actor.state & CARRY)",
+        (CORE + "mux.c", "		if (sys->port[slot].actor.state & LACP_CARRY)",
          "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
     "a gap between silence and fallback": [
-        (CORE + "mux.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
-         "	if (port->actor.state & CARRY)\n		return 0;")],
+        (CORE + "mux.c", "	if (port->actor.state & LACP_CARRY)\n		return AT_ONCE;",
+         "	if (port->actor.state & LACP_CARRY)\n		return 0;")],
     "min_links_lacp: the ports still say that they collect": [
         (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)",
          "	if (1)")],

@@ -2,7 +2,7 @@
 /* What slaves send besides their buckets, and what it means for moving buckets. */
 #include <string.h>
 
-#include "rules/rebalance.h"
+#include "rules/buckets.h"
 #include "tests/unit/unit.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "rules/buckets.h"
-#include "rules/rebalance.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/unit.h"
 

@@ -5,7 +5,6 @@
 
 #include "common/readings.h"
 #include "rules/buckets.h"
-#include "rules/rebalance.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/unit.h"
 

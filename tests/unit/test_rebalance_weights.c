@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "rules/buckets.h"
-#include "rules/rebalance.h"
 #include "tests/unit/unit.h"
 
 #define SLOTS 3

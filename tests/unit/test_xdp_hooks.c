@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/child.h"
+#include "daemon/base/worker.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 #include "tests/unit/one_bond.h"
