@@ -27,7 +27,6 @@
 /* The headers of a packet. */
 
 #define MACS (2 * ETH_ALEN)
-#define TAG 4
 
 /* The headers of LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2, big-endian. */
 struct cooked {
@@ -55,12 +54,12 @@ static void captured_untag(struct captured *captured)
 {
 	uint16_t type = captured_type_at(captured, MACS);
 
-	if (captured->vlan_tci >= 0 || captured->size < MACS + TAG + 2 ||
+	if (captured->vlan_tci >= 0 || captured->size < MACS + CAPTURED_TAG + 2 ||
 	    (type != ETH_P_8021Q && type != ETH_P_8021AD))
 		return;
 	captured->vlan_tci = captured_type_at(captured, MACS + 2);
-	captured->size -= TAG;
-	memmove(captured->head + MACS, captured->head + MACS + TAG, captured->size - MACS);
+	captured->size -= CAPTURED_TAG;
+	memmove(captured->head + MACS, captured->head + MACS + CAPTURED_TAG, captured->size - MACS);
 }
 
 /* What follows the Ethernet header. */
@@ -149,7 +148,7 @@ bool captured_take(enum captured_link link, const uint8_t *bytes, uint32_t kept,
 	}
 	if (length < header)
 		length = header;
-	captured->length = length - header + ETH_HLEN + (vlan_tci >= 0 ? TAG : 0);
+	captured->length = length - header + ETH_HLEN + (vlan_tci >= 0 ? CAPTURED_TAG : 0);
 	if (taken)
 		captured_untag(captured);
 	return taken;

@@ -20,6 +20,7 @@ struct view_table;
  */
 
 #define CAPTURED_HEAD 512 /* more than FLOW_HEADERS */
+#define CAPTURED_TAG 4	  /* bytes of a VLAN tag */
 
 enum captured_link {
 	CAPTURED_ETHERNET,

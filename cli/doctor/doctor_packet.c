@@ -15,8 +15,6 @@
 
 #include "cli/doctor/doctor.h"
 
-#define VLAN_TAG 4
-
 static uint16_t talk_u16(const uint8_t *at)
 {
 	return (uint16_t)(at[0] << 8 | at[1]);
@@ -158,8 +156,8 @@ bool talk_read(const struct tap_packet *packet, bool is_sent, struct talk_part *
 		return false;
 	type = talk_u16(packet->bytes + 2 * ETH_ALEN);
 	/* Where the NIC does not insert the tag, the kernel has. */
-	if (type == ETH_P_8021Q && packet->kept >= ETH_HLEN + VLAN_TAG) {
-		header += VLAN_TAG;
+	if (type == ETH_P_8021Q && packet->kept >= ETH_HLEN + CAPTURED_TAG) {
+		header += CAPTURED_TAG;
 		type = talk_u16(packet->bytes + header - 2);
 	}
 	at = packet->bytes + header;

@@ -81,11 +81,9 @@ static bool predict_client(const struct pins *pins, const struct captured *captu
 
 /* What a bond's policy answers to a packet. */
 
-#define TAG_SIZE 4
-
 /* The kernel takes no tag beside the packet. Returns the size. */
 static uint32_t policy_answer_make_packet(const struct captured *packet,
-					  uint8_t ret_bytes[CAPTURED_HEAD + TAG_SIZE])
+					  uint8_t ret_bytes[CAPTURED_HEAD + CAPTURED_TAG])
 {
 	const uint32_t macs = 2 * ETH_ALEN;
 	uint16_t tag[2] = { htons(ETH_P_8021Q), htons((uint16_t)packet->vlan_tci) };
@@ -97,7 +95,7 @@ static uint32_t policy_answer_make_packet(const struct captured *packet,
 	memcpy(ret_bytes, packet->head, macs);
 	memcpy(ret_bytes + macs, tag, sizeof(tag));
 	memcpy(ret_bytes + macs + sizeof(tag), packet->head + macs, packet->size - macs);
-	return packet->size + TAG_SIZE;
+	return packet->size + CAPTURED_TAG;
 }
 
 /* The words of xbond_policy_try. */
@@ -126,7 +124,7 @@ bool policy_answer(const struct pins *pins, const struct captured *packet, uint6
 		   uint64_t mask, struct policy_answer *ret_answer)
 {
 	struct __sk_buff context = policy_answer_question(hash, mask, packet->length), after = {};
-	uint8_t bytes[CAPTURED_HEAD + TAG_SIZE];
+	uint8_t bytes[CAPTURED_HEAD + CAPTURED_TAG];
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bytes,
 		    .data_size_in = policy_answer_make_packet(packet, bytes), .ctx_in = &context,
 		    .ctx_size_in = sizeof(context), .ctx_out = &after,
