@@ -112,20 +112,13 @@ static int meanwhile_add(int epoll_fd, int fd)
 /* Call it after the listener, the LACP thread and burst_init(). Returns 0 or -errno. */
 static int meanwhile_init(struct daemon *daemon)
 {
+	int fds[] = { rtnl_listener_fd(&daemon->listener), daemon->lacp_thread->news_fd,
+		      daemon->bfd_thread->news_fd,	   burst_fd(daemon),
+		      daemon->poller->worker.fd,	   wake_fd(daemon) };
 	int fd = epoll_create1(EPOLL_CLOEXEC), r = fd < 0 ? -errno : 0;
 
-	if (!r)
-		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
-	if (!r)
-		r = meanwhile_add(fd, daemon->lacp_thread->news_fd);
-	if (!r)
-		r = meanwhile_add(fd, daemon->bfd_thread->news_fd);
-	if (!r)
-		r = meanwhile_add(fd, burst_fd(daemon));
-	if (!r)
-		r = meanwhile_add(fd, daemon->poller->worker.fd);
-	if (!r)
-		r = meanwhile_add(fd, wake_fd(daemon));
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !r; i++)
+		r = meanwhile_add(fd, fds[i]);
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);
@@ -263,6 +256,17 @@ static int bondd_watch_signals(struct daemon *daemon)
 	return sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0 ? -ENOMEM : 0;
 }
 
+/* What watches links for all bonds at once. They end from the bottom up. */
+static const struct {
+	int (*init)(struct daemon *daemon);
+	void (*done)(struct daemon *daemon);
+} watchers[] = {
+	{ watch_init, watch_done },
+	{ wake_init, wake_done },
+	{ poll_init, poll_done },
+	{ quality_init, quality_done },
+};
+
 static int bondd_open_sockets(struct daemon *daemon)
 {
 	int r = sd_event_default(&daemon->event);
@@ -273,14 +277,8 @@ static int bondd_open_sockets(struct daemon *daemon)
 		r = nl_init(&daemon->nl);
 	if (r >= 0)
 		r = ethtool_init(&daemon->ethtool);
-	if (r >= 0)
-		r = watch_init(daemon);
-	if (r >= 0)
-		r = poll_init(daemon);
-	if (r >= 0)
-		r = quality_init(daemon);
-	if (r >= 0)
-		r = wake_init(daemon);
+	for (size_t i = 0; i < sizeof(watchers) / sizeof(watchers[0]) && r >= 0; i++)
+		r = watchers[i].init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -352,10 +350,8 @@ static void bondd_stop(struct daemon *daemon)
 	memory_free_texts(daemon->unadopted);
 	lifecycle_let_go(daemon);
 	arp_done(daemon);
-	quality_done(daemon);
-	poll_done(daemon);
-	wake_done(daemon);
-	watch_done(daemon);
+	for (size_t i = sizeof(watchers) / sizeof(watchers[0]); i-- > 0;)
+		watchers[i].done(daemon);
 	announcer_free(daemon->announcer);
 	burst_done(daemon);
 	realtime_free(daemon->lacp_thread);
