@@ -1,6 +1,7 @@
 """Fixtures of the network tests: a lab per test, pairs of hosts with bonds at both ends,
-and the report of both sides when a test fails.
+and the report of both sides when a test fails. At the end the matrix of faults (test_faults.py).
 """
+import collections
 import os
 import signal
 import subprocess
@@ -199,3 +200,25 @@ def pytest_runtest_makereport(item, call):
     lab = item.funcargs.get("lab") if hasattr(item, "funcargs") else None
     if result.failed and lab is not None and call.when in ("setup", "call"):
         result.sections.append(("both sides", lab.report()))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """From the tests' properties, which also come from the processes of pytest-xdist."""
+    cells = collections.defaultdict(collections.Counter)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, counts in getattr(report, "user_properties", ()):
+                if name == "faults" and report.when == "call":
+                    for verb in (counts["verb"], "all"):
+                        cells[verb, counts["what"]].update(tried=counts["tried"],
+                                                           good=counts["good"])
+    if not cells:
+        return
+    whats = sorted({what for _, what in cells})
+    terminalreporter.section("faults: tried, failed", "-")
+    terminalreporter.line("".join(f"{word:>20}" for word in ("", *whats)))
+    for verb in sorted({verb for verb, _ in cells}, key=lambda verb: (verb == "all", verb)):
+        counts = [cells[verb, what] for what in whats]
+        terminalreporter.line("".join(f"{word:>20}" for word in (verb, *(
+            f"{each['tried']}, {each['tried'] - each['good']}" if each["tried"] else "-"
+            for each in counts))))

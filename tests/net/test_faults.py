@@ -512,15 +512,38 @@ def with_a_later_one(call):
             for i, then in enumerate(LATER)]
 
 
-def let_fail(tmp_path, program, name, share, ways):
+@pytest.fixture(name="tally")
+def in_the_matrix(record_property):
+    """Of a test, for the table at the end of the run (conftest.py): tally(verb, what fails)."""
+    def tally(name, what):
+        counts = {"verb": name, "what": what, "tried": 0, "good": 0}
+        record_property("faults", counts)
+        return counts
+    return tally
+
+
+def try_all(case, armed, cases, counts):
+    """cases: arguments of Case.check(). Returns what was wrong, as lines."""
+    found = []
+    for call, how in cases:
+        counts["tried"] += 1
+        wrong = case.check(armed, *call, **how)
+        found += wrong
+        if not armed.failed:
+            counts["tried"] -= 1
+        elif not wrong:
+            counts["good"] += 1
+    return found + case.leftovers()
+
+
+def let_fail(tmp_path, program, name, share, ways, counts):
     signal.alarm(DEADLINE * PATIENCE)
     bondd, bondctl = Injector(tmp_path / "bondd"), Injector(tmp_path / "bondctl")
     case = Case(VERBS[name], bondd)
     armed = {"bondd": bondd, "bondctl": bondctl}[program]
     try:
-        found = [line for call in calls(case, armed, share) for way in ways(call)
-                 for line in case.check(armed, *call, **way)]
-        found += case.leftovers()
+        found = try_all(case, armed, [(call, way) for call in calls(case, armed, share)
+                                      for way in ways(call)], counts)
     finally:
         case.lab.close()
     assert not found, "\n" + "\n".join(found)
@@ -530,23 +553,23 @@ def let_fail(tmp_path, program, name, share, ways):
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("program,name", [("bondd", name) for name in VERBS] +
                          [("bondctl", name) for name in OF_BONDCTL], indirect=["name"])
-def test_each_call_fails_once(tmp_path, program, name, share):
-    let_fail(tmp_path, program, name, share, once)
+def test_each_call_fails_once(tmp_path, program, name, share, tally):
+    let_fail(tmp_path, program, name, share, once, tally(name, program))
 
 
 @pytest.mark.variants(1, long=20)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", ["del-slave", "delete"], indirect=True)
-def test_each_call_fails_for_a_while(tmp_path, name, share):
+def test_each_call_fails_for_a_while(tmp_path, name, share, tally):
     """What could not be restored is restored when it can be."""
-    let_fail(tmp_path, "bondd", name, share, for_a_while)
+    let_fail(tmp_path, "bondd", name, share, for_a_while, tally(name, "bondd, for a while"))
 
 
 @pytest.mark.variants(1, long=20)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("name", OF_DEVICES, indirect=True)
-def test_two_calls_fail(tmp_path, name, share):
-    let_fail(tmp_path, "bondd", name, share, with_a_later_one)
+def test_two_calls_fail(tmp_path, name, share, tally):
+    let_fail(tmp_path, "bondd", name, share, with_a_later_one, tally(name, "bondd, pairs"))
 
 
 @pytest.fixture(name="group")
@@ -558,14 +581,13 @@ def memory_group():
 @pytest.mark.variants(2, long=16)
 @pytest.mark.parametrize("share", range(16))
 @pytest.mark.parametrize("name", THAT_TAKE_MEMORY, indirect=True)
-def test_killed_for_memory(group, name, share):
+def test_killed_for_memory(group, name, share, tally):
     signal.alarm(DEADLINE * PATIENCE)
     case = Case(VERBS[name], group)
     try:
-        found = [line for step in range(6)
-                 for line in case.check(group, (share * 128 + step * 2048) * 1024)]
+        found = try_all(case, group, [(((share * 128 + step * 2048) * 1024,), {})
+                                      for step in range(6)], tally(name, "bondd, killed"))
         assert group.count(), "nothing was killed"
-        found += case.leftovers()
     finally:
         case.lab.close()
     assert not found, "\n" + "\n".join(found)
