@@ -13,6 +13,14 @@ OPTIONS = {"xmit_hash_policy": ["layer2", "layer3+4", "flow"], "miimon": [10, 10
            "lacp_rate": ["slow", "fast"], "drain_markers": ["on", "off"],
            "primary_reselect": ["always", "better", "failure"], "lp_interval": [1, 5],
            "tlb_dynamic_lb": [0, 1], "path": ["counted", "direct"]}
+# What another tool's file says of bond0 with this mode, miimon and these slaves.
+FOREIGN = {
+    "ifupdown": "auto bond0\niface bond0 inet manual\n bond-mode {}\n bond-miimon {}\n"
+                " bond-slaves {}\n",
+    "netplan": "network: {{bonds: {{bond0: {{parameters: {{mode: {}, mii-monitor-interval: {}}},\n"
+               "  interfaces: [{}]}}}}}}\n",
+    "nmstate": "interfaces: [{{name: bond0, type: bond, state: up, link-aggregation:\n"
+               "  {{mode: {}, options: {{miimon: {}}}, port: [{}]}}}}]\n"}
 DEVICES = ["veth", *(kind for kind in ("netkit", "team") if kernel_makes(kind))]
 
 
@@ -74,6 +82,26 @@ def apply_and_roll_back(life):
     return False
 
 
+def import_and_apply(life):
+    """What the file does not say becomes as usual, unless that is taken back."""
+    end, tool = life.chance.randrange(2), life.chance.choice(list(FOREIGN))
+    verb, host = life.chance.choice(["confirm", "rollback"]), life.hosts[end]
+    slaves = [life.names[end][link] for link in sorted(life.members)]
+    life.note("import", tool, "file, apply --confirm,", verb, "at", end)
+    before, foreign = host.show(), host.dir / "foreign"
+    miimon = 50 if before["options"]["miimon"] == 20 else 20
+    foreign.write_text(FOREIGN[tool].format(
+        life.mode, miimon, (" " if tool == "ifupdown" else ", ").join(slaves)))
+    host.ctl("import", tool, "--write", foreign)
+    host.ctl("apply", "bond0", "--confirm", 60)
+    assert host.show()["options"]["miimon"] == miimon
+    host.ctl(verb, "bond0")
+    (host.config_dir / "bond0.conf").unlink()
+    after = host.show()
+    assert verb == "confirm" or after["options"] == before["options"], (before, after)
+    return after["active_slave"] != before["active_slave"]
+
+
 def another_device(life, host):
     """Of another kind, if the kernel has several."""
     kinds = [kind for kind in DEVICES if kind != host.show()["device"]]
@@ -100,5 +128,5 @@ def kill_while_it_converts(life):
     return True
 
 
-TROUBLES = [set_option, set_option, choose, drain, set_down_and_up, apply_and_roll_back, convert,
-            kill_while_it_converts]
+TROUBLES = [set_option, set_option, choose, drain, set_down_and_up, apply_and_roll_back,
+            import_and_apply, import_and_apply, convert, kill_while_it_converts]
