@@ -354,6 +354,8 @@ static void capture_look(struct capture *capture)
 {
 	struct err err;
 
+	/* What was heard too early has been read, and the date may be set back. */
+	capture->since_ns = 1;
 	if (access(capture->pins->dir, F_OK)) {
 		cli_say("%s has been deleted", capture->bond);
 		capture->is_deleted = true;

@@ -192,17 +192,23 @@ class Host(Namespace):
         self.start_bondd()
         self.wrapper = []
 
-    def start_refusable(self):
-        """Starts a bondd to which refusing() can refuse things."""
+    def refusable(self):
+        """The environment of a program to which refusing() can refuse things."""
         if IS_INSTRUMENTED:
             pytest.skip("before a sanitizer nothing may be loaded")
-        self.environment = {"LD_PRELOAD": str(BUILD / "tools/refuse.so"),
-                            "XBOND_TEST_REFUSE": str(self.dir / "refuse")}
+        return {"LD_PRELOAD": str(BUILD / "tools/refuse.so"),
+                "XBOND_TEST_REFUSE": str(self.dir / "refuse")}
+
+    def start_refusable(self):
+        """Starts such a bondd."""
+        self.environment = self.refusable()
         self.start_bondd()
 
     @contextlib.contextmanager
     def refusing(self, *what):
-        """In the block the kernel has no memory for this; refuse.so.c says what it can be."""
+        """In the block the kernel has no memory for this, or another date; refuse.so.c says what it
+        can be.
+        """
         (self.dir / "refuse").write_text("".join(f"{each}\n" for each in what))
         yield
         (self.dir / "refuse").unlink()

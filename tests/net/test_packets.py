@@ -3,6 +3,7 @@ under traffic.
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import signal
@@ -200,6 +201,17 @@ def test_a_short_capture_has_packets_of_all_slaves(pair):
     text = made.near.ctl("capture", "bond0", "-c", 240, "udp", "dst", "port", str(PORT))
     links = collections.Counter(line.split()[1] for line in text.splitlines())
     assert links.total() == 240 and set(links) == set(made.links) and max(links.values()) < 20
+    stream.finish()
+
+
+def test_a_capture_goes_on_when_the_date_is_set_back(pair):
+    made = pair("balance-rr", links=2)
+    stream = Stream(made.near, made.far, rate=5000)
+    stream.flow_on()
+    with made.near.refusing("later"):
+        done = made.near.ctl_try("capture", "bond0", "-c", 50, "udp", "dst", "port", str(PORT),
+                                 env={**os.environ, **made.near.refusable()}, timeout=20)
+    assert done.returncode == 0 and done.stdout.count("\n") == 50, done
     stream.finish()
 
 

@@ -2,7 +2,7 @@
 /*
  * Preloaded by tests: while the file that XBOND_TEST_REFUSE names exists, the kernel has no memory
  * for what its lines name: a pin that is to be opened, "detach" of any link, or "delete" of any
- * device.
+ * device. Or it is "later" or "earlier" by ten years, by CLOCK_REALTIME.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define TEN_YEARS 315360000
 
 static bool refuse_names(const char *what)
 {
@@ -53,4 +56,27 @@ int nl_send(struct nl_sock *sock, struct nl_msg *msg)
 	return nlmsg_hdr(msg)->nlmsg_type == RTM_DELLINK && refuse_names("delete")
 		       ? -5 /* NLE_NOMEM */
 		       : send(sock, msg);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int (*get)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+	int r = get(clock, ret), saved = errno;
+
+	if (!r && clock == CLOCK_REALTIME && refuse_names("later"))
+		ret->tv_sec += TEN_YEARS;
+	else if (!r && clock == CLOCK_REALTIME && refuse_names("earlier"))
+		ret->tv_sec -= TEN_YEARS;
+	errno = saved;
+	return r;
+}
+
+time_t time(time_t *ret)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (ret)
+		*ret = now.tv_sec;
+	return now.tv_sec;
 }
