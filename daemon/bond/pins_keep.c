@@ -214,7 +214,7 @@ static void pins_keep_look(struct bond *bond, const struct stat *now)
 	pins_give(bond);
 	pin_dirs_visit(dir, pins_keep_pin, keep);
 	keep->dir = *now;
-	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)
+	if (missing || labs(time(NULL) - now->st_mtim.tv_sec) <= SETTLED_S)
 		keep->dir = (struct stat){ 0 };
 }
 

@@ -218,6 +218,18 @@ def test_bond0_has_the_program_that_its_path_needs(pair, hook):
     assert host.show()["times_detached"] == 0
 
 
+def test_pins_are_not_read_again_and_again_when_the_date_was_set_back(lone):
+    host = lone(links=0)
+    host.ctl("create", "bond0")
+    host.stop_bondd()
+    with host.refusing("earlier"):
+        host.start_refusable()
+        host.wait_looked()
+        with host.failing("openat:error=EMFILE:when=65535") as trace:
+            host.wait_looked(5)
+        assert f'"{host.bpf_dir}/bond0", ' not in trace.read_text()
+
+
 class Secluded:
     """A pair of hosts; the near bondd has mounts of its own, and a BPF file system that nobody else
     has.
