@@ -291,11 +291,30 @@ static void bondd_raise_limits(void)
 	setrlimit(RLIMIT_MEMLOCK, &memory);
 }
 
+/* The programs go by the kernel's clock, and compare its times with those of bondd. */
+static int bondd_check_clock(struct err *err)
+{
+	FILE *file = fopen("/proc/self/timens_offsets", "re");
+	long seconds = 0, ns = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "monotonic %ld %ld", &seconds, &ns) != 2)
+		seconds = ns = 0;
+	fclose(file);
+	return !seconds && !ns ? 0
+			       : err_set(err, EINVAL,
+					 "cannot run in a time namespace whose monotonic clock is "
+					 "not the kernel's (/proc/self/timens_offsets)");
+}
+
 /* Listening begins last, so a client that gets an answer finds every bond in place. */
 static int bondd_start(struct daemon *daemon, struct err *err)
 {
-	int r = directories_open(&daemon->paths, err);
+	int r = bondd_check_clock(err);
 
+	if (!r)
+		r = directories_open(&daemon->paths, err);
 	if (r)
 		return r;
 	event_init(daemon->paths.run_dir);

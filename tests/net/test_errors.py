@@ -351,6 +351,16 @@ def test_bondd_without_privileges(lone):
     assert done.returncode == 1 and done.stderr.strip()
 
 
+@pytest.mark.parametrize("seconds", [1000, -1000])
+def test_bondd_in_a_time_namespace(lone, seconds):
+    """The kernel's times would be nothing to compare its own with."""
+    host = lone(bondd=False)
+    host.wrapper = ["unshare", "--time", "--monotonic", seconds]
+    done = host.run(*host.bondd_command(), check=False)
+    assert done.returncode == 1 and done.stderr.startswith(
+        "bondd: cannot run in a time namespace"), done
+
+
 def test_a_stranger_on_the_socket_is_refused(case):
     before = state(case.host)
     case.host.run_dir.chmod(0o755)
