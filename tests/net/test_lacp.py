@@ -2,6 +2,8 @@
 standby, fallback, options that change while running, loops, restarts.
 """
 
+import json
+
 import pytest
 
 from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, send_slowly, tx_slots,
@@ -11,6 +13,7 @@ from waiting import moments, quiet_for, wait_for
 
 FAST = {"lacp_rate": "fast", "xmit_hash_policy": "layer3+4"}
 ALL_BUT_DEFAULTED_EXPIRED = 0x3f
+YEAR = 365 * 24 * 3600
 
 
 @pytest.fixture
@@ -138,6 +141,33 @@ def test_stop_and_go_on_is_not_seen(made):
     result = stream.finish()
     assert unharmed(result), result
     assert "LACP" not in pair.near.log()[told:]
+
+
+def test_the_date_is_set(made):
+    """By ten years, for bondd: it goes by CLOCK_MONOTONIC."""
+    pair = made(links=2)
+    near, far = pair.near, pair.far
+    near.stop_bondd()
+    near.start_refusable()
+    wait_mutual(near, far, pair.links)
+    wait_told(near, pair.links)
+    told = len(near.log())
+    streams = [Stream(near, far, rate=1000, flows=16),
+               Stream(far, near, to="10.0.0.1", rate=1000, flows=16)]
+    for date in ("later", "earlier"):
+        with near.refusing(date):
+            near.wait_looked(3.5)  # longer than the timeout of LACP, and than bondd may be silent
+            assert "does not answer" not in near.ctl("show")
+            assert distributing(near) == distributing(far) == pair.links
+    for stream in streams:
+        result = stream.finish()
+        assert unharmed(result), result
+    assert not near.log()[told:]
+    with near.refusing("earlier"):
+        near.ctl("set", "bond0", "miimon", 50)
+    times = [event["time_us"] for event in map(json.loads, near.ctl(
+        "-j", "monitor", "--since", "2001-01-01", "--no-follow").splitlines())]
+    assert times[-1] < times[0] - 9 * YEAR * 1e6, "the date has not been set"
 
 
 # Partners
