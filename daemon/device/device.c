@@ -192,7 +192,7 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
 }
 
-/* No address, no ARP, no IPv6: the port side is only a connector. */
+/* No address, no ARP, no IPv6, no carrier by IFF_RUNNING: the port side is only a connector. */
 static int device_prepare_port(struct bond *bond, const char *alias, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -202,6 +202,8 @@ static int device_prepare_port(struct bond *bond, const char *alias, struct err 
 	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
 	if (!r)
 		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
+	if (!r)
+		r = link_set_dormant(nl, (int)pin->port_ifindex, err);
 	if (r)
 		return r;
 	r = ipv6_set_disabled(pin->port_name, 1);

@@ -87,6 +87,9 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 /* Sets the IFF_* of mask to those of flags. */
 int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
 		   struct err *err);
+/* It is never "running" (IFF_RUNNING, operstate) from its next start on; frames pass all the same.
+ */
+int link_set_dormant(struct nl *nl, int ifindex, struct err *err);
 /* Detaches a native XDP program that was attached without a bpf_link. */
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
 /* master: 0 for none. */

@@ -6,12 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/if_vlan.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -90,6 +90,14 @@ int link_set_carrier(struct nl *nl, int ifindex, bool carrier, struct err *err)
 	struct nl_msg *msg = link_set_request(ifindex);
 
 	nl_request_put_u8(msg, IFLA_CARRIER, carrier);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_dormant(struct nl *nl, int ifindex, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nl_request_put_u8(msg, IFLA_LINKMODE, IF_LINK_MODE_DORMANT);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 

@@ -366,7 +366,7 @@ class Host(Namespace):
 
     def wait_port_side(self):
         """Until the kernel has opened bond0's, if it has one: before, it drops what goes there."""
-        wait_for(lambda: (self.link("xb-bond0") or {"operstate": "UP"})["operstate"] == "UP",
+        wait_for(lambda: "LOWER_UP" in (self.link("xb-bond0") or {"flags": ["LOWER_UP"]})["flags"],
                  "the port side to open")
 
     def wait_slaves(self, *names, bond="bond0", deadline=10):

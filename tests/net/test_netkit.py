@@ -121,6 +121,22 @@ def test_what_is_made(lone):
     assert "netkit" in host.ctl("show", "-d", "bond0")
 
 
+@pytest.mark.parametrize("device", ["veth", pytest.param("netkit", marks=netkit_only)])
+def test_port_side_does_not_look_as_if_it_ran(lone, device):
+    """dhcpcd, networkd and others that wait for IFF_RUNNING or operstate leave it alone."""
+    host = lone(links=1)
+    host.make_bond(["l0"], "device", device)
+    wait_for(lambda: host.link("bond0")["operstate"] == "UP", "carrier")
+    host.wait_port_side()
+    assert host.link("xb-bond0")["operstate"] == "DORMANT"
+    host.ip("link", "set", "l0", "down")
+    wait_for(lambda: host.link("bond0")["operstate"] == "LOWERLAYERDOWN", "carrier off")
+    host.ip("link", "set", "l0", "up")
+    wait_for(lambda: host.link("bond0")["operstate"] == "UP", "carrier on")
+    host.wait_port_side()
+    assert host.link("xb-bond0")["operstate"] == "DORMANT"
+
+
 @netkit_only
 def test_policy_drops_without_the_program(netkit_pair):
     """Nothing passes to the port side when somebody has taken the program off."""
