@@ -100,6 +100,7 @@ def test_adoption_of_active_backup(pair):
 def test_show_without_bondd(pair):
     made = pair("balance-xor", links=2)
     before = stable(made.near.show())
+    assert before.pop("awaited") == []
     made.near.kill_bondd()
     wait_for(lambda: made.near.show()["bondd"] is False, "bondctl to see that bondd is not running")
     assert stable(made.near.show()) == {**before, "bondd": False, "carrier_source": None}
