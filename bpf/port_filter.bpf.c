@@ -47,7 +47,7 @@ const volatile __u8 wants_ports = 0;
 const volatile __u8 wanted_ports[65536 / 8] = {};
 
 /* To which UDP or TCP port; 0: to none. */
-static __always_inline __u16 filter_port(const struct packet *packet, __be16 type)
+static __always_inline __u32 filter_port(const struct packet *packet, __be16 type)
 {
 	__u32 at = type == bpf_htons(ETH_P_IP) ? FLOW_AT_IP4 : FLOW_AT_IP6;
 	__u32 payload = flow_payload(packet, ETH_HLEN | at);
@@ -82,7 +82,7 @@ static __always_inline int filter_wants_address(const struct packet *packet, __b
 static __always_inline int filter_wants(const struct packet *packet)
 {
 	__be16 type = flow_ether_type(packet->data);
-	__u16 port;
+	__u32 port;
 
 	if (type != bpf_htons(ETH_P_IP) && type != bpf_htons(ETH_P_IPV6))
 		return wanted_type && type == wanted_type;
@@ -91,6 +91,9 @@ static __always_inline int filter_wants(const struct packet *packet)
 	if (!wants_ports)
 		return !!wanted_ip;
 	port = filter_port(packet, type);
+	/* Linux 6.12 does not know what bpf_ntohs() leaves, and the compiler does. */
+	asm volatile("" : "+r"(port));
+	port &= 0xffff;
 	return wanted_ports[port / 8] >> port % 8 & 1;
 }
 

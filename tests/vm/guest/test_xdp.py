@@ -1,7 +1,7 @@
 """rx_hook and xdp_tx on NICs with native XDP, rings and offloads of their own (virtio)."""
 import pytest
 
-from lab import ROOT, hooks
+from lab import BUILD, ROOT, hooks
 from traffic import Stream
 from test_nic import add_vlan, state
 from waiting import wait_for
@@ -13,6 +13,15 @@ def check_both_ways(made):
                           port=9001)):
         result = stream.finish()
         assert (result["lost"], result["duplicates"]) == (0, 0), result
+
+
+@pytest.mark.small
+def test_a_program_that_receives_by_af_xdp(lab):
+    """This kernel takes the filter of libxbond-xsk."""
+    host = lab.lone(links=1)
+    host.make_bond(["l0"])
+    host.spawn(BUILD / "tools/echo", host.bpf_dir / "bond0", 4007)
+    wait_for(lambda: "xdp" in host.link("l0"), "the filter on the slave")
 
 
 @pytest.mark.full
