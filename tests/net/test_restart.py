@@ -132,12 +132,6 @@ def test_a_slave_deleted_while_bondd_was_away(pair):
     made.near.wait_ping("10.0.0.2")
 
 
-# What the kernel does not answer: "could not ask" and "is not there" are two answers.
-
-LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
-
-
-@pytest.mark.variants(4)
 @pytest.mark.parametrize("pin", ["bond", "settings"])
 def test_a_bond_that_cannot_be_adopted_yet(lone, pin):
     """bondd tries again, and awaits slaves of the file then, too. It is silent about another bond
@@ -157,6 +151,12 @@ def test_a_bond_that_cannot_be_adopted_yet(lone, pin):
     assert host.log().count("not adopted") == 2 and "taken" not in host.log()
 
 
+# What the kernel does not answer: "could not ask" and "is not there" are two answers.
+
+LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
+
+
+@pytest.mark.variants(4)
 @pytest.mark.parametrize("call", LINK_CALLS)
 @pytest.mark.parametrize("number", range(1, 13))
 def test_one_request_fails_at_adoption(lone, call, number):
