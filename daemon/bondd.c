@@ -340,7 +340,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 		return r;
 	handover_recover(daemon);
 	config_apply_all(daemon);
-	rollback_resume(daemon);
+	rollback_resume(daemon, NULL);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		team_ports_look(bond);
 	pins_find_group(daemon);

@@ -71,4 +71,12 @@ static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *n
 	return bond;
 }
 
+static inline bool daemon_is_unadopted(const struct daemon *daemon, const char *name)
+{
+	for (char **unadopted = daemon->unadopted; unadopted && *unadopted; unadopted++)
+		if (!strcmp(*unadopted, name))
+			return true;
+	return false;
+}
+
 #endif

@@ -18,6 +18,7 @@
 #include "daemon/dataplane/dataplane_pins.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/apply.h"
+#include "daemon/manage/plan.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
@@ -253,7 +254,7 @@ static int adopt(struct daemon *daemon, const char *name, bool is_again)
 			event_error(name, NULL, "not adopted: %s", err.text);
 		return r;
 	}
-	bond->dataplane.settled = true; /* adopt_each() has waited */
+	bond->dataplane.settled = true; /* adopt_all() has waited */
 	if (bond_pin(bond)->state == XBOND_BOND_READY) {
 		adopt_ready(bond);
 	} else {
@@ -262,19 +263,44 @@ static int adopt(struct daemon *daemon, const char *name, bool is_again)
 	return 0;
 }
 
+/* Somebody may have removed its pins, and made another bond of this name. */
+static bool adopt_is_another(struct daemon *daemon, const char *name)
+{
+	return daemon_find_bond(daemon, name) || lifecycle_ending(daemon, name);
+}
+
+/* What bondd_start() does when all are adopted. */
+static void adopt_go_on(struct daemon *daemon, const char *name)
+{
+	struct bond *bond;
+
+	config_apply(daemon, name);
+	rollback_resume(daemon, name);
+	bond = daemon_find_bond(daemon, name);
+	if (bond)
+		team_ports_look(bond);
+}
+
+/* Its record must not be that of a bond that is made with its name. */
+static void adopt_give_up(struct daemon *daemon, const char *name)
+{
+	if (!rollback_left_s(name))
+		snapshot_file_remove(&daemon->paths, name);
+}
+
 /* Of names, which it takes, daemon keeps those that may be adopted later. */
 static void adopt_each(struct daemon *daemon, char **names, bool is_again)
 {
 	char **left = names;
 
-	daemon->unadopted = NULL; /* adopting may wait, and another tick comes meanwhile */
-	if (*names)
-		dataplane_quiesce();
+	daemon->unadopted = NULL; /* names changes */
 	for (char **name = names; *name; name++) {
-		int r = adopt(daemon, *name, is_again);
+		int r = adopt_is_another(daemon, *name) ? -ENOENT : adopt(daemon, *name, is_again);
 
 		if (!r && is_again)
-			config_apply(daemon, *name);
+			adopt_go_on(daemon, *name);
+		if (is_again && adopt_is_final(r))
+			adopt_give_up(daemon, *name);
 		if (r && !adopt_is_final(r))
 			*left++ = *name;
 		else
@@ -299,6 +325,8 @@ int adopt_all(struct daemon *daemon, struct err *err)
 	r = pins_names(&names, daemon->paths.bpf_dir, err);
 	if (r)
 		return r;
+	if (*names)
+		dataplane_quiesce();
 	adopt_each(daemon, names, false);
 	return 0;
 }

@@ -74,8 +74,11 @@ json_t *rollback_names(void);
 /* Their records have been removed by somebody: writes them again. Returns -EIO if one is not. */
 int rollback_record_again(void);
 
-/* After adoption and configuration: goes on with what an earlier bondd has begun. */
-void rollback_resume(struct daemon *daemon);
+/*
+ * After adoption and configuration: goes on with what an earlier bondd has begun. bond NULL: of all
+ * bonds that are adopted.
+ */
+void rollback_resume(struct daemon *daemon, const char *bond);
 /* Before bondd ends; the files stay. */
 void rollback_stop(void);
 
@@ -90,7 +93,7 @@ void rollback_stop(void);
  * applied.
  */
 void config_apply_all(struct daemon *daemon);
-/* The same for one bond. */
+/* The same for one bond, if it has a file. */
 void config_apply(struct daemon *daemon, const char *name);
 /*
  * theirs: where a bondctl has its configuration; NULL: it does not say. -EINVAL: another directory

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -411,25 +412,20 @@ int config_read(struct daemon *daemon, const char *bond, struct config_file *ret
 	return r;
 }
 
-static bool config_is_unadopted(const struct daemon *daemon, const char *name)
-{
-	for (char **one = daemon->unadopted; one && *one; one++)
-		if (!strcmp(*one, name))
-			return true;
-	return false;
-}
-
 void config_apply(struct daemon *daemon, const char *name)
 {
 	struct bond *bond = daemon_find_bond(daemon, name);
 	struct config_file file;
+	char path[PATH_MAX];
 	struct err err;
 
-	if (config_read(daemon, name, &file, &err))
+	if (config_dir_path(path, sizeof(path), daemon->paths.config_dir, name) ||
+	    faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) ||
+	    config_read(daemon, name, &file, &err))
 		return;
 	if (bond)
 		config_await_slaves(bond, &file, true);
-	else if (!config_is_unadopted(daemon, name) && config_create(daemon, name, &file, &err))
+	else if (!daemon_is_unadopted(daemon, name) && config_create(daemon, name, &file, &err))
 		log_error("%s: %s", file.paths[0], err.text);
 	config_file_free(&file);
 }

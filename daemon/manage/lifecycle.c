@@ -110,6 +110,11 @@ int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *er
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (access(path, F_OK))
 		return 0;
+	if (daemon_is_unadopted(daemon, name))
+		return err_set(err, EAGAIN,
+			       "%s is not adopted yet (bondd's log says why); bondd "
+			       "tries it again",
+			       name);
 	return err_set(err, EEXIST,
 		       "%s has BPF maps of an earlier bond of this name, which bondd cannot "
 		       "continue (its log says why); " PINS_REMOVE,

@@ -151,7 +151,7 @@ json_t *snapshot_members(struct daemon *daemon, const char *bond);
  */
 bool snapshot_keep_members(struct daemon *daemon, const char *bond, const json_t *members);
 
-/* RUN_DIR/BOND.rollback: a snapshot and when the bond goes back to it. Only for rollback.c. */
+/* RUN_DIR/BOND.rollback: a snapshot and when the bond goes back to it. For rollback.c. */
 
 struct snapshot_record {
 	json_t *snapshot;
@@ -166,7 +166,11 @@ void snapshot_file_remove(const struct paths *paths, const char *bond);
 /* What was written before the machine was started last is due at once; it is over if at_us is 0. */
 typedef void (*snapshot_file_visitor)(const char *bond, const struct snapshot_record *record,
 				      void *arg);
-/* Every file that can be read; the others are removed, which the log says. */
-void snapshot_file_visit(const struct paths *paths, snapshot_file_visitor visit, void *arg);
+/*
+ * Every file that can be read, or that of one bond; those that cannot be read are removed, which
+ * the log says. bond NULL: of all.
+ */
+void snapshot_file_visit(const struct paths *paths, const char *bond, snapshot_file_visitor visit,
+			 void *arg);
 
 #endif

@@ -476,20 +476,20 @@ static void rollback_resume_waiting(struct daemon *daemon, const char *bond,
 static void rollback_resume_one(const char *bond, const struct snapshot_record *record, void *arg)
 {
 	struct daemon *daemon = arg;
-	bool can_be = rollback_can_be(daemon, bond, record->snapshot);
+	bool is_later = daemon_is_unadopted(daemon, bond);
+	bool can_be = !is_later && rollback_can_be(daemon, bond, record->snapshot);
 
-	if (can_be && record->at_us) {
+	if (can_be && record->at_us)
 		rollback_resume_waiting(daemon, bond, record);
-		return;
-	}
-	if (can_be)
+	else if (can_be)
 		rollback_undo_unfinished(daemon, bond, record->snapshot);
-	snapshot_file_remove(&daemon->paths, bond);
+	if (!is_later && !(can_be && record->at_us))
+		snapshot_file_remove(&daemon->paths, bond);
 }
 
-void rollback_resume(struct daemon *daemon)
+void rollback_resume(struct daemon *daemon, const char *bond)
 {
-	snapshot_file_visit(&daemon->paths, rollback_resume_one, daemon);
+	snapshot_file_visit(&daemon->paths, bond, rollback_resume_one, daemon);
 }
 
 void rollback_stop(void)

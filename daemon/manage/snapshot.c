@@ -283,6 +283,7 @@ void snapshot_file_remove(const struct paths *paths, const char *bond)
 
 struct snapshot_visit {
 	const struct paths *paths;
+	const char *bond;
 	snapshot_file_visitor visit;
 	void *arg;
 };
@@ -296,6 +297,8 @@ static void snapshot_file_read(const char *bond, void *arg)
 	json_t *json, *at;
 	json_int_t at_us;
 
+	if (to->bond && strcmp(to->bond, bond))
+		return;
 	snapshot_file_name(name, bond);
 	json = run_file_read(to->paths, name, &is_of_this_boot);
 	record.snapshot = json_object_get(json, "snapshot");
@@ -315,9 +318,10 @@ static void snapshot_file_read(const char *bond, void *arg)
 	json_decref(json);
 }
 
-void snapshot_file_visit(const struct paths *paths, snapshot_file_visitor visit, void *arg)
+void snapshot_file_visit(const struct paths *paths, const char *bond, snapshot_file_visitor visit,
+			 void *arg)
 {
-	struct snapshot_visit to = { paths, visit, arg };
+	struct snapshot_visit to = { paths, bond, visit, arg };
 
 	run_file_visit(paths, "", SUFFIX, snapshot_file_read, &to);
 }

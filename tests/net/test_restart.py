@@ -151,6 +151,42 @@ def test_a_bond_that_cannot_be_adopted_yet(lone, pin):
     assert host.log().count("not adopted") == 2 and "taken" not in host.log()
 
 
+def test_another_bond_of_a_name_that_cannot_be_adopted_yet(lone):
+    """Such a name is refused. Whoever has removed the pins may make a new bond of that name, and
+    bondd does not adopt that one.
+    """
+    host = lone()
+    for name in ("bond0", "bond1"):
+        host.ctl("create", name)
+    conf, record = host.config_dir / "bond0.conf", host.run_dir / "bond0.rollback"
+    conf.write_text("[bond]\nmin_links = 2\n")
+    host.ctl("apply", "bond0", "--confirm", "60")
+    conf.unlink()
+    host.kill_bondd()
+    with host.refusing("settings"):
+        host.start_refusable()
+        refused = host.ctl_try("create", "bond0").stderr
+        assert "rm -r" not in refused
+        host.ip("link", "del", "bond0")
+        run("rm", "-r", host.bpf_dir / "bond0")
+    host.ctl("create", "bond0")
+    wait_for(lambda: "bond1: adopted" in host.log(), "bond1 to be adopted")
+    assert "bond0: adopted" not in host.log() and ".conf" not in host.log()
+    assert not record.exists()
+
+
+def test_a_rollback_of_a_bond_that_cannot_be_adopted_yet(lone):
+    host = lone()
+    host.ctl("create", "bond0")
+    (host.config_dir / "bond0.conf").write_text("[bond]\nmin_links = 2\n")
+    host.ctl("apply", "--confirm", "60")
+    host.kill_bondd()
+    with host.refusing("settings"):
+        host.start_refusable()
+    wait_for(lambda: "bond0: adopted" in host.log(), "bond0 to be adopted")
+    assert host.ctl("rollback", "bond0") and host.show()["options"]["min_links"] == 0
+
+
 # What the kernel does not answer: "could not ask" and "is not there" are two answers.
 
 LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
