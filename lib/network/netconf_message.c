@@ -270,6 +270,13 @@ void netconf_take_address(struct nlmsghdr *message, void *arg)
 	netconf_end(source, msg);
 }
 
+/* Of a group or a broadcast, which the kernel makes when somebody sends there. */
+static bool netconf_is_of_itself(const struct ndmsg *about)
+{
+	return about->ndm_state & NUD_NOARP &&
+	       (about->ndm_type == RTN_MULTICAST || about->ndm_type == RTN_BROADCAST);
+}
+
 void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 {
 	const struct ndmsg *about = nlmsg_data(message);
@@ -284,7 +291,8 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_family == AF_BRIDGE)
 		return;
 	extended = nl_attr_u32(tb[NDA_FLAGS_EXT], 0) & NTF_EXT_MANAGED;
-	if (!tb[NDA_DST] || (!(about->ndm_flags & NTF_PROXY) && !extended && !tb[NDA_LLADDR]))
+	if (!tb[NDA_DST] || netconf_is_of_itself(about) ||
+	    (!(about->ndm_flags & NTF_PROXY) && !extended && !tb[NDA_LLADDR]))
 		return;
 	head = *about;
 	head.ndm_flags &= NTF_PROXY | NTF_ROUTER | NTF_EXT_LEARNED;

@@ -136,8 +136,12 @@ def test_neighbours(host):
         host.ip("neigh", "add", f"10.0.0.{last}", *words, "dev", "old")
     before = neighbours(host, "old")
     assert len(before) == 5
+    host.ip("route", "add", "224.0.0.9", "dev", "old")
+    host.run("bash", "-c", "echo > /dev/udp/224.0.0.9/9")
+    assert "224.0.0.9" in host.ip("neigh", "show", "nud", "noarp", "dev", "old")
     assert reconf(host) == ""
     assert neighbours(host, "new") == before
+    assert "224.0.0.9" not in host.ip("neigh", "show", "nud", "noarp", "dev", "new")
 
 
 def test_settings_of_the_device(host):
