@@ -175,6 +175,20 @@ def test_another_bond_of_a_name_that_cannot_be_adopted_yet(lone):
     assert not record.exists()
 
 
+def test_a_bond_that_cannot_be_adopted(lone):
+    """Each try may load all programs, so it is not tried again and again."""
+    host = lone()
+    host.ctl("create", "bond0")
+    host.kill_bondd()
+    with host.refusing("no settings"):
+        host.start_refusable()
+    socket = host.run_dir / "bondd.sock"
+    for _ in range(4):  # bondd looks every second
+        socket.unlink()
+        wait_for(socket.exists, "bondd to listen again")
+    assert host.log().count("adopted") == 1
+
+
 def test_a_rollback_of_a_bond_that_cannot_be_adopted_yet(lone):
     host = lone()
     host.ctl("create", "bond0")

@@ -2,7 +2,8 @@
 /*
  * Preloaded by tests: while the file that XBOND_TEST_REFUSE names exists, the kernel has no memory
  * for what its lines name: a pin that is to be opened, "detach" of any link, or "delete" of any
- * device. Or it is "later" or "earlier" by ten years, by CLOCK_REALTIME.
+ * device. Or the kernel forbids what it names: "no PIN". Or it is "later" or "earlier" by ten
+ * years, by CLOCK_REALTIME.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,8 +35,15 @@ static bool refuse_names(const char *what)
 int bpf_obj_get(const char *path)
 {
 	int (*get)(const char *) = dlsym(RTLD_NEXT, "bpf_obj_get");
+	const char *pin = strrchr(path, '/') + 1;
+	char forbidden[64];
 
-	return refuse_names(strrchr(path, '/') + 1) ? -ENOMEM : get(path);
+	snprintf(forbidden, sizeof(forbidden), "no %s", pin);
+	if (refuse_names(forbidden)) {
+		errno = EPERM;
+		return -EPERM;
+	}
+	return refuse_names(pin) ? -ENOMEM : get(path);
 }
 
 int bpf_link_detach(int link_fd)
