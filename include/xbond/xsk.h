@@ -165,8 +165,8 @@ int xbond_xsk_wait(struct xbond_xsk *xsk, int timeout_ms);
  * whether cut slaves have carrier again, and finds the bond again if it was made anew.
  * xbond_xsk_send() and xbond_xsk_receive() call it, too; without a change it costs some nanoseconds
  * and no system call, but four for those who may only read, and some once a second for those who
- * receive (xsk.md). Returns 0; -ENOENT: there is no bond of this name now, and frames are dropped
- * until there is.
+ * receive or have zero copy (xsk.md). Returns 0; -ENOENT: there is no bond of this name now, and
+ * frames are dropped until there is.
  */
 int xbond_xsk_update(struct xbond_xsk *xsk);
 
