@@ -87,8 +87,11 @@ static uint64_t faults_stack(void *const *frames, int count)
 	return hash;
 }
 
-/* A later call for the same thing differs only in the outer frames. */
-static int faults_is_chosen(uint64_t stack, uint64_t near)
+/*
+ * A later call for the same thing differs only in the outer frames. No signal comes for ever, so
+ * EINTR does not stay: whoever is interrupted goes on until he is not.
+ */
+static int faults_is_chosen(uint64_t stack, uint64_t near, int error)
 {
 	static uint64_t place, next_place;
 
@@ -98,7 +101,7 @@ static int faults_is_chosen(uint64_t stack, uint64_t near)
 	}
 	if (faults->seen < faults->fail_nth)
 		return 0;
-	if (faults->stays && (near == place || near == next_place))
+	if (faults->stays && error != EINTR && (near == place || near == next_place))
 		return 1;
 	if (!faults->then || --faults->then)
 		return 0;
@@ -119,8 +122,8 @@ static int faults_is_due(const char *function, int error)
 	if (faults->is_recording && faults->count < CALLS)
 		faults->stack[faults->count++] = stack;
 	if (!faults->fail_stack ||
-	    !faults_is_chosen(stack,
-			      faults_stack(frames, depth < NEAR_FRAMES ? depth : NEAR_FRAMES)))
+	    !faults_is_chosen(
+		    stack, faults_stack(frames, depth < NEAR_FRAMES ? depth : NEAR_FRAMES), error))
 		return 0;
 	snprintf(faults->failed, sizeof(faults->failed), "%s", function);
 	dprintf(STDERR_FILENO, "faults: %s: %s\n", function, strerror(error));
