@@ -11,7 +11,7 @@ import abi
 import generate
 import sample
 
-FRAMES = sample.size(9000, 100000)
+FRAMES = 100000
 MODES = ("hash", "loads", "flowlets", "packets", "bytes", "random", "active", "tlb", "all")
 
 
