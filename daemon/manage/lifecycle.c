@@ -135,10 +135,13 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 		return err_set(err, EEXIST,
 			       "the bond %s exists already; 'bondctl show %s' shows it", name,
 			       name);
+	r = lifecycle_check_pins(daemon, name, err); /* its device is probably there, too */
+	if (r)
+		return r;
 	if (!link_get_by_name(&daemon->nl, name, &link))
 		return err_set(err, EEXIST,
 			       "the name %s is taken by a network device; choose another", name);
-	return lifecycle_check_pins(daemon, name, err);
+	return 0;
 }
 
 int lifecycle_start(struct bond *bond, struct err *err)
