@@ -31,7 +31,9 @@ struct choice {
 	__u64 random; /* not 0 */
 	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
 	__u32 table_id;
-	__u32 copied; /* bits of the maps that are copies, for choice_refresh() */
+	__u32 copied;		       /* bits of the maps that are copies, for choice_refresh() */
+	const struct xbond_wake *wake; /* what the program of look_fd writes; NULL: none */
+	int look_fd;
 	int fds[CHOICE_MAPS];
 	size_t lengths[CHOICE_MAPS]; /* in memory */
 };
@@ -58,6 +60,13 @@ static inline void choice_refresh(struct choice *choice)
 
 /* Of the map with this pin (table or alb), also when the bond has another name now. */
 int choice_fd(const struct choice *choice, const char *pin);
+
+/*
+ * Slots whose devices have no carrier, as the kernel's devices say themselves, without the RTNL
+ * lock. By a program of the bond, which runs some microseconds. Returns whether it could: Linux has
+ * to be 6.2 or newer, and the caller root.
+ */
+int choice_look(const struct choice *choice, __u64 *ret_lost);
 
 /*
  * The slot of the slave that the bond chooses for this frame of `length` bytes, which begins with

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR LGPL-2.1-or-later */
 #include <fcntl.h>
+#include <linux/if_ether.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -102,6 +103,43 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 			      r == EPROTO ? "it is of another version of xbond" : strerror(r));
 }
 
+/* Who may not have these asks otherwise. */
+static void choice_open_look(struct choice *choice, const char *bond)
+{
+	int fd = xbond_open_pin(bond, XBOND_PIN_WAKE);
+	void *memory = fd < 0 ? MAP_FAILED
+			      : mmap(NULL, choice_whole_pages(sizeof(*choice->wake)), PROT_READ,
+				     MAP_SHARED, fd, 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (memory == MAP_FAILED)
+		return;
+	choice->wake = memory;
+	choice->look_fd = xbond_open_pin(bond, XBOND_PIN_PROG_LOOK);
+}
+
+static void choice_close_look(struct choice *choice)
+{
+	if (!choice->wake)
+		return;
+	if (choice->look_fd >= 0)
+		close(choice->look_fd);
+	munmap((void *)choice->wake, choice_whole_pages(sizeof(*choice->wake)));
+	choice->wake = NULL;
+}
+
+int choice_look(const struct choice *choice, __u64 *ret_lost)
+{
+	static const unsigned char frame[ETH_ZLEN]; /* the kernel wants one */
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame));
+
+	if (!choice->wake || bpf_prog_test_run_opts(choice->look_fd, &run) || !run.retval)
+		return 0;
+	*ret_lost = __atomic_load_n(&choice->wake->lost, __ATOMIC_RELAXED);
+	return 1;
+}
+
 /* The kernel does not say which rights are missing. */
 static int choice_may_not(const char *bond, int r, char *why)
 {
@@ -130,10 +168,12 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 	/* Or it may have maps of two bonds. */
 	if (!r && (xbond_read_table(bond, &id, &select_abi) || id != ret->table_id))
 		r = xbond_say(why, EAGAIN, "%s was made anew meanwhile; try again", bond);
-	if (r)
+	if (r) {
 		choice_close(ret);
-	else
+	} else {
+		choice_open_look(ret, bond);
 		choice_refresh(ret);
+	}
 	r = choice_may_not(bond, r, why);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ret->random = (__u64)now.tv_nsec << 20 | 1;
@@ -143,6 +183,7 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 
 void choice_close(struct choice *choice)
 {
+	choice_close_look(choice);
 	for (size_t map = 0; map < CHOICE_MAPS; map++) {
 		void **memory = choice_pointer(choice, map);
 

@@ -14,8 +14,7 @@
 #define XSK_PUBLIC __attribute__((visibility("default")))
 #define XSK_LOOK_NS 10000000 /* how often something is tried again that needs system calls */
 #define XSK_CHECK_NS 1000000000
-#define XSK_STILL_NS \
-	1000000 /* a zero-copy queue that has finished no frame for so long is looked at */
+#define XSK_STILL_NS 1000000 /* how often slaves in zero-copy mode are looked at */
 
 /*
  * xsk_filter.c: bpf/port_filter.bpf.c on one slave: by itself, or, if the slave has an XDP program,
@@ -167,8 +166,10 @@ void xsk_is_cut(struct xbond_xsk *xsk, __u32 slot, int stuck);
 __u64 xsk_missed_by(const struct xbond_xsk *xsk, __u32 slot);
 void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
 __u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot);
-/* Takes the RTNL lock. */
+/* Where choice_look() cannot look, this takes the RTNL lock. */
 int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot);
+/* Slots without carrier; it never takes the lock, and may then be a second late. */
+__u64 xsk_lost(const struct xbond_xsk *xsk);
 
 /* xbond_xsk_take() without xsk_rescue(), which needs it. */
 int xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);
@@ -177,8 +178,9 @@ int xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);
 void xsk_count(struct xbond_xsk *xsk, __u32 slot);
 /*
  * What slaves had no room for is tried again.
- * Zero copy: the kernel does not say that a slave cannot send. A queue that has frames and has
- * finished none for a while is looked at, and if it has no carrier they leave by other slaves.
+ * Zero copy: the kernel does not say that a slave cannot send, and some NICs finish frames that
+ * they cannot send. So carriers are looked at, and what is left in a queue without one leaves by
+ * other slaves.
  */
 void xsk_rescue(struct xbond_xsk *xsk);
 

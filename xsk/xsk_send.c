@@ -283,24 +283,39 @@ static __u64 xsk_take_back(struct xbond_xsk *xsk, __u32 slot)
 	return touched;
 }
 
+/*
+ * Zero copy. lost: as xsk_lost() says, which may be late. So a queue that has finished nothing
+ * since the last time asks again. Returns the slots whose device has a frame that it was not told
+ * of.
+ */
+static __u64 xsk_look_after(struct xbond_xsk *xsk, __u32 slot, __u64 lost)
+{
+	struct port *port = &xsk->port[slot][0];
+	int is_still;
+
+	port_reap(port, &xsk->area);
+	is_still = port_in_flight(port) && port->reaped == xsk->reaped[slot];
+	xsk->reaped[slot] = port->reaped;
+	if (!slots_have(lost, slot) && (!is_still || xsk_has_carrier(xsk, slot)))
+		return is_still ? slots_bit(slot) : 0;
+	if (port_in_flight(port))
+		return xsk_take_back(xsk, slot);
+	xsk_is_cut(xsk, slot, 0);
+	return 0;
+}
+
 void xsk_rescue(struct xbond_xsk *xsk)
 {
-	__u64 now_ns = choice_time_ns(), touched = 0;
+	__u64 now_ns = choice_time_ns(), touched, lost;
 
 	if (now_ns < xsk->still_ns)
 		return;
 	xsk->still_ns = now_ns + XSK_STILL_NS;
 	touched = xsk->unsent;
-	slots_for_each (xsk_is_zero_copy(xsk) ? xsk->slots : 0, slot) {
-		struct port *port = &xsk->port[slot][0];
-
-		port_reap(port, &xsk->area);
-		if (port_in_flight(port) && port->reaped == xsk->reaped[slot]) {
-			xsk->still_ns = now_ns + XSK_LOOK_NS;
-			touched |= xsk_has_carrier(xsk, slot) ? slots_bit(slot)
-							      : xsk_take_back(xsk, slot);
-		}
-		xsk->reaped[slot] = port->reaped;
+	if (xsk_is_zero_copy(xsk)) {
+		lost = xsk_lost(xsk);
+		slots_for_each (xsk->slots, slot)
+			touched |= xsk_look_after(xsk, slot, lost);
 	}
 	xsk_kick(xsk, touched, xsk->slots & xsk->choice.up);
 }

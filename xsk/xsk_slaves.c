@@ -66,17 +66,30 @@ __u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot)
 	return (__u32)request.ifr_mtu;
 }
 
-/* By the driver: the kernel's flags may follow a second later. */
+/* By the device or its driver: the kernel's flags may follow a second later. */
 int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
 	struct ifreq request = { .ifr_data = (char *)&link };
+	__u64 lost;
 
+	if (choice_look(&xsk->choice, &lost))
+		return !slots_have(lost, slot);
 	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name))
 		return 0;
 	if (ioctl(xsk->control_fd, SIOCETHTOOL, &request))
 		return xsk_slave_runs(xsk, slot);
 	return !!link.data;
+}
+
+__u64 xsk_lost(const struct xbond_xsk *xsk)
+{
+	__u64 lost = 0;
+
+	if (!choice_look(&xsk->choice, &lost))
+		slots_for_each (xsk->slots, slot)
+			lost |= xsk_slave_runs(xsk, slot) ? 0 : slots_bit(slot);
+	return lost;
 }
 
 /* A slave may have fewer queues than are asked for; the kernel says so by EINVAL. */

@@ -26,7 +26,6 @@ from traffic import PORT, Capture, Stream, Tally, send_frames
 from waiting import wait_for
 from xsk_echo import Echo
 
-pytestmark = pytest.mark.usefixtures("on_veths")
 FLOWS = 64
 
 

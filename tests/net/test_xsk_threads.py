@@ -17,7 +17,6 @@ from targets import checksum
 from traffic import Capture, Tally, send_frames
 from waiting import wait_for
 
-pytestmark = pytest.mark.usefixtures("on_veths")
 PORT = 4007
 FLOWS = 64
 

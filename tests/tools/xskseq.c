@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbered UDP packets for the tests, sent by libxbond-xsk: what udpseq send sends, with the same
- * payload. xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [zerocopy], to 10.0.0.2; COUNT 0: until
- * SIGTERM. Prints "ready", and at its end one JSON object.
+ * payload. xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [QUEUES], to 10.0.0.2; COUNT 0: until
+ * SIGTERM. With QUEUES in zero-copy mode, by so many queues of each slave in turn. Prints "ready",
+ * and at its end one JSON object.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 #define PORT 9000
 #define FIRST_SOURCE_PORT 20000
 #define BATCH 32
+#define MOST_QUEUES 8
 
 struct datagram {
 	struct ethhdr eth;
@@ -71,34 +73,58 @@ static struct datagram make(char **macs)
 	return made;
 }
 
+static void print_counts(__u32 made, struct xbond_xsk **handles, __u32 queues)
+{
+	struct xbond_xsk_counts sum = { 0 }, counts;
+
+	for (__u32 i = 0; i < queues; i++) {
+		xbond_xsk_counts(handles[i], &counts, sizeof(counts));
+		sum.sent += counts.sent;
+		sum.sent_bytes += counts.sent_bytes;
+		sum.no_slave += counts.no_slave;
+		sum.full += counts.full;
+		sum.sent_again += counts.sent_again;
+		sum.lost += counts.lost;
+		sum.opened += counts.opened;
+	}
+	printf("{\"made\": %u, \"sent\": %llu, \"sent_bytes\": %llu, \"no_slave\": %llu, "
+	       "\"full\": %llu, \"sent_again\": %llu, \"lost\": %llu, \"opened\": %llu}\n",
+	       made, sum.sent, sum.sent_bytes, sum.no_slave, sum.full, sum.sent_again, sum.lost,
+	       sum.opened);
+}
+
 int main(int argc, char **argv)
 {
-	const struct xbond_xsk_options options = { .size = sizeof(options),
-						   .bind = argc == 8 ? XDP_ZEROCOPY : 0 };
-	struct xbond_xsk_counts counts;
+	struct xbond_xsk_options options = { .size = sizeof(options),
+					     .bind = argc == 8 ? XDP_ZEROCOPY : 0 };
 	struct xbond_xsk_frame frames[BATCH];
-	struct xbond_xsk *xsk;
+	struct xbond_xsk *handles[MOST_QUEUES];
 	struct datagram datagram;
 	char why[XBOND_XSK_WHY_SIZE];
-	__u32 sequence = 0, rate, count, flows;
+	__u32 sequence = 0, batches = 0, rate, count, flows, queues = 1;
 	__u64 begin_ns;
 
-	if (argc != 7 && argc != 8) {
-		fprintf(stderr, "usage: xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [zerocopy]\n");
+	if (argc == 8)
+		queues = (__u32)atoi(argv[7]);
+	if (argc < 7 || argc > 8 || !queues || queues > MOST_QUEUES) {
+		fprintf(stderr, "usage: xskseq BOND SOURCE_MAC MAC RATE COUNT FLOWS [QUEUES]\n");
 		return 2;
 	}
 	datagram = make(argv + 2);
 	rate = (__u32)atoi(argv[4]);
 	count = (__u32)atoi(argv[5]);
 	flows = (__u32)atoi(argv[6]);
-	if (xbond_xsk_open(&xsk, argv[1], &options, why)) {
-		fprintf(stderr, "xskseq: %s\n", why);
-		return 1;
+	for (; options.queue < queues; options.queue++) {
+		if (xbond_xsk_open(&handles[options.queue], argv[1], &options, why)) {
+			fprintf(stderr, "xskseq: %s\n", why);
+			return 1;
+		}
 	}
 	signal(SIGTERM, end);
 	fprintf(stderr, "ready\n");
 	begin_ns = now_ns();
 	while (!ended && (!count || sequence < count)) {
+		struct xbond_xsk *xsk = handles[batches++ % queues];
 		__u64 due = (now_ns() - begin_ns) * rate / 1000000000;
 		int most = due > sequence ? (int)(due - sequence) : 0, taken;
 
@@ -119,11 +145,8 @@ int main(int argc, char **argv)
 		if (most < BATCH)
 			nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 	}
-	xbond_xsk_counts(xsk, &counts, sizeof(counts));
-	printf("{\"made\": %u, \"sent\": %llu, \"sent_bytes\": %llu, \"no_slave\": %llu, "
-	       "\"full\": %llu, \"sent_again\": %llu, \"lost\": %llu, \"opened\": %llu}\n",
-	       sequence, counts.sent, counts.sent_bytes, counts.no_slave, counts.full,
-	       counts.sent_again, counts.lost, counts.opened);
-	xbond_xsk_close(xsk);
+	print_counts(sequence, handles, queues);
+	for (__u32 i = 0; i < queues; i++)
+		xbond_xsk_close(handles[i]);
 	return 0;
 }

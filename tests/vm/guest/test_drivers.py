@@ -3,6 +3,7 @@ XDP in newer kernels). The far ends are virtio's. What they show goes into docs/
 column for each driver.
 """
 import json
+import os
 import pathlib
 import subprocess
 
@@ -43,7 +44,7 @@ def wired(setting):
     hosts = []
 
     def make(kind):
-        first = min(number for number, model in MODELS.items() if model == kind) // 2
+        first = min([number for number, model in MODELS.items() if model == kind], default=0) // 2
         made = setting(first=first)
         made.numbers = [2 * first, 2 * first + 2]
         # QEMU's forgets a new MAC address at every reset
@@ -391,36 +392,40 @@ def wait_operstate(host, dev, state):
     wait_for(lambda: host.link(dev)["operstate"] == state, f"{dev} to be {state}", 20)
 
 
-def zero_copy_sender(made):
+def zero_copy_sender(made, kind, rate):
+    """By all queues that each slave has: of an igb one for each CPU."""
     macs = [host.link(dev)["address"] for host, dev in ((made.near, "bond0"), (made.far, "sw0"))]
-    return (BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", *macs, 500, 0, 16, "zerocopy")
+    queues = os.cpu_count() if kind == "igb" else 1
+    return (BUILD / "tools/xskseq", made.near.bpf_dir / "bond0", *macs, rate, 0, 16, queues)
 
 
-@pytest.mark.parametrize("kind", ["igb"])
-def test_zero_copy(wired, shows, kind):
+@pytest.mark.parametrize("rate, cuts", [(500, 2),
+                                        pytest.param(4000, 20, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kind", ["igb", "virtio"])
+def test_zero_copy(wired, shows, kind, rate, cuts):
     """The kernel does not say then what it cannot send, and a queue has no buffers of its own."""
     made = wired(kind)
     near, far = made.near, made.far
     with shows(kind, "AF_XDP in zero-copy mode (libxbond-xsk): cuts lose nothing, without bondd"):
         made.switch().bond("balance-xor", "xmit_hash_policy", "layer3+4")
         if KERNEL < (6, 14):
-            done = near.run(*zero_copy_sender(made), check=False)
+            done = near.run(*zero_copy_sender(made, kind, rate), check=False)
             assert "has no zero-copy mode" in done.stderr
             return
-        # A bondd that runs may turn to other slaves before frames are stuck in a socket.
-        for change, opened in ((lambda: None, 2), (near.freeze_bondd, 4), (near.kill_bondd, 4)):
-            stream = Stream(near, far, sender=zero_copy_sender(made))
+        for change in (lambda: None, near.freeze_bondd, near.kill_bondd):
+            stream = Stream(near, far, sender=zero_copy_sender(made, kind, rate))
             stream.flow_on(500)
             change()
-            for number, dev in zip(made.numbers, near.links):
+            for cut in range(cuts):
                 for plugged, state in ((False, "DOWN"), (True, "UP")):
-                    made.nics.cable(number, plugged)
-                    wait_operstate(near, dev, state)
+                    made.nics.cable(made.numbers[cut % 2], plugged)
+                    wait_operstate(near, near.links[cut % 2], state)
                     stream.flow_on(300)
             result = stream.finish()
             print(result)
-            assert result["opened"] >= opened and result["made"] == result["sent"], result
-            assert result["lost"] <= 50, result  # on the wire, until the driver noticed
+            assert result["made"] == result["sent"], result
+            # On the wire, until the driver noticed, and what left until the next look.
+            assert result["lost"] <= cuts * max(25, rate / 50), result
             near.thaw_bondd()
         near.start_bondd()
         made.near.wait_slaves(*near.links, deadline=20)
