@@ -178,19 +178,6 @@ static __always_inline int team_send(struct __sk_buff *skb, __u32 slot, __u32 le
 	return TC_ACT_UNSPEC;
 }
 
-/* The team does not determine again for whom a frame is: slaves may have other addresses. */
-__noinline int team_judge(struct __sk_buff *skb, const struct xbond_bond *pinned)
-{
-	const struct ethhdr *eth = (void *)(long)skb->data;
-
-	if (!pinned || (void *)(eth + 1) > (void *)(long)skb->data_end)
-		return 0;
-	for (int i = 0; i < XBOND_MAC_SIZE; i++)
-		if (eth->h_dest[i] != pinned->mac[i])
-			return 0;
-	return bpf_skb_change_type(skb, PACKET_HOST);
-}
-
 /*
  * A link-local frame on a slave that does not collect: for sockets on the slave, and the team gets
  * it, too. A bridge above must not hear what other bridges say there.

@@ -277,12 +277,14 @@ static __always_inline int rx_is_of_own_vlan(const struct __sk_buff *skb, __u32 
 	       slots_have(READ_ONCE(own_vlans.slots[skb->vlan_tci & VLAN_VID_MASK]), slot);
 }
 
+/* The team does not determine again for whom a frame is: slaves may have other addresses. */
 static __always_inline int rx_to_team(struct __sk_buff *skb)
 {
-	__u32 key = 0;
+	const struct ethhdr *eth = (void *)(long)skb->data;
 
-	if (skb->pkt_type == PACKET_OTHERHOST)
-		team_judge(skb, bpf_map_lookup_elem(&bond, &key));
+	if (skb->pkt_type == PACKET_OTHERHOST && (void *)(eth + 1) <= (void *)(long)skb->data_end &&
+	    tlb_mac_of(eth->h_dest) == READ_ONCE(alb.bond_mac))
+		bpf_skb_change_type(skb, PACKET_HOST);
 	return TC_ACT_UNSPEC;
 }
 

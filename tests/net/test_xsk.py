@@ -18,7 +18,7 @@ import pytest
 
 from built import ROOT
 from clock import Clock
-from lab import BUILD
+from lab import BUILD, is_team
 from namespace import KERNEL, PATIENCE, end, mac_bytes
 from policies import tagged
 from test_xsk_threads import udp_frame
@@ -273,6 +273,8 @@ def test_an_echo_on_a_slave_that_was_away(made, state):
     """It has its ifindex again, but the kernel has forgotten its sockets. The echo does not notice
     by sending, because it hears nothing.
     """
+    if is_team() and state == "alive":
+        pytest.skip("a team has let go of it, so bondd releases it")
     def heard():
         send_frames(made.far, "l0", [udp_frame(mac, 20000)])
         return near.pinned("afxdp")["slot"][0]["rx_packets"]
