@@ -17,7 +17,7 @@ struct ovs_mode {
 	const char *mode; /* bond_mode; NULL: not set */
 	const char *lacp; /* active, passive, off; NULL: not set */
 	struct import_line mode_line, lacp_line;
-	bool falls_back; /* lacp-fallback-ab */
+	bool falls_back; /* other_config:lacp-fallback-ab */
 };
 
 bool ovs_knows_mode(const char *mode);
@@ -28,9 +28,11 @@ void ovs_set_mode(struct import *import, struct import_bond *bond, const struct 
  */
 void ovs_take_settings(struct import *import, struct import_bond *bond, const char *words,
 		       const struct import_line *line);
-/* Whether Open vSwitch ignores this option of a bond whose mode is set. */
-bool ovs_ignores(const struct import_bond *bond, enum option_id id);
-#define OVS_IGNORES "Open vSwitch has no delays with LACP"
+/* A setting in other_config of a port whose mode is set; lacp-fallback-ab is not one. */
+void ovs_take_other_config(struct import *import, struct import_bond *bond, const char *name,
+			   const char *value, const struct import_line *line);
+/* Why this option of a bond whose mode is set has no effect; NULL: it has one. */
+const char *ovs_ignores(const struct import_bond *bond, enum option_id id);
 
 /*
  * The tables Port and Interface of Open vSwitch's database: as 'ovs-vsctl --format=json list'

@@ -38,7 +38,9 @@ static const struct import_key netplan_keys[] = {
 static const struct import_key netplan_bond_keys[] = {
 	{ "interfaces", .becomes = "[slave DEV]" },
 	{ "parameters", .becomes = "(the keys below it)" },
-	{ "openvswitch", .becomes = "mode and lacp_active, by its key lacp" },
+	{ "openvswitch",
+	  .becomes =
+		  "mode and lacp_active, by lacp; what bondctl import ovs makes of other-config" },
 	{ .name = NULL },
 };
 
@@ -225,7 +227,7 @@ static void netplan_ovs(const struct netplan *netplan, struct import_bond *bond,
 			const struct import_tree *tree, const struct import_node *definition)
 {
 	struct ovs_mode ovs = { .mode_line = definition->line, .lacp_line = definition->line };
-	struct import_node section, node;
+	struct import_node section, node, config = { 0 };
 
 	if (import_tree_find(netplan->import, tree, definition->value, "parameters", &section) &&
 	    import_tree_find(netplan->import, tree, section.value, "mode", &node)) {
@@ -238,11 +240,18 @@ static void netplan_ovs(const struct netplan *netplan, struct import_bond *bond,
 			if (!strcmp(node.key, "lacp")) {
 				ovs.lacp = import_tree_text(node.value);
 				ovs.lacp_line = node.line;
+			} else if (!strcmp(node.key, "other-config")) {
+				config = node;
 			} else {
 				import_stays(netplan->import, bond, &node.line);
 			}
 	}
+	ovs.falls_back = !strcmp(import_tree_value(tree, config.value, "lacp-fallback-ab"), "true");
 	ovs_set_mode(netplan->import, bond, &ovs);
+	for (size_t i = 0; import_tree_at(netplan->import, tree, config.value, i, &node); i++)
+		ovs_take_other_config(netplan->import, bond, node.key,
+				      import_tree_list(netplan->import, tree, node.value),
+				      &node.line);
 }
 
 static void netplan_parameters(const struct netplan *netplan, struct import_bond *bond,
@@ -256,9 +265,10 @@ static void netplan_parameters(const struct netplan *netplan, struct import_bond
 	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters->value, i, &node);
 	     i++) {
 		const struct import_key *key = import_find_key(netplan_keys, node.key);
+		const char *why = is_ovs && key ? ovs_ignores(bond, key->option) : NULL;
 
-		if (is_ovs && key && ovs_ignores(bond, key->option))
-			import_lost(netplan->import, bond, &node.line, OVS_IGNORES);
+		if (why)
+			import_lost(netplan->import, bond, &node.line, "%s", why);
 		else if (!is_ovs || strcmp(node.key, "mode"))
 			netplan_parameter(netplan, bond, tree, &node);
 	}

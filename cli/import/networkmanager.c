@@ -29,6 +29,7 @@ static const struct import_key nm_ovs_keys[] = {
 	{ "lacp", .becomes = "mode and lacp_active" },
 	{ "bond-updelay", .option = OPT_UPDELAY },
 	{ "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ "ovs-other-config", .becomes = "(what bondctl import ovs makes of this section)" },
 	{ .name = NULL },
 };
 
@@ -77,9 +78,13 @@ static void nm_rest(struct import *import, const struct import_bond *bond,
 
 	if (on && !strcmp(on, "off"))
 		import_lost(import, bond, &starts->line, "bondd makes the bond whenever it starts");
-	for (size_t i = 0; i < profile->ini.count; i++)
-		if (!nm_is_of_profile(&profile->ini.entries[i]))
-			import_stays(import, bond, &profile->ini.entries[i].line);
+	for (size_t i = 0; i < profile->ini.count; i++) {
+		const struct import_ini_entry *entry = &profile->ini.entries[i];
+
+		if (!nm_is_of_profile(entry) && (strcmp(profile->type, "ovs-port") != 0 ||
+						 strcmp(entry->section, "ovs-other-config") != 0))
+			import_stays(import, bond, &entry->line);
+	}
 }
 
 static void nm_bond_entry(struct import *import, struct import_bond *bond,
@@ -165,6 +170,9 @@ static void nm_ovs(struct import *import, struct import_bond *bond,
 		const struct import_ini_entry *entry = &profile->ini.entries[i];
 		char *key = import_text(import, "%s", entry->key);
 
+		if (!strcmp(entry->section, "ovs-other-config"))
+			words = import_text(import, "%s other_config:%s=%s", words,
+					    key + (strncmp(key, "data.", 5) ? 0 : 5), entry->value);
 		if (strcmp(entry->section, "ovs-port") != 0)
 			continue;
 		for (char *at = key; (at = strchr(at, '-'));)
@@ -216,7 +224,8 @@ static const char *nm_plain(struct import *import, const struct import_ini_entry
 static bool nm_is_part_of(struct import *import, const struct import_ini *ini,
 			  const struct import_ini *other)
 {
-	static const char *const sections[] = { "bond", "team", "slaves", "ovs", "ovs-port" };
+	static const char *const sections[] = { "bond", "team",	    "slaves",
+						"ovs",	"ovs-port", "ovs-other-config" };
 
 	for (size_t i = 0; i < ini->count; i++) {
 		const struct import_ini_entry *entry = &ini->entries[i], *same;

@@ -39,6 +39,7 @@ static const struct import_key nmstate_ovs_keys[] = {
 	{ "slaves", .becomes = "[slave DEV]" },
 	{ "bond-updelay", .option = OPT_UPDELAY },
 	{ "bond-downdelay", .option = OPT_DOWNDELAY },
+	{ "ovs-db", .becomes = "(what bondctl import ovs makes of its other_config)" },
 	{ .name = NULL },
 };
 
@@ -228,7 +229,25 @@ static void nmstate_bond(const struct nmstate *state, const struct import_node *
 	nmstate_rest(state, bond, interface->value);
 }
 
-/* nmstate has LACP as one of the modes. */
+/* Adds what is in its other_config to the words. */
+static const char *nmstate_ovs_db(const struct nmstate *state, const struct import_bond *bond,
+				  const struct import_node *ovs_db, const char *words)
+{
+	struct import_node node, item;
+
+	for (size_t i = 0; import_tree_at(state->import, state->tree, ovs_db->value, i, &node); i++)
+		if (strcmp(node.key, "other_config") != 0)
+			import_stays(state->import, bond, &node.line);
+		else
+			for (size_t j = 0;
+			     import_tree_at(state->import, state->tree, node.value, j, &item); j++)
+				words = import_text(
+					state->import, "%s other_config:%s=%s", words, item.key,
+					import_tree_value(state->tree, node.value, item.key));
+	return words;
+}
+
+/* nmstate has LACP as one of the modes, and turns it on in balance-tcp, too. */
 static void nmstate_ovs_bond(const struct nmstate *state, const struct import_node *port,
 			     const struct import_node *aggregation)
 {
@@ -240,9 +259,10 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 
 	if (!bond)
 		return;
-	words = !strcmp(mode, "lacp") ? "lacp=active"
-		: *mode		      ? import_text(import, "bond_mode=%s", mode)
-				      : "";
+	words = !strcmp(mode, "lacp")	       ? "lacp=active"
+		: !strcmp(mode, "balance-tcp") ? "bond_mode=balance-tcp lacp=active"
+		: *mode			       ? import_text(import, "bond_mode=%s", mode)
+					       : "";
 	for (size_t i = 0; import_tree_at(import, state->tree, aggregation->value, i, &node); i++)
 		if (!strcmp(node.key, "bond-updelay") || !strcmp(node.key, "bond-downdelay"))
 			words = import_text(
@@ -251,6 +271,8 @@ static void nmstate_ovs_bond(const struct nmstate *state, const struct import_no
 		else if (!strcmp(node.key, "port") || !strcmp(node.key, "ports") ||
 			 !strcmp(node.key, "slaves"))
 			nmstate_ports(state, bond, &node);
+		else if (!strcmp(node.key, "ovs-db"))
+			words = nmstate_ovs_db(state, bond, &node, words);
 		else if (strcmp(node.key, "mode") != 0)
 			import_stays(import, bond, &node.line);
 	ovs_take_settings(import, bond, words, &aggregation->line);

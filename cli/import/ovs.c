@@ -21,6 +21,15 @@ static const struct import_key ovs_port_keys[] = {
 	{ .name = NULL },
 };
 
+/* Milliseconds; of a positive number at least a second counts. */
+static const char *ovs_seconds(struct import *import, const char *value)
+{
+	char *end;
+	long ms = strtol(value, &end, 10);
+
+	return *end || ms <= 0 ? value : import_text(import, "%ld", ms < 1000 ? 1 : ms / 1000);
+}
+
 static const struct import_key ovs_port_config_keys[] = {
 	{ "bond-primary", .option = OPT_PRIMARY },
 	{ "bond-detect-mode",
@@ -34,8 +43,7 @@ static const struct import_key ovs_port_config_keys[] = {
 	{ "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
 	{ "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
 	{ "bond-hash-basis", .option = OPT_HASH_SEED },
-	{ "bond-rebalance-interval", .why_lost = "set rebalance_interval, in seconds, instead",
-	  .usual = "0" },
+	{ "bond-rebalance-interval", .option = OPT_REBALANCE_INTERVAL, .convert = ovs_seconds },
 	{ "lb-output-action", .why_lost = "it concerns the datapath of Open vSwitch",
 	  .convert = import_switch, .usual = "off" },
 	{ .name = NULL },
@@ -84,11 +92,12 @@ static void ovs_set_lacp(struct import *import, struct import_bond *bond,
 	/* Without a partner Open vSwitch disables the bond, unless lacp-fallback-ab is true. */
 	import_option(import, bond, NULL, OPT_LACP_FALLBACK, ovs->falls_back ? "one" : "none",
 		      false, line);
-	if (ovs_is(ovs->mode, "balance-tcp")) {
-		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "layer3+4", false,
-			      &ovs->mode_line);
-	} else if (ovs_is(ovs->mode, "balance-slb")) {
-		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "vlan+srcmac", false,
+	/* What it does without being told. */
+	import_option(import, bond, NULL, OPT_AD_ACTOR_SYS_PRIO, "65534", false, line);
+	if (ovs_is(ovs->mode, "balance-tcp") || ovs_is(ovs->mode, "balance-slb")) {
+		import_option(import, bond, NULL, OPT_REBALANCE_INTERVAL, "10", false, line);
+		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY,
+			      ovs_is(ovs->mode, "balance-tcp") ? "layer3+4" : "vlan+srcmac", false,
 			      &ovs->mode_line);
 	} else {
 		import_option(import, bond, NULL, OPT_MAX_LINKS, "1", false, &ovs->mode_line);
@@ -110,12 +119,38 @@ void ovs_set_mode(struct import *import, struct import_bond *bond, const struct 
 		ovs_set_static(import, bond, ovs);
 }
 
-bool ovs_ignores(const struct import_bond *bond, enum option_id id)
+const char *ovs_ignores(const struct import_bond *bond, enum option_id id)
 {
 	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
 
-	return (id == OPT_UPDELAY || id == OPT_DOWNDELAY) && mode &&
-	       mode->value.number == XBOND_MODE_8023AD;
+	if ((id == OPT_UPDELAY || id == OPT_DOWNDELAY) && mode &&
+	    mode->value.number == XBOND_MODE_8023AD)
+		return "Open vSwitch has no delays with LACP";
+	/* Modes that balance have a default. */
+	if (id == OPT_REBALANCE_INTERVAL &&
+	    !import_find_option(&bond->options, OPT_REBALANCE_INTERVAL))
+		return "a bond that uses one slave at a time has nothing to balance";
+	return NULL;
+}
+
+/* key: NULL for what is not of the bond. */
+static void ovs_apply(struct import *import, const struct import_key *key, struct import_bond *bond,
+		      struct import_slave *slave, const char *value, const struct import_line *line)
+{
+	const char *why = key && !key->why_lost ? ovs_ignores(bond, key->option) : NULL;
+
+	if (!key)
+		import_stays(import, bond, line);
+	else if (why && !key->becomes && strcmp(value, "0") != 0)
+		import_lost(import, bond, line, "%s", why);
+	else if (!why)
+		import_apply_key(import, key, bond, slave, value, line);
+}
+
+void ovs_take_other_config(struct import *import, struct import_bond *bond, const char *name,
+			   const char *value, const struct import_line *line)
+{
+	ovs_apply(import, import_find_key(ovs_port_config_keys, name), bond, NULL, value, line);
 }
 
 /* The value of a word "KEY=VALUE"; NULL: it is another word. */
@@ -159,12 +194,7 @@ static void ovs_take_word(struct import *import, struct import_bond *bond, const
 
 	name = strsep(&value, "=");
 	key = import_find_key(config ? ovs_port_config_keys : ovs_port_keys, name);
-	if (!key || !value)
-		import_stays(import, bond, line);
-	else if (!key->becomes && ovs_ignores(bond, key->option))
-		import_lost(import, bond, line, OVS_IGNORES);
-	else if (!key->becomes)
-		import_apply_key(import, key, bond, NULL, value, line);
+	ovs_apply(import, value ? key : NULL, bond, NULL, value, line);
 }
 
 void ovs_take_settings(struct import *import, struct import_bond *bond, const char *words,
@@ -279,12 +309,8 @@ static void ovs_take_column(const struct ovs_bond *of, const char *column, const
 	if (ovs_is_state(column) || ovs_is_unset(value) || (key && key->becomes))
 		return;
 	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	if (!key)
-		import_stays(of->import, of->bond, &line);
-	else if (json_integer_value(value) && ovs_ignores(of->bond, key->option))
-		import_lost(of->import, of->bond, &line, OVS_IGNORES);
-	else if (json_integer_value(value))
-		import_apply_key(of->import, key, of->bond, NULL, number, &line);
+	if (!key || json_integer_value(value))
+		ovs_apply(of->import, key, of->bond, NULL, number, &line);
 }
 
 static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
@@ -298,10 +324,7 @@ static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
 			ovs_line(of, "%s%sother_config:%s=%s", slave ? slave->name : "",
 				 slave ? ": " : "", name, text);
 
-		if (key && !key->becomes)
-			import_apply_key(of->import, key, of->bond, slave, text, &line);
-		else if (!key)
-			import_stays(of->import, of->bond, &line);
+		ovs_apply(of->import, key, of->bond, slave, text, &line);
 	}
 }
 
