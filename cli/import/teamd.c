@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* teamd.conf(5): JSON, a file for each team device. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import_tools.h"
@@ -69,7 +70,7 @@ static const struct import_key teamd_keys[] = {
 static const struct import_key teamd_runner_keys[] = {
 	{ "name", .option = OPT_MODE, .convert = teamd_mode },
 	{ "tx_hash", .becomes = "xmit_hash_policy" },
-	{ "tx_balancer", .why_lost = "set rebalance_interval, in seconds, instead" },
+	{ "tx_balancer", .becomes = "rebalance_interval" },
 	{ "active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
 	{ "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
 	{ "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
@@ -184,6 +185,22 @@ static void teamd_agg_select(struct import *import, struct import_bond *bond, co
 		import_option(import, bond, NULL, OPT_AD_SELECT, policy, false, line);
 }
 
+/* Tenths of a second; another name than basic turns it off. */
+static void teamd_balancer(struct import *import, const struct import_tree *tree,
+			   struct import_bond *bond, const struct import_node *balancer)
+{
+	const char *text = import_tree_value(tree, balancer->value, "balancing_interval");
+	char *end;
+	long tenths = strtol(text, &end, 10);
+
+	if (!*text || *end || tenths < 0)
+		tenths = 50;
+	if (!strcmp(import_tree_value(tree, balancer->value, "name"), "basic"))
+		import_option(import, bond, NULL, OPT_REBALANCE_INTERVAL,
+			      import_text(import, "%ld", tenths < 10 ? 1 : tenths / 10), false,
+			      &balancer->line);
+}
+
 static bool teamd_is_runner(const char *runner, const char *name)
 {
 	return !strcmp(runner, name);
@@ -195,6 +212,9 @@ static void teamd_runner_defaults(struct import *import, struct import_bond *bon
 {
 	if (teamd_is_runner(runner, "random"))
 		import_option(import, bond, NULL, OPT_PACKETS_PER_SLAVE, "0", false, line);
+	if ((teamd_is_runner(runner, "roundrobin") || teamd_is_runner(runner, "random")) &&
+	    !import_find_option(&bond->options, OPT_RESEND_IGMP))
+		import_option(import, bond, NULL, OPT_RESEND_IGMP, "0", false, line);
 	if (teamd_is_runner(runner, "loadbalance") || teamd_is_runner(runner, "lacp"))
 		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "layer2+3", false, line);
 	if (teamd_is_runner(runner, "lacp"))
@@ -205,14 +225,12 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 			 struct import_bond *bond, const struct import_node *runner)
 {
 	struct import_node node;
-	const char *name = NULL;
+	const char *name;
 
 	if (!import_tree_is_map(import, bond, runner))
 		return;
-	if (import_tree_find(import, tree, runner->value, "name", &node))
-		name = import_tree_text(node.value);
-	if (name)
-		teamd_runner_defaults(import, bond, name, &node.line);
+	name = import_tree_value(tree, runner->value, "name");
+	teamd_runner_defaults(import, bond, *name ? name : "roundrobin", &runner->line);
 	for (size_t i = 0; import_tree_at(import, tree, runner->value, i, &node); i++)
 		if (!strcmp(node.key, "tx_hash"))
 			teamd_hash(import, bond, import_tree_list(import, tree, node.value),
@@ -220,6 +238,8 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 		else if (!strcmp(node.key, "agg_select_policy"))
 			teamd_agg_select(import, bond, import_tree_list(import, tree, node.value),
 					 &node.line);
+		else if (!strcmp(node.key, "tx_balancer"))
+			teamd_balancer(import, tree, bond, &node);
 		else
 			teamd_apply(import, tree, teamd_runner_keys, bond, NULL, &node);
 }
@@ -310,15 +330,36 @@ static const char *teamd_device(struct import *import, const struct import_tree 
 	return import_text(import, "%.*s", (int)strcspn(base, "."), base);
 }
 
+/* In other runners than activebackup teamd announces too, if it is told to. */
+static void teamd_announcements(struct import *import, struct import_bond *bond)
+{
+	static const enum option_id ids[] = { OPT_NUM_GRAT_ARP, OPT_RESEND_IGMP };
+	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct import_option *count = import_find_option(&bond->options, ids[i]);
+
+		if (!count || !count->value.number ||
+		    option_has_effect(option_at(ids[i]),
+				      mode ? mode->value.number : XBOND_MODE_BALANCE_RR))
+			continue;
+		import_lost(import, bond, &count->line, "xbond does not announce in this mode");
+		import_remove_option(&bond->options, ids[i]);
+	}
+}
+
 static void teamd_take_tree(struct import *import, const struct import_tree *tree,
 			    struct import_bond *bond)
 {
 	const yaml_node_t *root = import_tree_root(tree);
 	struct import_node node;
 
+	if (!import_tree_find(import, tree, root, "runner", &node))
+		teamd_runner_defaults(import, bond, "roundrobin", &bond->line);
 	for (size_t i = 0; import_tree_at(import, tree, root, i, &node); i++)
 		teamd_top(import, tree, bond, &node);
 	teamd_watch_policy(import, tree, bond);
+	teamd_announcements(import, bond);
 }
 
 /* Reads what has to be a JSON object; of a key that comes twice the last one counts. */
