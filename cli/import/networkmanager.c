@@ -9,6 +9,7 @@ static const struct import_key nm_bond_keys[] = {
 	  .why_lost = "xbond has no balance-slb; without it the switch needs a link aggregation "
 		      "group for the slaves",
 	  .convert = import_switch, .usual = "off" },
+	{ "active_slave", .option = OPT_PRIMARY }, /* its old name */
 	{ "interface-name", .becomes = "the name of the file" },
 	{ .name = NULL },
 };
@@ -88,15 +89,27 @@ static void nm_rest(struct import *import, const struct import_bond *bond,
 }
 
 static void nm_bond_entry(struct import *import, struct import_bond *bond,
-			  const struct import_ini_entry *entry)
+			  const struct nm_profile *profile, const struct import_ini_entry *entry)
 {
-	const struct import_key *key = import_find_key(import_bonding_keys, entry->key);
+	const struct import_key *key = import_find_key(nm_bond_keys, entry->key);
+	const char *on = import_switch(import, entry->value);
 
-	import_apply_key(import, key ? key : import_find_key(nm_bond_keys, entry->key), bond, NULL,
-			 entry->value, &entry->line);
+	if (!strcmp(entry->key, "active_slave") &&
+	    import_ini_find(&profile->ini, "bond", "primary"))
+		import_lost(import, bond, &entry->line, "the primary counts");
+	else
+		import_apply_key(import,
+				 key ? key : import_find_key(import_bonding_keys, entry->key), bond,
+				 NULL, entry->value, &entry->line);
+	if (!strcmp(entry->key, "balance-slb") && on && !strcmp(on, "on"))
+		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "vlan+srcmac", false,
+			      &entry->line);
 }
 
-/* In the driver the monitor that is set last ends the other one; import_settle() does the rest. */
+/*
+ * What sets up an ifcfg file writes its options in their order, and in the driver the monitor that
+ * is set last ends the other one; import_settle() does the rest. NetworkManager prefers miimon.
+ */
 static void nm_last_monitor(struct import *import, struct import_bond *bond,
 			    const struct import_ini_entry *entry)
 {
@@ -193,8 +206,8 @@ static void nm_take_bond(struct import *import, struct import_bond *bond,
 		else if (!strcmp(entry->section, "team"))
 			nm_team_entry(import, bond, NULL, entry);
 		else if (!strcmp(entry->section, "bond"))
-			nm_bond_entry(import, bond, entry);
-		if (!strcmp(entry->section, "bond"))
+			nm_bond_entry(import, bond, profile, entry);
+		if (profile->is_ifcfg && !strcmp(entry->section, "bond"))
 			nm_last_monitor(import, bond, entry);
 	}
 }

@@ -142,16 +142,18 @@ static void nmstate_options(const struct nmstate *state, struct import_bond *bon
 	for (size_t i = 0; import_tree_at(state->import, state->tree, options->value, i, &node);
 	     i++) {
 		const struct import_key *key = import_find_key(import_bonding_keys, node.key);
+		const char *value =
+			nmstate_value(import_tree_list(state->import, state->tree, node.value));
 
 		if (!key)
 			key = import_find_key(nmstate_option_keys, node.key);
 		if (!key)
 			import_lost(state->import, bond, &node.line, IMPORT_NO_OPTION);
 		else
-			kernel_apply(state->import, key, bond, NULL,
-				     nmstate_value(import_tree_list(state->import, state->tree,
-								    node.value)),
-				     &node.line);
+			kernel_apply(state->import, key, bond, NULL, value, &node.line);
+		if (!strcmp(node.key, "balance-slb") && !strcmp(value, "1"))
+			import_option(state->import, bond, NULL, OPT_XMIT_HASH_POLICY,
+				      "vlan+srcmac", false, &node.line);
 	}
 }
 
