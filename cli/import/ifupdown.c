@@ -381,12 +381,16 @@ static void ifupdown_complete(struct import *import, const struct ifupdown_stanz
 			      bond->name);
 	else
 		import_changed(import, bond, &bond->line,
-			       IMPORT_NO_MODE "; on Cumulus Linux it is 802.3ad");
+			       IMPORT_NO_MODE
+			       "; on Cumulus Linux it is 802.3ad, with xmit_hash_policy "
+			       "layer3+4");
 }
 
-static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *stanzas)
+static int ifupdown_take(struct import *import, const struct ifupdown_stanzas *stanzas,
+			 bool with_policies, struct err *err)
 {
 	const struct ifupdown_stanza *list = stanzas->list;
+	int r;
 
 	for (size_t i = 0; i < stanzas->count; i++)
 		if (ifupdown_is_bond(import, &list[i]) && ifupdown_find(import, &list[i], "slaves"))
@@ -409,12 +413,14 @@ static void ifupdown_take(struct import *import, const struct ifupdown_stanzas *
 	for (size_t i = 0; i < stanzas->count; i++)
 		if (list[i].name)
 			ifupdown_run_commands(import, &list[i]);
+	r = with_policies ? ifupdown_read_policies(import, err) : 0;
 	ifupdown_load_modules(import, stanzas);
 	for (size_t i = 0; i < stanzas->count; i++)
 		if (list[i].name)
 			ifupdown_take_rest(import, &list[i]);
 	for (size_t i = 0; i < import->bond_count; i++)
 		ifupdown_complete(import, stanzas, import->bonds[i]);
+	return r;
 }
 
 int ifupdown_read(struct import *import, const struct import_request *request, struct err *err)
@@ -429,7 +435,7 @@ int ifupdown_read(struct import *import, const struct import_request *request, s
 		r = ifupdown_read_stanzas(&stanzas, request->files[i], err);
 	if (!r) {
 		ifupdown_inherit(&stanzas);
-		ifupdown_take(import, &stanzas);
+		r = ifupdown_take(import, &stanzas, !request->file_count, err);
 	}
 	return r;
 }

@@ -336,3 +336,72 @@ void ifupdown_module_option(struct import *import, const struct ifupdown_stanza 
 		if (!command.settings[i].bond)
 			ifupdown_module_setting(import, &command.settings[i], option, has_own_mode);
 }
+
+/* Policies of ifupdown2: what bonds have that do not say it themselves. */
+
+static void ifupdown_policy_defaults(struct import *import, const struct import_tree *tree,
+				     const yaml_node_t *defaults, struct import_bond *bond)
+{
+	struct import_node node;
+
+	/* What else counts depends on the mode. */
+	for (int of_mode = 1; of_mode >= 0; of_mode--)
+		for (size_t i = 0; import_tree_at(import, tree, defaults, i, &node); i++) {
+			char *name = import_text(import, "%s", node.key), *at = name;
+			struct ifupdown_option option = { .value = import_tree_text(node.value),
+							  .line = node.line };
+			struct ifupdown_setting setting = { .value = option.value };
+
+			if (!option.value || strncmp(name, "bond-", 5) != 0)
+				continue;
+			while ((at = strchr(at, '-')))
+				*at = '_';
+			setting.key = name + 5;
+			if ((strcmp(setting.key, "mode") == 0) == of_mode &&
+			    ifupdown_is_parameter_of(bond, &setting))
+				ifupdown_bond_option(import, bond, setting.key, &option);
+		}
+}
+
+/* {"bond": {"defaults": {"bond-mode": "802.3ad"}, "iface_defaults": {"bond0": {...}}}} */
+static int ifupdown_read_policy(void *context, const char *path, struct err *err)
+{
+	struct import *import = context;
+	struct import_node module, defaults, own;
+	struct import_tree tree = { 0 };
+	const struct import_file *file;
+	int r = import_file_read(import, path, &file, err);
+
+	r = r ? r : import_tree_read(import, file, &tree, err);
+	if (r || !import_tree_find(import, &tree, import_tree_root(&tree), "bond", &module))
+		module.value = NULL;
+	for (size_t i = 0; module.value && i < import->bond_count; i++) {
+		struct import_bond *bond = import->bonds[i];
+
+		if (bond->is_not_of_driver)
+			continue;
+		if (import_tree_find(import, &tree, module.value, "iface_defaults", &defaults) &&
+		    import_tree_find(import, &tree, defaults.value, bond->name, &own))
+			ifupdown_policy_defaults(import, &tree, own.value, bond);
+		if (import_tree_find(import, &tree, module.value, "defaults", &defaults))
+			ifupdown_policy_defaults(import, &tree, defaults.value, bond);
+	}
+	import_tree_done(&tree);
+	return r;
+}
+
+int ifupdown_read_policies(struct import *import, struct err *err)
+{
+	static const char *const dirs[] = { "/etc/network/ifupdown2/policy.d",
+					    "/var/lib/ifupdown2/policy.d" };
+	static const char *const suffixes[] = { ".json", NULL };
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && !r; i++) {
+		const char *const own[] = { import_path(import, dirs[i]), NULL };
+
+		r = import_read_files(import, &(struct import_request){ 0 }, own, suffixes,
+				      ifupdown_read_policy, import, err);
+	}
+	return r;
+}

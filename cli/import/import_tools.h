@@ -235,6 +235,11 @@ void ifupdown_bond_command(struct import *import, struct import_bond *bond,
  */
 void ifupdown_module_option(struct import *import, const struct ifupdown_stanza *stanza,
 			    const struct ifupdown_option *option, const bool *has_own_mode);
+/*
+ * What ifupdown2's policies on this machine say, for all bonds that do not say it themselves.
+ * Returns -errno, with a line in err.
+ */
+int ifupdown_read_policies(struct import *import, struct err *err);
 /* Whether ifupdown_bond_command() has something to do, or to say. */
 bool ifupdown_is_bond_command(struct import *import, const struct ifupdown_stanza *stanza,
 			      const struct ifupdown_option *option);
