@@ -178,15 +178,26 @@ static void netplan_primary(const struct netplan *netplan, struct import_bond *b
 		import_lost(netplan->import, bond, &node->line, "%s", why);
 }
 
+/* Numbers that netplan hands on only if they are not 0. cloud-init also has other renderers. */
+static bool netplan_drops_zero(const struct import *import, enum option_id id)
+{
+	return !strcmp(import->tool, "netplan") &&
+	       (id == OPT_NUM_GRAT_ARP || id == OPT_PACKETS_PER_SLAVE || id == OPT_RESEND_IGMP);
+}
+
 static void netplan_parameter(const struct netplan *netplan, struct import_bond *bond,
 			      const struct import_tree *tree, const struct import_node *node)
 {
+	const struct import_key *key = import_find_key(netplan_keys, node->key);
+	const char *value = import_tree_list(netplan->import, tree, node->value);
+
 	if (!strcmp(node->key, "primary"))
 		netplan_primary(netplan, bond, node);
+	else if (key && !strcmp(value, "0") && netplan_drops_zero(netplan->import, key->option))
+		import_lost(netplan->import, bond, &node->line,
+			    "netplan takes 0 for unset, so it is 1, the default of kernel bonding");
 	else
-		import_apply_key(netplan->import, import_find_key(netplan_keys, node->key), bond,
-				 NULL, import_tree_list(netplan->import, tree, node->value),
-				 &node->line);
+		import_apply_key(netplan->import, key, bond, NULL, value, &node->line);
 }
 
 /* With a port that only Open vSwitch has, netplan makes the whole bond there. */
