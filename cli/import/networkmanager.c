@@ -287,6 +287,8 @@ static void nm_bond(struct import *import, const struct nm_profiles *profiles,
 		return;
 	}
 	nm_take_bond(import, bond, profile);
+	if (!strcmp(profile->type, "team") && !import_ini_has_section(&profile->ini, "team"))
+		teamd_take_text(import, bond, NULL, "{}", &line);
 	if (profile->is_ifcfg && !strcmp(profile->type, "bond") &&
 	    !import_ini_find(&profile->ini, "bond", "mode") &&
 	    !import_ini_has_section(&profile->ini, NM_UNCLEAR))
