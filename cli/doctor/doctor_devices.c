@@ -429,8 +429,7 @@ void doctor_check_timestamps(const struct doctor_facts *facts, const struct doct
 	doctor_found(report, DOCTOR_NOTE, NULL,
 		     "ptp4l runs, and a packet of this bond gets two software timestamps");
 	doctor_advise(report,
-		      "if ptp4l uses %s with software timestamps: bondctl set %s device team (or "
-		      "netkit)",
+		      "if ptp4l uses %s with software timestamps: bondctl set %s path direct",
 		      bond->name, bond->name);
 }
 
