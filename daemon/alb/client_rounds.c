@@ -428,11 +428,10 @@ static void rounds_doubt_addresses(struct bond *bond, struct client_rounds *roun
 	rounds->look_ns = 0;
 }
 
-static bool clients_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void clients_settle(struct bond *bond, uint32_t news)
 {
-	if (slot == PART_BOND && clients_of(bond)->rounds)
+	if (clients_of(bond)->rounds)
 		rounds_doubt_addresses(bond, clients_of(bond)->rounds);
-	return false;
 }
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)
@@ -484,7 +483,7 @@ static void clients_stop(struct bond *bond, bool is_over)
 struct part clients_part = {
 	.bond_size = sizeof(struct clients),
 	.hears = NEWS_LOST,
-	.settle = clients_settle,
+	.settle_bond = clients_settle,
 	.start = clients_start,
 	.decided = clients_decided,
 	.stop = clients_stop,

@@ -214,21 +214,18 @@ void attach_check_forget(struct bond *bond, unsigned int slot)
 	attached->detached[slot] = 0;
 }
 
-static bool pair_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void pair_settle(struct bond *bond, uint32_t news)
 {
 	struct retry *retry = &attach_check_pair_of(bond)->retry;
 
-	if (slot != PART_BOND)
-		return false;
 	/* bondctl makes no request if bondd is so busy that it seems to be away. */
 	if (!upgrade_is_due(&bond->dataplane))
 		*retry = (struct retry){ 0 };
 	else if (clock_now_ns() >= retry->next_ns && attach_check_settle_path(bond, NULL))
 		retry_later(retry);
 	attach_check_pair(bond, false);
-	return false;
 }
 
 struct part pair_part = { .bond_size = sizeof(struct pair),
 			  .hears = NEWS_FILTER | NEWS_TIME,
-			  .settle = pair_settle };
+			  .settle_bond = pair_settle };

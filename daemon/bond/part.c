@@ -190,31 +190,24 @@ bool parts_are_due(const struct bond *bond)
 	return false;
 }
 
-static bool part_settle(struct bond *bond, struct part *part, unsigned int slot, uint32_t news)
-{
-	return (slot == PART_BOND || bond_is_member(bond, slot)) && part->settle(bond, slot, news);
-}
-
 /* Marks that come meanwhile stay, with their news. Returns true if the time is over. */
 static bool parts_settle_one(struct bond *bond, size_t i, uint64_t end_ns)
 {
 	struct due *due = &bond->parts->due[i];
 
-	for (unsigned int slot = 0; slot <= PART_BOND; slot++) {
-		bool is_bond = slot == PART_BOND;
-
-		if (!(is_bond ? due->bond : slots_have(due->slots, slot)))
-			continue;
+	slots_for_each (due->slots, slot) {
 		if (clock_now_ns() >= end_ns)
 			return true;
-		if (is_bond)
-			due->bond = false;
-		else
-			due->slots &= ~slots_bit(slot);
-		if (!part_settle(bond, parts[i], slot, due->news))
-			continue;
-		due->bond |= is_bond;
-		due->slots |= is_bond ? 0 : slots_bit(slot);
+		due->slots &= ~slots_bit(slot);
+		if (bond_is_member(bond, slot) && parts[i]->settle)
+			parts[i]->settle(bond, slot, due->news);
+	}
+	if (due->bond) {
+		if (clock_now_ns() >= end_ns)
+			return true;
+		due->bond = false;
+		if (parts[i]->settle_bond)
+			parts[i]->settle_bond(bond, due->news);
 	}
 	if (!due->bond && !due->slots)
 		due->news = 0;

@@ -61,10 +61,11 @@ struct part {
 	bool (*hear)(struct bond *bond, unsigned int slot, enum part_news news,
 		     const struct link_info *link, bool gone);
 	/*
-	 * Makes what is be what shall be. The present state counts, so it may be called at any
-	 * time. slot: of a member, or PART_BOND. Returns true if there is more to do.
+	 * Both make what is be what shall be: on a member, and for the bond itself. The present
+	 * state counts, so they may be called at any time.
 	 */
-	bool (*settle)(struct bond *bond, unsigned int slot, uint32_t news);
+	void (*settle)(struct bond *bond, unsigned int slot, uint32_t news);
+	void (*settle_bond)(struct bond *bond, uint32_t news);
 	/* The bond begins, or is adopted. -errno: it cannot. */
 	int (*start)(struct bond *bond);
 	/* A decision is in force. Wakes what has to follow; touches no device itself. */

@@ -282,14 +282,12 @@ static void pins_keep_nothing(struct bond *bond)
 	free(keep->kept);
 }
 
-static bool pins_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void pins_settle(struct bond *bond, uint32_t news)
 {
-	if (slot == PART_BOND)
-		pins_keep(bond);
-	return false;
+	pins_keep(bond);
 }
 
 struct part pins_part = { .bond_size = sizeof(struct pins_keep),
 			  .hears = NEWS_TIME,
-			  .settle = pins_settle,
+			  .settle_bond = pins_settle,
 			  .free = pins_keep_nothing };

@@ -200,16 +200,15 @@ static bool bypass_hear(struct bond *bond, unsigned int slot, enum part_news new
 	return slot == PART_BOND && bypass_of(bond)->has_filters == gone;
 }
 
-static bool bypass_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void bypass_settle(struct bond *bond, uint32_t news)
 {
-	if (slot == PART_BOND && bypass_look_for_filters(bond))
+	if (bypass_look_for_filters(bond))
 		bond_evaluate(bond);
-	return false;
 }
 
 struct part bypass_part = {
 	.bond_size = sizeof(struct bypass_bond),
 	.hears = NEWS_FILTER,
 	.hear = bypass_hear,
-	.settle = bypass_settle,
+	.settle_bond = bypass_settle,
 };

@@ -302,26 +302,24 @@ static bool fail_over_mac_hear(struct bond *bond, unsigned int slot, enum part_n
 }
 
 /* The failover was announced with the addresses that there were then. */
-static bool fail_over_mac_retry(struct bond *bond, unsigned int slot, uint32_t news)
+static void fail_over_mac_retry(struct bond *bond, uint32_t news)
 {
-	if (slot != PART_BOND || bond->evaluation.macs_due || bond->evaluation.plan_due ||
-	    !fail_over_mac_is_left(bond))
-		return false;
+	if (bond->evaluation.macs_due || bond->evaluation.plan_due || !fail_over_mac_is_left(bond))
+		return;
 	fail_over_mac_change(bond);
 	if (fail_over_mac_is_left(bond)) {
 		retry_later(&bond->evaluation.macs_retry);
-		return false;
+		return;
 	}
 	bond_pin(bond)->announce_due = true;
 	bond_announce_failover(bond);
-	return false;
 }
 
 struct part fail_over_mac_part = {
 	.bond_size = sizeof(sd_event_source *),
 	.hears = NEWS_TIME,
 	.hear = fail_over_mac_hear,
-	.settle = fail_over_mac_retry,
+	.settle_bond = fail_over_mac_retry,
 	.start = fail_over_mac_start,
 	.decided = fail_over_mac_decided,
 	.stop = fail_over_mac_stop,

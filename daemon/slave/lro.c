@@ -135,13 +135,13 @@ static uint64_t lro_slots(struct bond *bond)
 }
 
 /* Costs nothing if no slave has the feature. */
-static bool lro_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void lro_settle(struct bond *bond, uint32_t news)
 {
 	struct lro_bond *lro = part_of_bond(bond, &lro_part);
-	uint64_t slots = slot == PART_BOND && !bond_is_team(bond_pin(bond)) ? lro_slots(bond) : 0;
+	uint64_t slots = bond_is_team(bond_pin(bond)) ? 0 : lro_slots(bond);
 
 	if (!slots)
-		return false;
+		return;
 	lro->is_port = lro_is_port(bond);
 	slots_for_each (slots, member) {
 		if (lro->is_port)
@@ -149,7 +149,6 @@ static bool lro_settle(struct bond *bond, unsigned int slot, uint32_t news)
 		else
 			lro_let_go(bond, member, XBOND_SLAVE_LRO_OFF);
 	}
-	return false;
 }
 
 struct part lro_part = {
@@ -159,5 +158,5 @@ struct part lro_part = {
 	.hears = NEWS_BOND | NEWS_ON_BOND | NEWS_TIME | NEWS_LOST,
 	.restore = lro_restore,
 	.forget = lro_forget,
-	.settle = lro_settle,
+	.settle_bond = lro_settle,
 };

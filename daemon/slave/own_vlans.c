@@ -136,13 +136,14 @@ static bool own_vlans_hear(struct bond *bond, unsigned int slot, enum part_news 
 	return true;
 }
 
-static bool own_vlans_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void own_vlans_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	if (slot == PART_BOND)
-		own_vlans_read(bond, own_vlans_members(bond, news & NEWS_LOST));
-	else
-		own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
-	return false;
+	own_vlans_publish(bond, slot, own_vlans_member(bond, slot)->vlan);
+}
+
+static void own_vlans_settle_bond(struct bond *bond, uint32_t news)
+{
+	own_vlans_read(bond, own_vlans_members(bond, news & NEWS_LOST));
 }
 
 struct part own_vlans_part = {
@@ -152,4 +153,5 @@ struct part own_vlans_part = {
 	.forget = own_vlans_forget,
 	.hear = own_vlans_hear,
 	.settle = own_vlans_settle,
+	.settle_bond = own_vlans_settle_bond,
 };

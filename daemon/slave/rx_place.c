@@ -434,11 +434,9 @@ static void hooks_free(struct bond *bond)
 		slave_hooks_end(bond, slot);
 }
 
-static bool hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void hooks_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	if (slot != PART_BOND)
-		slave_hooks_settle(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
-	return false;
+	slave_hooks_settle(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
 }
 
 struct part hooks_part = { .member_size = sizeof(struct hooks),

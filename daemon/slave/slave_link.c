@@ -20,8 +20,7 @@ static const struct xbond_slave_record *link_before(struct bond *bond, unsigned 
 
 static bool link_look(struct bond *bond, unsigned int slot, struct link_info *ret_now)
 {
-	return slot != PART_BOND &&
-	       !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, ret_now);
+	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, ret_now);
 }
 
 /* A device that has gone meanwhile has nothing to restore. As part.h says of restore(). */
@@ -80,17 +79,13 @@ static int ipv6_restore(struct bond *bond, unsigned int slot, const struct place
 }
 
 /* Addresses that somebody has given to a member stay: it is in trouble, but they are not ours. */
-static bool ipv6_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void ipv6_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	const char *name;
+	const char *name = bond_slave(bond, slot)->name;
 
-	if (slot == PART_BOND)
-		return false;
-	name = bond_slave(bond, slot)->name;
 	if (!ipv6_disabled(name) && !slave_has_addresses(bond, slot) && !ipv6_set_disabled(name, 1))
 		event_notice(bond_pin(bond)->name, name, "IPv6 of %s was on; it is off again",
 			     name);
-	return false;
 }
 
 struct part ipv6_part = { .restores = XBOND_RESTORED_IPV6,
@@ -134,21 +129,19 @@ static bool mtu_hear(struct bond *bond, unsigned int slot, enum part_news news,
 }
 
 /* Somebody has changed it. */
-static bool mtu_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void mtu_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
-	const char *name;
+	const char *name = bond_slave(bond, slot)->name;
 	struct link_info now;
 	struct err err;
 
 	if (!link_look(bond, slot, &now) || now.mtu == pin->mtu)
-		return false;
-	name = bond_slave(bond, slot)->name;
+		return;
 	event_notice(pin->name, name, "MTU of %s is put back to %u", name, pin->mtu);
 	quality_excuse(bond, slot);
 	if (link_set_mtu(&bond->daemon->nl, now.ifindex, pin->mtu, &err))
 		event_warning(pin->name, name, "cannot set the MTU of %s: %s", name, err.text);
-	return false;
 }
 
 struct part mtu_part = {
@@ -199,11 +192,10 @@ static int slow_restore(struct bond *bond, unsigned int slot, const struct place
  * A device that was in another namespace for a while has lost it. Where it is still, nothing
  * changes; asking first would mean to read the lists of all devices.
  */
-static bool slow_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void slow_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	if (slot != PART_BOND && link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW)
+	if (link_before(bond, slot)->flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_add((int)bond_slave(bond, slot)->ifindex, multicast_slow_protocols);
-	return false;
 }
 
 /* By name, for filters that even with allmulti block link-local groups. */
@@ -311,15 +303,6 @@ static void flags_put_back(struct bond *bond, unsigned int slot, uint32_t news)
 			      err.text);
 }
 
-static bool flags_settle(struct bond *bond, unsigned int slot, uint32_t news)
-{
-	if (slot == PART_BOND)
-		flags_settle_promisc(bond, news);
-	else
-		flags_put_back(bond, slot, news);
-	return false;
-}
-
 struct part flags_part = {
 	.restores = XBOND_RESTORED_FLAGS,
 	.bond_size = sizeof(struct flags_bond),
@@ -327,7 +310,8 @@ struct part flags_part = {
 	.enslave = flags_enslave,
 	.restore = flags_restore,
 	.hear = flags_hear,
-	.settle = flags_settle,
+	.settle = flags_put_back,
+	.settle_bond = flags_settle_promisc,
 };
 
 static int up_enslave(struct bond *bond, unsigned int slot, struct err *err)

@@ -320,27 +320,23 @@ static void slave_mac_set_again(struct bond *bond, unsigned int slot)
 }
 
 /* Somebody has changed it, or the slave refused it or did not come up again. */
-static bool slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void slave_mac_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct link_info now;
-	struct xbond_slave *slave;
 	struct err err;
 
-	if (slot == PART_BOND)
-		return false;
-	slave = bond_slave(bond, slot);
 	if (news & NEWS_TIME)
 		slave_mac_bring_up(bond, slot, NULL);
 	if (slave_mac_retry_is_due(bond, slot))
 		slave_mac_set_again(bond, slot);
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) || !now.has_mac ||
 	    mac_is_same(now.mac, slave->mac))
-		return false;
+		return;
 	event_notice(bond_pin(bond)->name, slave->name, "MAC address of %s is put back",
 		     slave->name);
 	if (slave_mac_set(bond, slot, &err))
 		event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
-	return false;
 }
 
 struct part mac_part = { .member_size = sizeof(struct slave_mac),

@@ -136,11 +136,9 @@ static void rx_forget(struct bond *bond, unsigned int slot)
 	attach_check_forget(bond, slot);
 }
 
-static bool rx_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void rx_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
-	if (slot != PART_BOND)
-		slave_rx_check(bond, slot);
-	return false;
+	slave_rx_check(bond, slot);
 }
 
 struct part rx_part = {

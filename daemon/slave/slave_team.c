@@ -117,11 +117,9 @@ static int slave_team_leave(struct bond *bond, unsigned int slot, const struct p
 	return 0;
 }
 
-static bool team_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void team_settle(struct bond *bond, uint32_t news)
 {
-	if (slot == PART_BOND)
-		slave_team_keep(bond);
-	return false;
+	slave_team_keep(bond);
 }
 
 struct part team_part = { .restores = XBOND_RESTORED_MASTER,
@@ -129,4 +127,4 @@ struct part team_part = { .restores = XBOND_RESTORED_MASTER,
 			  .restore = slave_team_leave,
 			  .bond_size = sizeof(struct team_bond),
 			  .hears = NEWS_TIME,
-			  .settle = team_settle };
+			  .settle_bond = team_settle };

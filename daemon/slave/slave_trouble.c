@@ -112,12 +112,14 @@ static bool trouble_is_upper(struct bond *bond, unsigned int slot, const struct 
 	       !own_vlans_is_one(link, ifindex);
 }
 
-static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
-				    const struct link_list *links)
+static void trouble_look_for_uppers(struct bond *bond, unsigned int slot)
 {
+	const struct link_list *links = daemon_links(bond->daemon);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct link_info *upper = NULL;
 
+	if (!links)
+		return;
 	for (size_t i = 0; i < links->count && !upper; i++)
 		if (trouble_is_upper(bond, slot, &links->link[i]))
 			upper = &links->link[i];
@@ -132,16 +134,6 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 		      "%s (%s) was created on slave %s, where it receives nothing; remove it, or "
 		      "create it on %s",
 		      upper->name, upper->kind, slave->name, bond_pin(bond)->name);
-}
-
-/* slot: a member, or PART_BOND for all of them. */
-static void trouble_look_at_uppers(struct bond *bond, unsigned int slot)
-{
-	const struct link_list *links = daemon_links(bond->daemon);
-
-	bond_for_each_member (bond, each)
-		if (links && (slot == PART_BOND || slot == each))
-			trouble_look_for_uppers(bond, each, links);
 }
 
 /*
@@ -222,14 +214,12 @@ static bool trouble_hear(struct bond *bond, unsigned int slot, enum part_news ne
 					 gone == trouble_has(bond, slot, XBOND_TROUBLE_UPPERS));
 }
 
-static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct link_info now;
 
-	if (news & (slot == PART_BOND ? NEWS_LOST : NEWS_ON_SLAVE))
-		trouble_look_at_uppers(bond, slot);
-	if (slot == PART_BOND)
-		return false;
+	if (news & (NEWS_ON_SLAVE | NEWS_LOST))
+		trouble_look_for_uppers(bond, slot);
 	if (news & (NEWS_SLAVE | NEWS_LOST) &&
 	    !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &now)) {
 		trouble_look_for_master(bond, slot, &now);
@@ -239,7 +229,6 @@ static bool trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 		trouble_look_for_addresses(bond, slot);
 	if (news & (NEWS_TIME | NEWS_FILTER | NEWS_LOST))
 		trouble_look_for_chains(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
-	return false;
 }
 
 /* Only chains: the rest would have refused it. */

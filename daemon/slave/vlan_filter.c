@@ -265,12 +265,13 @@ static bool vlan_filter_has(const struct list *list, const struct vlan *vlan)
 }
 
 /* LRO, which such devices turn off, comes back after the last one has gone. */
-static void vlan_filter_tidy(struct bond *bond, unsigned int slot)
+static void vlan_filter_settle(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	struct vlan_filter_member *member = vlan_filter_member(bond, slot);
 	struct list list;
 
-	if (member->openers_seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
+	if (!(news & NEWS_TIME) || member->openers_seen ||
+	    !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
 		return;
 	list = vlan_filter_list_openers(bond, slot);
 	member->openers_seen = list.count;
@@ -314,13 +315,10 @@ static void vlan_filter_settle_all(struct bond *bond)
 }
 
 /* No message tells of VLANs while bond0 is in another namespace. */
-static bool vlan_filter_settle(struct bond *bond, unsigned int slot, uint32_t news)
+static void vlan_filter_settle_bond(struct bond *bond, uint32_t news)
 {
-	if (slot == PART_BOND && (news & (NEWS_ON_BOND | NEWS_LOST) || bond->device.away))
+	if (news & (NEWS_ON_BOND | NEWS_LOST) || bond->device.away)
 		vlan_filter_settle_all(bond);
-	else if (slot != PART_BOND && news & NEWS_TIME)
-		vlan_filter_tidy(bond, slot);
-	return false;
 }
 
 static void vlan_filter_free(struct bond *bond)
@@ -340,5 +338,6 @@ struct part vlan_filter_part = {
 	.forget = vlan_filter_forget,
 	.hear = vlan_filter_hear,
 	.settle = vlan_filter_settle,
+	.settle_bond = vlan_filter_settle_bond,
 	.free = vlan_filter_free,
 };

@@ -321,7 +321,7 @@ int xdp_settle_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
  * to remove its own pins. TC receives meanwhile. Every change of programs through the dispatcher
  * changes the dispatcher's number, so libxdp need not be asked meanwhile.
  */
-static void xdp_check_slave(struct bond *bond, unsigned int slot)
+static void xdp_check_slave(struct bond *bond, unsigned int slot, uint32_t news)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -373,7 +373,7 @@ int xdp_settle_tx(struct bond *bond, struct err *err)
 		 : 0;
 }
 
-static void xdp_check_tx(struct bond *bond)
+static void xdp_check_tx(struct bond *bond, uint32_t news)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	char path[PIN_PATH_SIZE];
@@ -434,30 +434,16 @@ static bool xdp_hear(struct bond *bond, unsigned int slot, enum part_news news,
 	return news != NEWS_SLAVE || link->xdp_id != xdp_of(bond, slot)->id;
 }
 
-static bool xdp_settle(struct bond *bond, unsigned int slot, uint32_t news)
-{
-	if (slot != PART_BOND)
-		xdp_check_slave(bond, slot);
-	return false;
-}
-
 struct part xdp_part = {
 	.bond_size = sizeof(struct xdp_gro),
 	.member_size = sizeof(struct xdp_seen),
 	.hears = NEWS_SLAVE | NEWS_TIME,
 	.hear = xdp_hear,
-	.settle = xdp_settle,
+	.settle = xdp_check_slave,
 	.restores = XBOND_RESTORED_XDP,
 	.enslave = xdp_enslave,
 	.restore = xdp_restore,
 	.forget = xdp_forget,
 };
 
-static bool xdp_tx_settle(struct bond *bond, unsigned int slot, uint32_t news)
-{
-	if (slot == PART_BOND)
-		xdp_check_tx(bond);
-	return false;
-}
-
-struct part xdp_tx_part = { .hears = NEWS_TIME, .settle = xdp_tx_settle };
+struct part xdp_tx_part = { .hears = NEWS_TIME, .settle_bond = xdp_check_tx };

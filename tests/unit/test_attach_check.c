@@ -160,7 +160,7 @@ static unsigned int loads_within(unsigned int seconds)
 {
 	loaded = 0;
 	for (unsigned int i = 0; i < seconds; i += 2, now_ns += 2 * NS_PER_S)
-		pair_part.settle(&bond, PART_BOND, NEWS_TIME);
+		pair_part.settle_bond(&bond, NEWS_TIME);
 	return loaded;
 }
 

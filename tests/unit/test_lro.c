@@ -100,11 +100,11 @@ static void what_the_driver_refuses_is_not_forgotten(void **state)
 static void a_port_of_another_device_has_none(void **state)
 {
 	master = 9;
-	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	lro_part.settle_bond(&bond, NEWS_ON_BOND);
 	assert_false(lro.active);
 	assert_int_equal(reasons(), XBOND_SLAVE_LRO_OFF);
 	master = 0;
-	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	lro_part.settle_bond(&bond, NEWS_ON_BOND);
 	assert_true(lro.active);
 	assert_int_equal(reasons(), 0);
 }
@@ -113,7 +113,7 @@ static void of_a_team_the_kernel_takes_care(void **state)
 {
 	master = 9;
 	pin.device_kind = XBOND_DEVICE_TEAM;
-	lro_part.settle(&bond, PART_BOND, NEWS_ON_BOND);
+	lro_part.settle_bond(&bond, NEWS_ON_BOND);
 	assert_true(lro.active);
 }
 

@@ -8,14 +8,18 @@ static unsigned int settled;
 static unsigned int freed;
 
 /* Slot 2 is settled while messages come for slots 1 and 5, as a nested turn of the loop has it. */
-static bool note(struct bond *of, unsigned int slot, uint32_t news)
+static void note(struct bond *of, unsigned int slot, uint32_t news)
 {
 	seen[slot] = news;
 	if (settled++ || slot != 2)
-		return false;
+		return;
 	parts_hear(of, 1, NEWS_FILTER, NULL, false);
 	parts_hear(of, 5, NEWS_ADDRESS, NULL, false);
-	return false;
+}
+
+static void note_bond(struct bond *of, uint32_t news)
+{
+	note(of, PART_BOND, news);
 }
 
 static void note_free(struct bond *of)
@@ -26,6 +30,7 @@ static void note_free(struct bond *of)
 
 static struct part noting = { .hears = NEWS_SLAVE | NEWS_FILTER | NEWS_ADDRESS | NEWS_LOST,
 			      .settle = note,
+			      .settle_bond = note_bond,
 			      .free = note_free };
 
 static int setup(void **state)
