@@ -370,20 +370,12 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 static int watch_on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	latency_note("lacp");
-	burst_begin(arg);
-	lacp_news_take(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "lacp", lacp_news_take);
 }
 
 static int watch_on_bfd(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	latency_note("bfd");
-	burst_begin(arg);
-	monitor_bfd_take_news(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "bfd", monitor_bfd_take_news);
 }
 
 static int watch_on_groups(sd_event_source *source, void *arg)

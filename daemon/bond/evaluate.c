@@ -61,6 +61,15 @@ void burst_end(struct daemon *daemon)
 		burst_settle(daemon);
 }
 
+int burst_run(struct daemon *daemon, const char *what, void (*turn)(struct daemon *daemon))
+{
+	latency_note(what);
+	burst_begin(daemon);
+	turn(daemon);
+	burst_end(daemon);
+	return 0;
+}
+
 void burst_settle(struct daemon *daemon)
 {
 	uint64_t ticket = 0;

@@ -78,6 +78,8 @@ void burst_done(struct daemon *daemon);
 
 void burst_begin(struct daemon *daemon);
 void burst_end(struct daemon *daemon);
+/* A turn of the main loop that is a burst, and what for (latency_note()). Returns 0. */
+int burst_run(struct daemon *daemon, const char *what, void (*turn)(struct daemon *daemon));
 /* Makes sure that no bond has to wait at its next publication. One wait serves all bonds. */
 void burst_settle(struct daemon *daemon);
 /* Readable when burst_settled() has something to do. */

@@ -414,11 +414,7 @@ struct part arp_part = { .bond_size = sizeof(struct arp_monitor), .stop = arp_st
 
 static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	latency_note("arp");
-	burst_begin(arg);
-	arp_work(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "arp", arp_work);
 }
 
 static int arp_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)

@@ -214,20 +214,12 @@ void poll_answer(struct daemon *daemon)
 
 static int poll_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	latency_note("poll");
-	burst_begin(arg);
-	poll_ask(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "poll", poll_ask);
 }
 
 static int poll_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	latency_note("poll");
-	burst_begin(arg);
-	poll_answer(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "poll", poll_answer);
 }
 
 int poll_init(struct daemon *daemon)

@@ -356,11 +356,7 @@ static int quality_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int quality_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	latency_note("quality");
-	burst_begin(arg);
-	quality_take_answers(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "quality", quality_take_answers);
 }
 
 int quality_init(struct daemon *daemon)

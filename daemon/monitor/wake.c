@@ -180,11 +180,7 @@ void wake_read(struct daemon *daemon)
 
 static int wake_on_record(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	latency_note("carrier");
-	burst_begin(arg);
-	wake_read(arg);
-	burst_end(arg);
-	return 0;
+	return burst_run(arg, "carrier", wake_read);
 }
 
 static int wake_on_time(sd_event_source *source, uint64_t usec, void *arg)
