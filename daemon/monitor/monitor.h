@@ -30,6 +30,16 @@ void verdict_begin(struct bond *bond, unsigned int slot);
 /* The slave is taken over from another bondd, with the verdicts that it left. */
 void verdict_adopt(struct bond *bond, unsigned int slot);
 
+/* The slave that a thread is asked about. Threads know no bonds. */
+struct asked_slave {
+	uint32_t bond; /* the ifindex of its port side */
+	uint32_t slot, ifindex;
+};
+
+struct asked_slave asked_slave(struct bond *bond, unsigned int slot);
+/* Its bond; NULL: this slave is not there any more. */
+struct bond *asked_slave_bond(struct daemon *daemon, const struct asked_slave *asked);
+
 /*
  * The kernel's messages about a slave's carrier: the fast half of XBOND_MONITOR_CARRIER. The other
  * half is the poll, which asks the driver, and decides when a message may be old.

@@ -19,8 +19,7 @@
  */
 
 struct poller_query {
-	uint32_t bond, slot; /* numbers that the caller chooses */
-	uint32_t ifindex;
+	struct asked_slave of;
 	char name[XBOND_NAME_SIZE];
 	bool wants_carrier, wants_speed;
 	int carrier;		     /* the answer, if requested: 1, 0; else -errno */
@@ -96,19 +95,16 @@ static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
-		const struct xbond_slave *slave = bond_slave(bond, slot);
 		bool speed_due = *poll_speed_due(bond, slot) || !delay_knows_speed(bond, slot);
 		struct poller_query *query;
 
 		if (looked && !speed_due)
 			continue;
 		query = &grown[batch->count++];
-		*query = (struct poller_query){ .bond = bond_pin(bond)->port_ifindex,
-						.slot = slot,
-						.ifindex = slave->ifindex,
+		*query = (struct poller_query){ .of = asked_slave(bond, slot),
 						.wants_carrier = !looked,
 						.wants_speed = speed_due };
-		memcpy(query->name, slave->name, sizeof(query->name));
+		memcpy(query->name, bond_slave(bond, slot)->name, sizeof(query->name));
 		*poll_speed_due(bond, slot) = false;
 	}
 }
@@ -140,45 +136,30 @@ void poll_ask(struct daemon *daemon)
 	poll_arm(daemon);
 }
 
-static struct bond *poll_find(struct daemon *daemon, uint32_t port_ifindex)
-{
-	struct bond *bond = daemon->bonds;
-
-	while (bond && bond_pin(bond)->port_ifindex != port_ifindex)
-		bond = bond->next;
-	return bond;
-}
-
-static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
-{
-	return bond_is_ready(bond) && bond_is_member(bond, answer->slot) &&
-	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
-}
-
 /*
  * Returns true if the link works now and did not, or the other way round. News that came after the
  * question counts instead.
  */
 static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
-	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
+	const struct link_verdict *verdict = &bond->members[answer->of.slot].verdict;
 	bool carrier = answer->carrier > 0;
 
 	if (answer->carrier < 0 || verdict->learnt_ns[XBOND_MONITOR_CARRIER] >= asked_ns ||
-	    carrier == verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
+	    carrier == verdict_of(bond, answer->of.slot, XBOND_MONITOR_CARRIER))
 		return false;
-	return verdict_set(bond, answer->slot, XBOND_MONITOR_CARRIER, carrier);
+	return verdict_set(bond, answer->of.slot, XBOND_MONITOR_CARRIER, carrier);
 }
 
 /* Without carrier most drivers do not know their speed, so the last one is kept. */
 static void poll_take_speed(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
-	struct xbond_slave *slave = bond_slave(bond, answer->slot);
-	bool was_known = delay_knows_speed(bond, answer->slot);
+	struct xbond_slave *slave = bond_slave(bond, answer->of.slot);
+	bool was_known = delay_knows_speed(bond, answer->of.slot);
 
-	if (!verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
+	if (!verdict_of(bond, answer->of.slot, XBOND_MONITOR_CARRIER))
 		return;
-	delay_note_speed(bond, answer->slot, asked_ns);
+	delay_note_speed(bond, answer->of.slot, asked_ns);
 	if (answer->speed_mbps == slave->speed_mbps && answer->duplex == slave->duplex && was_known)
 		return;
 	slave->speed_mbps = answer->speed_mbps;
@@ -191,24 +172,24 @@ void poll_answer(struct daemon *daemon)
 	size_t count;
 	const struct poller_query *answers = asker_answers(daemon->poller, &count);
 	uint64_t asked_ns = daemon->poller->asked_ns;
-	struct bond *bond = NULL;
-	bool changed = false;
+	struct bond *changed = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!i || answers[i].bond != answers[i - 1].bond) {
-			if (changed)
-				bond_evaluate(bond);
-			changed = false;
-			bond = poll_find(daemon, answers[i].bond);
-		}
-		if (!bond || !poll_is_of(bond, &answers[i]))
+		struct bond *bond = asked_slave_bond(daemon, &answers[i].of);
+
+		if (!bond)
 			continue;
-		changed |= poll_take(bond, &answers[i], asked_ns);
+		if (changed && changed != bond) {
+			bond_evaluate(changed);
+			changed = NULL;
+		}
+		if (poll_take(bond, &answers[i], asked_ns))
+			changed = bond;
 		if (answers[i].wants_speed)
 			poll_take_speed(bond, &answers[i], asked_ns);
 	}
 	if (changed)
-		bond_evaluate(bond);
+		bond_evaluate(changed);
 	poll_arm(daemon);
 }
 

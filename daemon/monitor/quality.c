@@ -208,8 +208,7 @@ static bool quality_judge(struct bond *bond, unsigned int slot, const struct lin
 #define QUALITY_PERIOD_MS 250
 
 struct sampler_query {
-	uint32_t bond, slot; /* numbers that the caller chooses */
-	uint32_t ifindex;
+	struct asked_slave of;
 	int result; /* the answer: 0 or -errno */
 	uint64_t read_ns;
 	struct link_stats stats;
@@ -219,7 +218,7 @@ static void sampler_ask(struct asker *asker, void *question)
 {
 	struct sampler_query *query = question;
 
-	query->result = link_stats_get(&asker->nl, (int)query->ifindex, &query->stats);
+	query->result = link_stats_get(&asker->nl, (int)query->of.ifindex, &query->stats);
 	query->read_ns = clock_now_ns();
 }
 
@@ -285,10 +284,7 @@ static size_t quality_add(struct sampler_query *queries, struct bond *bond)
 	size_t count = 0;
 
 	bond_for_each_member (bond, slot)
-		queries[count++] =
-			(struct sampler_query){ .bond = bond_pin(bond)->port_ifindex,
-						.slot = slot,
-						.ifindex = bond_slave(bond, slot)->ifindex };
+		queries[count++] = (struct sampler_query){ .of = asked_slave(bond, slot) };
 	return count;
 }
 
@@ -313,18 +309,6 @@ static void quality_ask(struct daemon *daemon)
 	quality_arm(daemon);
 }
 
-static struct bond *quality_find(struct daemon *daemon, const struct sampler_query *answer)
-{
-	struct bond *bond = daemon->bonds;
-
-	while (bond && bond_pin(bond)->port_ifindex != answer->bond)
-		bond = bond->next;
-	if (!bond || !bond_is_ready(bond) || !bond_is_member(bond, answer->slot) ||
-	    bond_slave(bond, answer->slot)->ifindex != answer->ifindex)
-		return NULL;
-	return bond;
-}
-
 static void quality_take_answers(struct daemon *daemon)
 {
 	size_t count;
@@ -332,14 +316,14 @@ static void quality_take_answers(struct daemon *daemon)
 	struct bond *changed = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct bond *bond = quality_find(daemon, &answers[i]);
+		struct bond *bond = asked_slave_bond(daemon, &answers[i].of);
 
 		if (changed && changed != bond) {
 			bond_evaluate(changed);
 			changed = NULL;
 		}
 		if (bond && !answers[i].result &&
-		    quality_judge(bond, answers[i].slot, &answers[i].stats, answers[i].read_ns))
+		    quality_judge(bond, answers[i].of.slot, &answers[i].stats, answers[i].read_ns))
 			changed = bond;
 	}
 	if (changed)

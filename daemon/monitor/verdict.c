@@ -78,6 +78,25 @@ void verdict_adopt(struct bond *bond, unsigned int slot)
 	verdict->works = pinned[slot].works & verdict->spoken;
 }
 
+struct asked_slave asked_slave(struct bond *bond, unsigned int slot)
+{
+	return (struct asked_slave){ .bond = bond_pin(bond)->port_ifindex,
+				     .slot = slot,
+				     .ifindex = bond_slave(bond, slot)->ifindex };
+}
+
+struct bond *asked_slave_bond(struct daemon *daemon, const struct asked_slave *asked)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && bond_pin(bond)->port_ifindex != asked->bond)
+		bond = bond->next;
+	return bond && bond_is_ready(bond) && bond_is_member(bond, asked->slot) &&
+			       bond_slave(bond, asked->slot)->ifindex == asked->ifindex
+		       ? bond
+		       : NULL;
+}
+
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
 /*
