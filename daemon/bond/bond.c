@@ -17,6 +17,15 @@ int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 	return -1;
 }
 
+uint64_t bond_members(const struct bond *bond)
+{
+	uint64_t members = 0;
+
+	pins_for_each_member (&bond->dataplane.pins, slot)
+		members |= slots_bit(slot);
+	return members;
+}
+
 unsigned int bond_slave_count(struct bond *bond)
 {
 	unsigned int count = 0;

@@ -174,6 +174,8 @@ bool bond_wants_direct(const struct bond *bond);
 void bond_hand_over(struct bond *bond, const char *as);
 /* A takeover or the like has not given it its name and addresses yet, or has taken them away. */
 bool bond_is_meanwhile(const struct bond *bond);
+/* The slots that are members. */
+uint64_t bond_members(const struct bond *bond);
 /* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

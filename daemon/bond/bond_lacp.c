@@ -134,14 +134,11 @@ static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsig
 static void bond_lacp_enter(struct bond *bond)
 {
 	struct bond_lacp *lacp = lacp_of(bond);
-	uint64_t members = 0;
 	struct err err;
 
-	bond_for_each_member (bond, slot)
-		members |= slots_bit(slot);
 	lacp->config = bond_lacp_config_of(bond);
-	lacp->thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
-				       &lacp->config, &err);
+	lacp->thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins,
+				       bond_members(bond), &lacp->config, &err);
 	memset(lacp->ports, 0, sizeof(lacp->ports));
 	lacp->told = bond_lacp_distributing(bond);
 	if (!lacp->thread)

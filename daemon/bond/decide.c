@@ -155,6 +155,7 @@ void decide_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
 
+	decision->members = bond_members(bond);
 	bond_for_each_member (bond, slot)
 		decision->before[slot] = bond_slave(bond, slot)->link;
 	for (int works = 0; works <= 1; works++)
@@ -164,7 +165,6 @@ void decide_links(struct bond *bond, struct decision *decision)
 	bond_for_each_member (bond, slot) {
 		enum xbond_link link = bond_slave(bond, slot)->link;
 
-		decision->members |= slots_bit(slot);
 		if (link == XBOND_LINK_UP)
 			decision->up |= slots_bit(slot);
 		if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)

@@ -301,11 +301,9 @@ static void bond_tell_remember(struct bond *bond)
 {
 	struct bond_told *told = told_of(bond);
 
-	told->members = 0;
-	bond_for_each_member (bond, slot) {
-		told->members |= slots_bit(slot);
+	told->members = bond_members(bond);
+	bond_for_each_member (bond, slot)
 		memcpy(told->name[slot], bond_slave(bond, slot)->name, XBOND_NAME_SIZE);
-	}
 	told->settings = bond->evaluation.seen;
 	told->copy = bond->dataplane.pins.table->active;
 	told->selection = bond->evaluation.plan.selection;

@@ -25,20 +25,13 @@
 
 #define ADOPT_TRIES 3
 
-static bool adopt_has_members(struct bond *bond)
-{
-	bond_for_each_member (bond, slot)
-		return true;
-	return false;
-}
-
 /* The bond has taken the MAC of its first slave, which then did not become one. */
 static void adopt_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->state == XBOND_SLOT_ENSLAVING && !adopt_has_members(bond) &&
+	if (slave->state == XBOND_SLOT_ENSLAVING && !bond_members(bond) &&
 	    mac_is_same(pin->mac, slave->before.mac))
 		device_set_mac(bond, pin->random_mac, NULL);
 }
@@ -123,7 +116,6 @@ static void adopt_recall(struct bond *bond)
 static void adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	uint64_t members = 0;
 	struct err err;
 
 	adopt_recall(bond);
@@ -142,11 +134,10 @@ static void adopt_ready(struct bond *bond)
 	}
 	device_give_mac(bond);
 	bond_for_each_member (bond, slot) {
-		members |= slots_bit(slot);
 		slave_hooks_settle(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 	}
-	slave_multicast_join(bond, members);
+	slave_multicast_join(bond, bond_members(bond));
 	if (xdp_settle_tx(bond, &err))
 		event_error(pin->name, NULL, "%s", err.text);
 	xdp_upgrade_tx(bond);

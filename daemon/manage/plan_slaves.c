@@ -165,9 +165,7 @@ int plan_slaves_find(struct bond *bond, const struct config_file *file,
 		else
 			ret_slaves->new_count += slave->is_there;
 	}
-	bond_for_each_member (bond, slot)
-		if (!(ret_slaves->stay & slots_bit(slot)))
-			ret_slaves->leave |= slots_bit(slot);
+	ret_slaves->leave = bond_members(bond) & ~ret_slaves->stay;
 	return r;
 }
 

@@ -202,15 +202,6 @@ static void multicast_look_for_unicast(struct bond *bond)
 			});
 }
 
-uint64_t multicast_look_members(struct bond *bond)
-{
-	uint64_t slots = 0;
-
-	bond_for_each_member (bond, slot)
-		slots |= slots_bit(slot);
-	return slots;
-}
-
 /*
  * Validated backups must hear the neighbour solicitations that the active slave sends: the ARP
  * monitor. The kernel's driver has these groups on the same slaves.
@@ -221,7 +212,7 @@ static uint64_t multicast_look_probed(struct bond *bond)
 
 	if (!pin->arp_interval_ms || !pin->arp_validate || !mode_has(pin->mode, MODE_ALONE))
 		return 0;
-	return multicast_look_members(bond) & ~slots_bit(pin->active_slot);
+	return bond_members(bond) & ~slots_bit(pin->active_slot);
 }
 
 static void multicast_look_take_probed(struct bond *bond)

@@ -110,12 +110,12 @@ static void own_vlans_forget(struct bond *bond, unsigned int slot)
 	own_vlans_publish(bond, slot, none);
 }
 
-static uint64_t own_vlans_members(struct bond *bond, bool also_read)
+static uint64_t own_vlans_unread(struct bond *bond)
 {
 	uint64_t slots = 0;
 
 	bond_for_each_member (bond, slot)
-		if (also_read || own_vlans_member(bond, slot)->unread)
+		if (own_vlans_member(bond, slot)->unread)
 			slots |= slots_bit(slot);
 	return slots;
 }
@@ -127,7 +127,7 @@ static bool own_vlans_hear(struct bond *bond, unsigned int slot, enum part_news 
 	uint64_t *vlan;
 
 	if (news != NEWS_ON_SLAVE)
-		return news == NEWS_LOST || own_vlans_members(bond, false);
+		return news == NEWS_LOST || own_vlans_unread(bond);
 	vlan = own_vlans_member(bond, slot)->vlan;
 	if (!own_vlans_is_one(link, (int)bond_slave(bond, slot)->ifindex) ||
 	    own_vlans_have(vlan, (unsigned int)link->vlan_id) != gone)
@@ -143,7 +143,7 @@ static void own_vlans_settle(struct bond *bond, unsigned int slot, uint32_t news
 
 static void own_vlans_settle_bond(struct bond *bond, uint32_t news)
 {
-	own_vlans_read(bond, own_vlans_members(bond, news & NEWS_LOST));
+	own_vlans_read(bond, news & NEWS_LOST ? bond_members(bond) : own_vlans_unread(bond));
 }
 
 struct part own_vlans_part = {

@@ -221,8 +221,7 @@ static int rx_turn_run(struct bond *bond, struct err *ret_why)
 
 int rx_turn_start(struct bond *bond, struct err *ret_why)
 {
-	bond_for_each_member (bond, slot)
-		rx_turn_of(bond)->due |= slots_bit(slot);
+	rx_turn_of(bond)->due |= bond_members(bond);
 	return rx_turn_run(bond, ret_why);
 }
 

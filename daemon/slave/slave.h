@@ -202,7 +202,6 @@ struct slave_multicast *slave_multicast_of(const struct bond *bond);
 struct multicast_group *multicast_look_append(struct slave_multicast *groups, const uint8_t *mac);
 /* Sorts, and merges entries with the same address. */
 void multicast_look_fold(struct slave_multicast *groups);
-uint64_t multicast_look_members(struct bond *bond);
 /* Reads the lists of count bonds, beginning at first. Returns 0 or -errno. */
 int multicast_look_at(struct bond *first, size_t count);
 

@@ -218,7 +218,7 @@ void slave_multicast_settle(struct daemon *daemon)
 	if (!count || multicast_look_at(daemon->bonds, count))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		slave_multicast_settle_bond(bond, multicast_look_members(bond), true);
+		slave_multicast_settle_bond(bond, bond_members(bond), true);
 }
 
 void slave_multicast_join(struct bond *bond, uint64_t slots)
