@@ -9,6 +9,7 @@
 #include "options/values.h"
 #include "rules/buckets.h"
 #include "rules/link_state.h"
+#include "view/view_bond.h"
 
 static inline bool doctor_is_up(const struct doctor_slave *slave)
 {
@@ -66,25 +67,16 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 	}
 }
 
-/* The monitors that say that the link does not work. */
-static uint32_t links_refusing(const struct doctor_bond *bond, unsigned int slot)
-{
-	const struct xbond_verdict *verdict =
-		bond->pins.monitors ? &bond->pins.monitors[slot] : NULL;
-
-	return verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
-}
-
 /* Those whose slaves have their own check, because they are held down. */
 static uint32_t links_holding(const struct doctor_bond *bond, unsigned int slot)
 {
-	return links_refusing(bond, slot) & ~XBOND_MONITORS_HARD;
+	return view_refusing(&bond->pins, slot) & ~XBOND_MONITORS_HARD;
 }
 
 /* By the first monitor that says no, which is the one that `why` tells. */
 static const char *links_advice(const struct doctor_bond *bond, unsigned int slot)
 {
-	uint32_t refusing = links_refusing(bond, slot);
+	uint32_t refusing = view_refusing(&bond->pins, slot);
 
 	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_ARP &&
 	    doctor_arp_needs_each_link(bond))

@@ -55,13 +55,6 @@ bool bond_is_meanwhile(const struct bond *bond)
 	return bond->handed_over[0] && strcmp(bond->handed_over, bond->dataplane.pins.bond->name);
 }
 
-static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
-{
-	const struct link_verdict *verdict = &bond->members[slot].verdict;
-
-	return verdict->spoken & ~verdict->works;
-}
-
 /* The slots against which nothing speaks. A port that LACP would not use is of no help. */
 static uint64_t bond_good_links(const struct bond *bond)
 {

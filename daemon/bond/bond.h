@@ -156,6 +156,14 @@ static inline bool bond_is_port_side(const struct link_info *link)
 /* Loops over every slot that is a member. */
 #define bond_for_each_member(bond, slot) pins_for_each_member (&(bond)->dataplane.pins, slot)
 
+/* The monitors that say no, as bits. */
+static inline uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+
+	return verdict->spoken & ~verdict->works;
+}
+
 /*
  * Does every monitor that has given a verdict say that the slave's link works, and is there one? A
  * no of flaps, silence or errors counts only while there are so many other links that the bond has

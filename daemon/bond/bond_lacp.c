@@ -77,8 +77,7 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
  */
 static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 {
-	const struct link_verdict *verdict = &bond->members[slot].verdict;
-	uint32_t refusing = verdict->spoken & ~verdict->works & XBOND_MONITORS_HARD;
+	uint32_t refusing = bond_link_refusing(bond, slot) & XBOND_MONITORS_HARD;
 	enum xbond_link link = bond_slave(bond, slot)->link;
 
 	if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
@@ -91,13 +90,11 @@ static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 /* Has it carrier, and is held down by another monitor, or was so until its updelay began? */
 static bool bond_lacp_is_held_down(struct bond *bond, unsigned int slot)
 {
-	const struct link_verdict *verdict = &bond->members[slot].verdict;
-
-	if (!(verdict->works >> XBOND_MONITOR_CARRIER & 1))
+	if (!(bond->members[slot].verdict.works >> XBOND_MONITOR_CARRIER & 1))
 		return false;
 	return bond_slave(bond, slot)->link == XBOND_LINK_GOING_UP
 		       ? lacp_of(bond)->ports[slot].link == LACP_LINK_STOPPED
-		       : verdict->spoken & ~verdict->works;
+		       : bond_link_refusing(bond, slot);
 }
 
 /*

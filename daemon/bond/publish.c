@@ -39,27 +39,23 @@ void failover_began(struct bond *bond, unsigned int slot, uint64_t ns)
 	failover_of(bond, slot)->began_ns = ns;
 }
 
-static uint32_t failover_refusing(const struct link_verdict *verdict)
-{
-	return verdict->spoken & ~verdict->works;
-}
-
 /*
  * The last word of the monitors that now say no, unless one of them knew since when. 0 if nothing
  * has failed: a slave that was used although a monitor said no also leaves when a better one is
  * back.
  */
-static uint64_t failover_since_ns(const struct failover *failover,
-				  const struct link_verdict *verdict)
+static uint64_t failover_since_ns(const struct bond *bond, unsigned int slot)
 {
-	uint32_t news = failover_refusing(verdict) & ~failover->refusing;
+	const uint64_t *learnt_ns = bond->members[slot].verdict.learnt_ns;
+	const struct failover *failover = failover_of(bond, slot);
+	uint32_t news = bond_link_refusing(bond, slot) & ~failover->refusing;
 	uint64_t since_ns = 0;
 
 	if (failover->began_ns)
 		return failover->began_ns;
 	for (unsigned int monitor = 0; monitor < XBOND_MONITORS; monitor++)
-		if (news >> monitor & 1 && verdict->learnt_ns[monitor] > since_ns)
-			since_ns = verdict->learnt_ns[monitor];
+		if (news >> monitor & 1 && learnt_ns[monitor] > since_ns)
+			since_ns = learnt_ns[monitor];
 	return since_ns;
 }
 
@@ -86,9 +82,8 @@ static void failover_published(struct bond *bond, struct decision *decision)
 	uint64_t now_ns = clock_now_ns();
 
 	bond_for_each_member (bond, slot) {
-		const struct link_verdict *verdict = &bond->members[slot].verdict;
 		struct failover *failover = failover_of(bond, slot);
-		uint64_t since_ns = failover_since_ns(failover, verdict);
+		uint64_t since_ns = failover_since_ns(bond, slot);
 
 		if (decision->before[slot] == XBOND_LINK_UP &&
 		    bond_slave(bond, slot)->link != XBOND_LINK_UP && since_ns &&
@@ -98,7 +93,7 @@ static void failover_published(struct bond *bond, struct decision *decision)
 		}
 		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
 			failover->began_ns = 0;
-		failover->refusing = failover_refusing(verdict);
+		failover->refusing = bond_link_refusing(bond, slot);
 	}
 }
 

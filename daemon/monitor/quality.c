@@ -111,9 +111,8 @@ static bool quality_is_excused(struct bond *bond, unsigned int slot, struct xbon
 static void quality_take_other_losses(struct bond *bond, unsigned int slot,
 				      struct xbond_flaps *flaps, uint64_t now_ns)
 {
-	const struct link_verdict *verdict = &bond->members[slot].verdict;
 	const uint32_t others = XBOND_MONITORS_HARD & ~(1u << XBOND_MONITOR_CARRIER);
-	uint32_t refusing = verdict->spoken & ~verdict->works & others;
+	uint32_t refusing = bond_link_refusing(bond, slot) & others;
 	uint32_t *before = &quality_of_member(bond, slot)->refusing;
 	uint64_t last_ns = flaps->at_ns[(flaps->next - 1) % XBOND_FLAPS_KEPT];
 

@@ -43,7 +43,7 @@ bool verdict_forget(struct bond *bond, unsigned int slot, enum xbond_monitor mon
 {
 	struct link_verdict *verdict = &bond->members[slot].verdict;
 	uint32_t bit = 1u << monitor;
-	bool said_no = verdict->spoken & ~verdict->works & bit;
+	bool said_no = bond_link_refusing(bond, slot) & bit;
 
 	verdict->spoken &= ~bit;
 	verdict->works &= ~bit;

@@ -55,6 +55,8 @@ json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, un
  * reference.
  */
 json_t *view_why(const struct pins *pins, const struct lacp_system *lacp, unsigned int slot);
+/* The monitors that say that the slave's link does not work, as bits. */
+uint32_t view_refusing(const struct pins *pins, unsigned int slot);
 /* How long the slave is still held down by this monitor; 0: it is not, or that is unknown. */
 uint64_t view_hold_left_ms(const struct pins *pins, unsigned int slot, enum xbond_monitor monitor);
 /* Has the slave a session of BFD, and how have the programs ended it while bondd was away? */

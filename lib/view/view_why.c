@@ -235,12 +235,17 @@ json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, un
  * choice among the slaves that could be used, the programs, the bond. The first reason is told.
  */
 
+uint32_t view_refusing(const struct pins *pins, unsigned int slot)
+{
+	const struct xbond_verdict *verdict = pins->monitors ? &pins->monitors[slot] : NULL;
+
+	return verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
+}
+
 /* The monitor's words, and how long the slave is still held down; "" if no monitor says no. */
 static void view_why_monitor(const struct pins *pins, unsigned int slot, char text[WHY_SIZE])
 {
-	const struct xbond_verdict *verdict = pins->monitors ? &pins->monitors[slot] : NULL;
-	uint32_t refusing =
-		verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
+	uint32_t refusing = view_refusing(pins, slot);
 	enum xbond_monitor monitor;
 	uint64_t left_ms;
 
