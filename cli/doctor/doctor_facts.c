@@ -390,11 +390,9 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 static void facts_add_address(const struct address *address, void *arg)
 {
 	struct doctor_facts *facts = arg;
-	struct address *grown = memory_need(
-		reallocarray(facts->address, facts->address_count + 1, sizeof(*facts->address)));
 
-	facts->address = grown;
-	grown[facts->address_count++] = *address;
+	memory_more(facts->address, facts->address_count);
+	facts->address[facts->address_count++] = *address;
 }
 
 static int facts_gather_bond(struct doctor_facts *facts, const char *name,

@@ -98,7 +98,7 @@ static struct top_slave *top_read_slot(const struct pins *pins, unsigned int slo
 	for (size_t i = 0; i < *count; i++)
 		if (top_read_is(pins, &(*slaves)[i], slot))
 			return &(*slaves)[i];
-	*slaves = memory_need(reallocarray(*slaves, *count + 1, sizeof(**slaves)));
+	memory_more(*slaves, *count);
 	slave = &(*slaves)[(*count)++];
 	*slave = (struct top_slave){ .slot = slot, .ifindex = pins->slaves[slot].ifindex };
 	snprintf(slave->name, sizeof(slave->name), "%.*s", XBOND_NAME_SIZE - 1,
@@ -322,11 +322,9 @@ struct top_bond *top_read_find(struct top *top, const char *name)
 
 static struct top_bond *top_read_add(struct top *top, const char *name)
 {
-	struct top_bond **grown = memory_need(
-		reallocarray(top->bonds, top->bond_count + 1, sizeof(struct top_bond *)));
 	struct top_bond *bond = memory_need(calloc(1, sizeof(*bond)));
 
-	top->bonds = grown;
+	top->bonds = memory_grow(top->bonds, top->bond_count, sizeof(struct top_bond *));
 	snprintf(bond->name, sizeof(bond->name), "%s", name);
 	top->bonds[top->bond_count++] = bond;
 	return bond;

@@ -137,11 +137,8 @@ static void announce_device(struct round *round, const struct announcement *anno
 
 static void announce_reach(struct announcement *announcement, int ifindex)
 {
-	int *grown = memory_need(reallocarray(announcement->reached,
-					      announcement->reached_count + 1, sizeof(*grown)));
-
-	announcement->reached = grown;
-	grown[announcement->reached_count++] = ifindex;
+	memory_more(announcement->reached, announcement->reached_count);
+	announcement->reached[announcement->reached_count++] = ifindex;
 }
 
 static bool announce_has_reached(const struct announcement *announcement, int ifindex)

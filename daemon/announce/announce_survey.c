@@ -187,14 +187,6 @@ static bool survey_hands_on(const struct link_info *link)
 	return false;
 }
 
-/* Makes room for one more element of `size` bytes, by doubling. */
-static void *survey_grow(void *array, size_t count, size_t size)
-{
-	if (count & (count - 1)) /* there is room up to the next power of two */
-		return array;
-	return memory_need(reallocarray(array, count ? 2 * count : 1, size));
-}
-
 /* The bond's device, for the port side of a bond. A team, or a bond of the kernel, is both. */
 static int survey_peer(const struct link_info *link)
 {
@@ -210,7 +202,7 @@ static void survey_take_link(const struct link_info *link, void *arg)
 
 	if (link->type != ARPHRD_ETHER || !link->has_mac)
 		return;
-	survey->devices = survey_grow(survey->devices, survey->device_count, sizeof(*device));
+	memory_more(survey->devices, survey->device_count);
 	device = &survey->devices[survey->device_count++];
 	*device = (struct announce_device){
 		.ifindex = link->ifindex,
@@ -227,7 +219,7 @@ static void survey_take_link(const struct link_info *link, void *arg)
 
 static void survey_add(struct announce_survey *survey, const struct announce_item *item)
 {
-	survey->items = survey_grow(survey->items, survey->item_count, sizeof(*item));
+	memory_more(survey->items, survey->item_count);
 	survey->items[survey->item_count++] = *item;
 }
 

@@ -129,7 +129,7 @@ static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, 
 		close(fd);
 		return;
 	}
-	keep->kept = memory_need(reallocarray(keep->kept, keep->count + 1, sizeof(*keep->kept)));
+	memory_more(keep->kept, keep->count);
 	keep->kept[keep->count] = (struct kept){ .inode = inode, .fd = fd };
 	memcpy(keep->kept[keep->count++].name, name, strlen(name) + 1);
 }

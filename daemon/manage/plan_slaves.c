@@ -19,7 +19,7 @@ struct plan_step *plan_add(struct plan *plan, enum plan_action action)
 {
 	struct plan_step *step;
 
-	plan->steps = memory_need(reallocarray(plan->steps, plan->count + 1, sizeof(*step)));
+	memory_more(plan->steps, plan->count);
 	step = &plan->steps[plan->count++];
 	*step = (struct plan_step){ .action = action };
 	return step;

@@ -286,8 +286,7 @@ static void metrics_begin_one(struct metrics_section *section, const struct view
 
 	if (!metric.help)
 		metric.help = field->means;
-	section->metric = memory_need(
-		realloc(section->metric, (section->count + 1) * sizeof(*section->metric)));
+	memory_more(section->metric, section->count);
 	text = &section->metric[section->count++];
 	*text = (struct metrics_text){ .format = format };
 	metrics_text_begin(text, &metric);

@@ -186,7 +186,7 @@ static void arp_paths_fill_query(struct bond *bond, struct arp_query *query)
 
 void arp_paths_ask(struct daemon *daemon, uint64_t now_ns)
 {
-	struct arp_query *queries = NULL, *grown;
+	struct arp_query *queries = NULL;
 	size_t count = 0;
 
 	if (daemon->arp_paths->busy)
@@ -194,8 +194,7 @@ void arp_paths_ask(struct daemon *daemon, uint64_t now_ns)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!arp_paths_are_due(bond, now_ns))
 			continue;
-		grown = memory_need(reallocarray(queries, count + 1, sizeof(*grown)));
-		queries = grown;
+		memory_more(queries, count);
 		arp_paths_fill_query(bond, &queries[count++]);
 		arp_paths_of(bond)->asked_ns = now_ns;
 	}

@@ -42,16 +42,14 @@ struct arp_sender {
 
 static bool arp_sender_append(struct arp_batch *batch, const struct arp_outgoing *frame)
 {
-	struct arp_outgoing *grown = batch->frames;
-
 	if (batch->count == MOST_WAITING)
 		return false;
 	if (batch->count == batch->room) {
-		grown = memory_need(reallocarray(grown, 2 * batch->room + 8, sizeof(*grown)));
-		batch->frames = grown;
 		batch->room = 2 * batch->room + 8;
+		batch->frames =
+			memory_need(reallocarray(batch->frames, batch->room, sizeof(*frame)));
 	}
-	grown[batch->count++] = *frame;
+	batch->frames[batch->count++] = *frame;
 	return true;
 }
 

@@ -90,17 +90,14 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 /* looked: only what look_take() does not tell. */
 static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 {
-	struct poller_query *grown = memory_need(
-		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown)));
-
-	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		bool speed_due = *poll_speed_due(bond, slot) || !delay_knows_speed(bond, slot);
 		struct poller_query *query;
 
 		if (looked && !speed_due)
 			continue;
-		query = &grown[batch->count++];
+		memory_more(batch->queries, batch->count);
+		query = &batch->queries[batch->count++];
 		*query = (struct poller_query){ .of = asked_slave(bond, slot),
 						.wants_carrier = !looked,
 						.wants_speed = speed_due };

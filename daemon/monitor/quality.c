@@ -278,18 +278,9 @@ void quality_configure(struct bond *bond, const struct option_set *options)
 		quality_schedule(bond);
 }
 
-static size_t quality_add(struct sampler_query *queries, struct bond *bond)
-{
-	size_t count = 0;
-
-	bond_for_each_member (bond, slot)
-		queries[count++] = (struct sampler_query){ .of = asked_slave(bond, slot) };
-	return count;
-}
-
 static void quality_ask(struct daemon *daemon)
 {
-	struct sampler_query *queries = NULL, *grown;
+	struct sampler_query *queries = NULL;
 	uint64_t now_ns = clock_now_ns();
 	size_t count = 0;
 
@@ -297,11 +288,12 @@ static void quality_ask(struct daemon *daemon)
 		if (!quality_is_wanted(bond) || quality_of_bond(bond)->next_ns > now_ns)
 			continue;
 		quality_of_bond(bond)->next_ns = now_ns + quality_period_ns(bond_pin(bond));
-		grown = memory_need(
-			reallocarray(queries, count + XBOND_MAX_SLAVES, sizeof(*grown)));
-		queries = grown;
-		if (bond_is_ready(bond))
-			count += quality_add(queries + count, bond);
+		if (!bond_is_ready(bond))
+			continue;
+		bond_for_each_member (bond, slot) {
+			memory_more(queries, count);
+			queries[count++] = (struct sampler_query){ .of = asked_slave(bond, slot) };
+		}
 	}
 	asker_ask(daemon->sampler, queries, count);
 	free(queries);

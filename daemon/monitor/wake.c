@@ -31,8 +31,6 @@ struct wake {
 	uint64_t netns_cookie;
 	uint64_t looked_ns; /* at all bonds */
 	sd_event_source *io, *timer;
-	uint32_t *watched; /* ifindexes */
-	unsigned int room;
 };
 
 struct wake_bond {
@@ -233,7 +231,6 @@ void wake_done(struct daemon *daemon)
 	sd_event_source_disable_unref(wake->timer);
 	carrier_watch_free(wake->watch);
 	close(wake->fd);
-	free(wake->watched);
 	free(wake);
 	daemon->wake = NULL;
 }
@@ -286,28 +283,19 @@ void wake_remove(struct bond *bond)
 	wake_of(bond)->ring = NULL;
 }
 
-static unsigned int wake_collect(struct wake *wake, struct bond *bond, unsigned int count)
-{
-	uint32_t *grown = wake->watched;
-
-	if (count + XBOND_MAX_SLAVES > wake->room) {
-		grown = memory_need(reallocarray(grown, count + XBOND_MAX_SLAVES, sizeof(*grown)));
-		wake->watched = grown;
-		wake->room = count + XBOND_MAX_SLAVES;
-	}
-	bond_for_each_member (bond, slot)
-		grown[count++] = bond_slave(bond, slot)->ifindex;
-	return count;
-}
-
 void wake_settle(struct daemon *daemon)
 {
 	struct wake *wake = daemon->wake;
+	uint32_t *watched = NULL; /* ifindexes */
 	unsigned int count = 0;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		count = wake_collect(wake, bond, count);
+		bond_for_each_member (bond, slot) {
+			memory_more(watched, count);
+			watched[count++] = bond_slave(bond, slot)->ifindex;
+		}
 		wake_note_source(bond);
 	}
-	carrier_watch_set(wake->watch, wake->netns_cookie, wake->watched, count);
+	carrier_watch_set(wake->watch, wake->netns_cookie, watched, count);
+	free(watched);
 }

@@ -35,11 +35,7 @@ struct multicast_group *multicast_look_append(struct slave_multicast *groups, co
 {
 	struct multicast_group *more;
 
-	if (groups->count == groups->room) {
-		groups->room = 2 * groups->room + 16;
-		groups->group =
-			memory_need(reallocarray(groups->group, groups->room, sizeof(*more)));
-	}
+	memory_more(groups->group, groups->count);
 	more = &groups->group[groups->count++];
 	*more = (struct multicast_group){ 0 };
 	memcpy(more->mac, mac, XBOND_MAC_SIZE);

@@ -186,7 +186,7 @@ struct multicast_group {
 
 struct slave_multicast {
 	struct multicast_group *group;
-	size_t count, room;
+	size_t count;
 	bool is_recorded; /* there is the map that tells a later bondd; else nothing is joined */
 	int pin_fd;
 	bool full;	     /* the map is full, and this was logged */

@@ -75,12 +75,10 @@ static void vlan_filter_collect(const struct link_info *link, void *arg)
 {
 	struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
 	struct list *list = arg;
-	struct vlan *more;
 
 	if (!vlan_filter_is_wanted(list, link) || (list->max && list->count == list->max))
 		return;
-	more = memory_need(realloc(list->vlan, (list->count + 1) * sizeof(*more)));
-	list->vlan = more;
+	memory_more(list->vlan, list->count);
 	list->vlan[list->count++] = vlan;
 }
 

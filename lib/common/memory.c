@@ -14,6 +14,13 @@ void *memory_need(void *block)
 	return block;
 }
 
+void *memory_grow(void *array, size_t count, size_t size)
+{
+	if (count & (count - 1)) /* there is room up to the next power of two */
+		return array;
+	return memory_need(reallocarray(array, count ? 2 * count : 1, size));
+}
+
 char *memory_text_of(const char *format, va_list args)
 {
 	char *text = NULL;

@@ -9,9 +9,16 @@
 #define XBOND_COMMON_MEMORY_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 /* Returns block, what malloc() and the like have returned: `x = memory_need(calloc(n, size))`. */
 void *memory_need(void *block) __attribute__((returns_nonnull, warn_unused_result));
+/*
+ * Room for one more element in an array that has grown by this alone; it doubles:
+ * `memory_more(list->link, list->count)`, then `list->link[list->count++] = ...`.
+ */
+#define memory_more(array, count) ((array) = memory_grow((array), (count), sizeof(*(array))))
+void *memory_grow(void *array, size_t count, size_t size) __attribute__((returns_nonnull));
 /* As asprintf(). */
 char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 /* As vasprintf(). */

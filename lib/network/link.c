@@ -207,7 +207,7 @@ static void link_list_collect(const struct link_info *link, void *arg)
 {
 	struct link_list *list = arg;
 
-	list->link = memory_need(reallocarray(list->link, list->count + 1, sizeof(*list->link)));
+	memory_more(list->link, list->count);
 	list->link[list->count++] = *link;
 }
 
@@ -258,14 +258,11 @@ int namespaces_number(struct nl *nl, int fd)
 
 static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 {
-	ino_t *grown;
-
 	for (size_t i = 0; i < namespaces->count; i++)
 		if (namespaces->seen[i] == inode)
 			return false;
-	grown = memory_need(reallocarray(namespaces->seen, namespaces->count + 1, sizeof(*grown)));
-	namespaces->seen = grown;
-	grown[namespaces->count++] = inode;
+	memory_more(namespaces->seen, namespaces->count);
+	namespaces->seen[namespaces->count++] = inode;
 	return true;
 }
 

@@ -39,11 +39,7 @@ bool netconf_add(struct netconf *conf, const void *request, size_t size)
 	    !netconf_head_size(header->nlmsg_type) ||
 	    size < NLMSG_LENGTH(netconf_head_size(header->nlmsg_type)))
 		return false;
-	if (conf->count == conf->room) {
-		conf->room = conf->room ? 2 * conf->room : 64;
-		conf->request =
-			memory_need(realloc(conf->request, conf->room * sizeof(*conf->request)));
-	}
+	conf->request = memory_grow(conf->request, conf->count, sizeof(struct nlmsghdr *));
 	copy = memory_need(malloc(size));
 	memcpy(copy, request, size);
 	conf->request[conf->count++] = copy;

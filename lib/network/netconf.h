@@ -14,7 +14,7 @@
 
 struct netconf {
 	struct nlmsghdr **request; /* in the order in which they are applied */
-	size_t count, room;
+	size_t count;
 };
 
 /* What is on device `from` goes to device `to`. */

@@ -48,8 +48,7 @@ static void xdp_sockets_take(struct nlmsghdr *message, void *arg)
 		socket.zero_copy = umem.flags & XDP_DU_F_ZEROCOPY;
 	}
 	xdp_sockets_take_stats(&socket, found[XDP_DIAG_STATS]);
-	sockets->socket = memory_need(
-		reallocarray(sockets->socket, sockets->count + 1, sizeof(*sockets->socket)));
+	memory_more(sockets->socket, sockets->count);
 	sockets->socket[sockets->count++] = socket;
 }
 

@@ -132,8 +132,7 @@ struct config_slave *config_file_add_slave(struct config_file *file,
 {
 	struct config_slave *slave;
 
-	file->slaves =
-		memory_need(reallocarray(file->slaves, file->slave_count + 1, sizeof(*slave)));
+	memory_more(file->slaves, file->slave_count);
 	slave = &file->slaves[file->slave_count++];
 	*slave = (struct config_slave){ .place = like->place };
 	memcpy(slave->name, like->name, sizeof(slave->name));
