@@ -102,13 +102,6 @@ static void meanwhile_turn(void *arg)
 	event_set_author(author);
 }
 
-static int meanwhile_add(int epoll_fd, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
 /* Call it after the listener, the LACP thread and burst_init(). Returns 0 or -errno. */
 static int meanwhile_init(struct daemon *daemon)
 {
@@ -118,7 +111,7 @@ static int meanwhile_init(struct daemon *daemon)
 	int fd = epoll_create1(EPOLL_CLOEXEC), r = fd < 0 ? -errno : 0;
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !r; i++)
-		r = meanwhile_add(fd, fds[i]);
+		r = loop_epoll_add(fd, fds[i], EPOLLIN);
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);

@@ -299,12 +299,9 @@ struct idle_thread {
 static void *idle_thread_run(void *arg)
 {
 	struct idle_thread *thread = arg;
-	uint64_t one = 1;
-	ssize_t written;
 
 	thread->work(thread->arg);
-	written = write(thread->fd, &one, sizeof(one));
-	(void)written;
+	loop_signal(thread->fd);
 	return NULL;
 }
 
@@ -329,6 +326,28 @@ void idle_run(void (*work)(void *arg), void *arg)
 }
 
 /* What it listens to. */
+
+void loop_signal(int fd)
+{
+	uint64_t one = 1;
+	ssize_t written = write(fd, &one, sizeof(one));
+
+	(void)written; /* a full counter is also readable */
+}
+
+bool loop_take_signal(int fd)
+{
+	uint64_t count;
+
+	return read(fd, &count, sizeof(count)) > 0;
+}
+
+int loop_epoll_add(int epoll_fd, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
 
 static int loop_watch_at(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg,
 			 int64_t priority)

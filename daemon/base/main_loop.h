@@ -97,6 +97,12 @@ void idle_turn(void);
 
 /* What the main loop listens to, until it ends. 0 or -errno. */
 
+/* Makes an eventfd readable, from any thread. */
+void loop_signal(int fd);
+/* Makes it unreadable. False: it was so. */
+bool loop_take_signal(int fd);
+/* From then on the epoll is readable for these events of fd. */
+int loop_epoll_add(int epoll_fd, int fd, uint32_t events);
 /* Calls the handler whenever fd is readable. */
 int loop_watch(sd_event *event, int fd, sd_event_io_handler_t handler, void *arg);
 /* The same, before what is not urgent. */

@@ -20,21 +20,6 @@
 /* XBOND_LACP_AWAY_NS and XBOND_BFD_AWAY_NS are five of these. */
 #define BEAT_NS (100 * NS_PER_MS)
 
-static void realtime_signal_fd(int fd)
-{
-	uint64_t one = 1;
-	ssize_t written = write(fd, &one, sizeof(one));
-
-	(void)written; /* a full counter is also a signal */
-}
-
-static bool realtime_clear_fd(int fd)
-{
-	uint64_t count;
-
-	return read(fd, &count, sizeof(count)) > 0;
-}
-
 /*
  * If the main loop was preempted while it holds the lock, it gets the CPU when the thread waits for
  * the lock.
@@ -47,13 +32,6 @@ static void realtime_init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(lock, &attributes);
 	pthread_mutexattr_destroy(&attributes);
-}
-
-static int realtime_watch(struct realtime *realtime, int fd, uint32_t events)
-{
-	struct epoll_event event = { .events = events };
-
-	return epoll_ctl(realtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
 struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err)
@@ -69,7 +47,8 @@ struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err)
 	};
 	realtime_init_lock(&realtime->lock);
 	if (realtime->epoll_fd >= 0 && realtime->wake_fd >= 0 && realtime->news_fd >= 0 &&
-	    realtime->send_fd >= 0 && !realtime_watch(realtime, realtime->wake_fd, EPOLLIN))
+	    realtime->send_fd >= 0 &&
+	    !loop_epoll_add(realtime->epoll_fd, realtime->wake_fd, EPOLLIN))
 		return realtime;
 	err_set(err, errno, "cannot open sockets for %s: %m", kind->protocol);
 	realtime_free(realtime);
@@ -117,7 +96,7 @@ static void *realtime_run(void *arg)
 		uint64_t next_ns;
 
 		pulse_owe(&realtime->pulse, clock_now_ns());
-		realtime_clear_fd(realtime->wake_fd);
+		loop_take_signal(realtime->wake_fd);
 		next_ns = realtime_run_bonds(realtime);
 		pulse_owe(&realtime->pulse, next_ns);
 		realtime_unlock(realtime);
@@ -176,7 +155,7 @@ static int realtime_bond_start(struct realtime_bond *bond, struct err *err)
 	int r = realtime_start(realtime);
 
 	if (!r)
-		r = realtime_watch(realtime, ring_buffer__epoll_fd(bond->ring), 0);
+		r = loop_epoll_add(realtime->epoll_fd, ring_buffer__epoll_fd(bond->ring), 0);
 	return r ? err_set(err, -r, "cannot start the %s thread: %s", realtime->kind->protocol,
 			   strerror(-r))
 		 : 0;
@@ -240,15 +219,15 @@ IS_THE_LOCK void realtime_unlock_and_wake(struct realtime *realtime)
 {
 	pulse_wake(&realtime->pulse);
 	realtime_unlock(realtime);
-	realtime_signal_fd(realtime->wake_fd);
+	loop_signal(realtime->wake_fd);
 }
 
 void realtime_tell(struct realtime *realtime)
 {
-	realtime_signal_fd(realtime->news_fd);
+	loop_signal(realtime->news_fd);
 }
 
 bool realtime_acknowledge(struct realtime *realtime)
 {
-	return realtime_clear_fd(realtime->news_fd);
+	return loop_take_signal(realtime->news_fd);
 }

@@ -28,16 +28,12 @@ int thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg)
 
 NEEDS(worker_held) static void worker_turn(struct worker *worker)
 {
-	uint64_t one = 1;
-	ssize_t written;
-
 	pulse_owe(&worker->pulse, clock_now_ns());
 	worker_unlock(worker);
 	worker->kind->work(worker->context);
 	worker_lock(worker);
 	worker->kind->end(worker->context);
-	written = write(worker->fd, &one, sizeof(one));
-	(void)written; /* a full counter is also readable */
+	loop_signal(worker->fd);
 }
 
 NEEDS(worker_held) static void worker_wait(struct worker *worker)
@@ -135,9 +131,7 @@ IS_THE_LOCK void worker_unlock_and_wake(struct worker *worker)
 
 bool worker_has_ended_turn(struct worker *worker)
 {
-	uint64_t count;
-
-	return read(worker->fd, &count, sizeof(count)) == sizeof(count);
+	return loop_take_signal(worker->fd);
 }
 
 /* For questions. */

@@ -261,13 +261,9 @@ struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t g
 
 void metrics_free(struct metrics *metrics)
 {
-	uint64_t one = 1;
-	ssize_t written;
-
 	if (!metrics)
 		return;
-	written = write(metrics->stop_fd, &one, sizeof(one));
-	(void)written; /* a full counter is also readable */
+	loop_signal(metrics->stop_fd);
 	pthread_join(metrics->thread, NULL);
 	pulse_remove(&metrics->pulse);
 	metrics_reader_stop(&metrics->reader);

@@ -46,13 +46,6 @@ static struct wake_bond *wake_of(const struct bond *bond)
 	return part_of_bond(bond, &wake_part);
 }
 
-static int wake_add_fd(struct wake *wake, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
 static bool look_set(struct bond *bond, unsigned int slot, bool up, uint64_t since_ns)
 {
 	if (!verdict_is_known(bond, slot, XBOND_MONITOR_CARRIER) ||
@@ -197,7 +190,7 @@ static int wake_start(struct daemon *daemon, struct wake *wake)
 {
 	int r = carrier_watch_fd(wake->watch) < 0
 			? 0
-			: wake_add_fd(wake, carrier_watch_fd(wake->watch));
+			: loop_epoll_add(wake->fd, carrier_watch_fd(wake->watch), EPOLLIN);
 
 	if (r >= 0)
 		r = sd_event_add_io(daemon->event, &wake->io, wake->fd, EPOLLIN, wake_on_record,
@@ -270,7 +263,8 @@ void wake_add(struct bond *bond)
 	/* What an earlier bondd was told, and did not live to see. */
 	dataplane_listen_for(&bond->dataplane, UINT64_MAX);
 	if (wake_of(bond)->ring)
-		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(wake_of(bond)->ring));
+		loop_epoll_add(bond->daemon->wake->fd, ring_buffer__epoll_fd(wake_of(bond)->ring),
+			       EPOLLIN);
 	else
 		event_warning(bond_pin(bond)->name, NULL,
 			      "cannot read what the programs report of carriers: %m");
