@@ -198,7 +198,8 @@ int attach_check_settle_path(struct bond *bond, struct err *err)
 
 	if (!upgrade_is_due(&bond->dataplane))
 		return 0;
-	r = upgrade_for_path(&bond->dataplane, err);
+	r = upgrade_to(&bond->dataplane, false,
+		       "now has other programs, because path or xdp_tx was set:", err);
 	if (!r)
 		r = dataplane_open_programs(&bond->dataplane, err);
 	if (!r)

@@ -25,7 +25,7 @@ struct attach_point port_hooks_point(struct bond *bond, bool egress)
 
 	if (!egress && bond_is_netkit(pin))
 		point.hook = XBOND_HOOK_NETKIT;
-	snprintf(point.pin, sizeof(point.pin), "%s/%s", bond->dataplane.pins.dir,
+	pin_path(point.pin, bond->dataplane.pins.dir,
 		 egress ? XBOND_PIN_LINK_EGRESS : XBOND_PIN_LINK_PORT);
 	return point;
 }

@@ -95,13 +95,10 @@ int upgrade_learn(enum programs programs, struct xbond_bpf *skeleton, struct err
  * fails, the bond can go on with what it has.
  */
 int upgrade_pins(struct dataplane *dataplane, struct err *err);
-/* The same when the user has loaded (asks) or removed a policy. */
-int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err);
-/* As if no policy were loaded: the programs that ask one could not be attached. */
-int upgrade_without_policy(struct dataplane *dataplane, struct err *err);
-/* Whether the user has set what needs other programs, as `path direct`; and then these. */
+/* The same later: to programs that ask a policy, or not. why: the begin of the line for the log. */
+int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err);
+/* Has the user set what needs other programs, as `path direct`? Then to those that do not ask. */
 bool upgrade_is_due(const struct dataplane *dataplane);
-int upgrade_for_path(struct dataplane *dataplane, struct err *err);
 
 /*
  * Migration: converts maps of an older ABI to those of this build, step by step.

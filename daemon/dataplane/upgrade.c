@@ -293,7 +293,7 @@ static int upgrade_pinned(struct dataplane *dataplane, enum programs programs, c
 	return r;
 }
 
-static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
+int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
 {
 	enum programs programs = upgrade_programs(dataplane, asks);
 	int r = upgrade_pinned(dataplane, programs, why, err);
@@ -315,26 +315,9 @@ int upgrade_pins(struct dataplane *dataplane, struct err *err)
 			  err);
 }
 
-int upgrade_for_policy(struct dataplane *dataplane, bool asks, struct err *err)
-{
-	return upgrade_to(dataplane, asks,
-			  "now has other programs, because a policy was loaded or removed:", err);
-}
-
-int upgrade_without_policy(struct dataplane *dataplane, struct err *err)
-{
-	return upgrade_to(dataplane, false, "has its programs without a policy again:", err);
-}
-
 bool upgrade_is_due(const struct dataplane *dataplane)
 {
 	bool asks = dataplane->programs == PROGRAMS_ASK;
 
 	return dataplane->programs != upgrade_programs(dataplane, asks);
-}
-
-int upgrade_for_path(struct dataplane *dataplane, struct err *err)
-{
-	return upgrade_to(dataplane, false,
-			  "now has other programs, because path or xdp_tx was set:", err);
 }

@@ -164,13 +164,18 @@ static struct xdp_multiprog *xdp_dispatcher_open_attached(int ifindex)
 	return libxdp_get_error(attached) ? NULL : attached;
 }
 
-/* Found by name, which needs no record that could be lost. A device is a slave of one bond only. */
+/* By name, which needs no record that could be lost. A device is a slave of one bond only. */
+static bool xdp_dispatcher_is_ours(const struct xdp_program *program)
+{
+	return !strcmp(xdp_program__name(program), XDP_RX_NAME);
+}
+
 static struct xdp_program *xdp_dispatcher_find_ours(const struct xdp_multiprog *attached)
 {
 	struct xdp_program *program = NULL;
 
 	while ((program = xdp_multiprog__next_prog(program, attached)))
-		if (!strcmp(xdp_program__name(program), XDP_RX_NAME))
+		if (xdp_dispatcher_is_ours(program))
 			return program;
 	return NULL;
 }
@@ -180,8 +185,7 @@ static struct xdp_program *xdp_dispatcher_find_alone(const struct xdp_multiprog 
 {
 	struct xdp_program *program = xdp_multiprog__main_prog(attached);
 
-	return xdp_multiprog__is_legacy(attached) && program &&
-			       !strcmp(xdp_program__name(program), XDP_RX_NAME)
+	return xdp_multiprog__is_legacy(attached) && program && xdp_dispatcher_is_ours(program)
 		       ? program
 		       : NULL;
 }
@@ -285,11 +289,6 @@ static int xdp_dispatcher_child_add(const struct call *call)
 	if (!r && !xdp_dispatcher_take_out(call->ifindex, xdp_dispatcher_find_alone))
 		r = -ENOSYS;
 	return r;
-}
-
-static bool xdp_dispatcher_is_ours(const struct xdp_program *program)
-{
-	return !strcmp(xdp_program__name(program), XDP_RX_NAME);
 }
 
 static bool xdp_dispatcher_is_current(const struct xdp_program *program, const struct call *call)

@@ -33,7 +33,7 @@ static uint32_t policy_settle_xdp_program(struct bond *bond)
 {
 	struct attach_point xdp = { 0 };
 
-	snprintf(xdp.pin, sizeof(xdp.pin), "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+	pin_path(xdp.pin, bond->dataplane.pins.dir, XBOND_PIN_LINK_XDP_TX);
 	return attach_linked_program(&xdp);
 }
 
@@ -77,7 +77,7 @@ static void policy_settle_undo(struct bond *bond)
 {
 	struct err err;
 
-	if (upgrade_without_policy(&bond->dataplane, &err) ||
+	if (upgrade_to(&bond->dataplane, false, "has its programs without a policy again:", &err) ||
 	    dataplane_open_programs(&bond->dataplane, &err))
 		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 	else
@@ -116,7 +116,9 @@ static int policy_settle_programs(struct bond *bond, bool asks, struct err *err)
 	int r = -EAGAIN;
 
 	for (int try = 0; try < PROGRAM_TRIES && r; try++) {
-		r = upgrade_for_policy(&bond->dataplane, asks, err);
+		r = upgrade_to(
+			&bond->dataplane, asks,
+			"now has other programs, because a policy was loaded or removed:", err);
 		crashpoint("policy-pinned");
 		if (!r)
 			r = dataplane_open_programs(&bond->dataplane, err);

@@ -99,6 +99,8 @@ void xdp_yield(struct bond *bond, unsigned int slot);
  * says so.
  */
 int xdp_settle_tx(struct bond *bond, struct err *err);
+/* The pin of the link of a slave's program. */
+void xdp_slave_pin(char ret_path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot);
 
 /*
  * What XDP needs of a NIC apart from the program, and what a driver changes for XDP. Recorded in

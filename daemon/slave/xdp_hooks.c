@@ -30,15 +30,10 @@ static struct xdp_seen *xdp_of(const struct bond *bond, unsigned int slot)
 	return part_of_member(bond, &xdp_part, slot);
 }
 
-static void xdp_slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
+void xdp_slave_pin(char ret_path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
 {
-	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
-		 slot);
-}
-
-static void xdp_tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
-{
-	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+	snprintf(ret_path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u",
+		 bond->dataplane.pins.dir, slot);
 }
 
 /* port_ifindex 0: it is set later (xdp_dispatcher.c). */
@@ -357,7 +352,7 @@ int xdp_settle_tx(struct bond *bond, struct err *err)
 	struct err why;
 	int r;
 
-	xdp_tx_pin(path, bond);
+	pin_path(path, bond->dataplane.pins.dir, XBOND_PIN_LINK_XDP_TX);
 	if (!pin->xdp_tx) {
 		r = pin_link_detach(path);
 		return r && r != -ENOENT ? err_set(err, -r, "xdp_tx: cannot detach from %s: %s",
@@ -379,7 +374,7 @@ static void xdp_check_tx(struct bond *bond, uint32_t news)
 	char path[PIN_PATH_SIZE];
 	struct err err;
 
-	xdp_tx_pin(path, bond);
+	pin_path(path, bond->dataplane.pins.dir, XBOND_PIN_LINK_XDP_TX);
 	if (!pin->xdp_tx || access(path, F_OK) || xdp_link_is_attached(path) ||
 	    xdp_settle_tx(bond, &err))
 		return;

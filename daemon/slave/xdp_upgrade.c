@@ -128,8 +128,7 @@ void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
 
 	if (slave->rx_hook != XBOND_RX_XDP)
 		return;
-	snprintf(pin, sizeof(pin), "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
-		 slot);
+	xdp_slave_pin(pin, bond, slot);
 	link_fd = bpf_obj_get(pin);
 	if (link_fd < 0) {
 		xdp_upgrade_dispatched(&spot);
@@ -144,11 +143,8 @@ void xdp_upgrade_tx(struct bond *bond)
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct spot spot = { bond, xdp_role_tx(bond->dataplane.pins.dir), (int)pin->port_ifindex,
 			     pin->port_name };
-	char path[PIN_PATH_SIZE];
-	int link_fd;
+	int link_fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_LINK_XDP_TX);
 
-	snprintf(path, sizeof(path), "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
-	link_fd = bpf_obj_get(path);
 	if (link_fd < 0)
 		return;
 	xdp_upgrade_link(&spot, link_fd);

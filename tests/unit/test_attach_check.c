@@ -67,7 +67,7 @@ bool __wrap_upgrade_is_due(const struct dataplane *dataplane)
 	return true;
 }
 
-int __wrap_upgrade_for_path(struct dataplane *dataplane, struct err *err)
+int __wrap_upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
 {
 	loaded++;
 	return path_refused;
