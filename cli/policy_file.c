@@ -402,15 +402,6 @@ static int policy_pin_programs(const struct policy_file *file, const char *dir, 
 	return r;
 }
 
-/* Returns 0 if it is none. */
-static uint32_t policy_pin_map_id(int map_fd)
-{
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(map_fd, &info, &length) ? 0 : info.id;
-}
-
 /*
  * To load a policy takes its time. If the bond was made anew meanwhile, the policy would read the
  * question of the old one.
@@ -418,11 +409,11 @@ static uint32_t policy_pin_map_id(int map_fd)
 static int policy_pin_check_bond(const struct policy_file *file, const char *dir, struct err *err)
 {
 	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION);
-	uint32_t now = fd < 0 ? 0 : policy_pin_map_id(fd);
+	uint32_t now = fd < 0 ? 0 : pin_map_id(fd);
 
 	if (fd >= 0)
 		close(fd);
-	if (now && now == policy_pin_map_id(bpf_map__fd(file->question)))
+	if (now && now == pin_map_id(bpf_map__fd(file->question)))
 		return 0;
 	return err_set(err, ESTALE,
 		       "the bond was deleted, renamed or made anew while the policy was being "

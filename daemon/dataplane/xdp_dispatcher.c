@@ -387,27 +387,14 @@ int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifind
 	return r ? xdp_dispatcher_refused(r, err) : 0;
 }
 
-static uint32_t xdp_dispatcher_pins_map_id(int fd)
-{
-	struct bpf_map_info info = { 0 };
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
-}
-
 static bool xdp_dispatcher_pins_uses_map(const char *program_pin, uint32_t id)
 {
-	uint32_t ids[MAPS_MAX] = { 0 };
-	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
-	uint32_t size = sizeof(info);
 	int fd = bpf_obj_get(program_pin);
-	bool uses = false;
+	bool uses;
 
 	if (fd < 0)
 		return false;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &size))
-		for (size_t i = 0; i < MAPS_MAX; i++)
-			uses |= id && ids[i] == id;
+	uses = pin_program_uses(fd, id);
 	close(fd);
 	return uses;
 }
@@ -429,7 +416,7 @@ static bool xdp_dispatcher_pins_unlink_program(char *pin)
 
 bool xdp_dispatcher_pins_remove(int ifindex, int map_fd)
 {
-	uint32_t id = xdp_dispatcher_pins_map_id(map_fd);
+	uint32_t id = pin_map_id(map_fd);
 	char pattern[PATH_MAX];
 	bool emptied = false;
 	glob_t programs;

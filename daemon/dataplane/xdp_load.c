@@ -20,8 +20,6 @@
 /* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
-#define PROGRAM_MAPS_MAX 32 /* more than any of ours uses */
-
 struct xdp_object {
 	struct xdp_bpf *skeleton;
 	struct bpf_program *program;
@@ -190,23 +188,14 @@ void xdp_object_close(struct xdp_object *object)
 
 static uint32_t xdp_load_pinned_map_id(const char *pin_dir, const char *pin)
 {
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
-	int fd = pin_open(pin_dir, pin), r;
+	int fd = pin_open(pin_dir, pin);
+	uint32_t id;
 
 	if (fd < 0)
 		return 0;
-	r = bpf_obj_get_info_by_fd(fd, &info, &length);
+	id = pin_map_id(fd);
 	close(fd);
-	return r ? 0 : info.id;
-}
-
-static bool xdp_load_is_among(uint32_t id, const uint32_t *ids, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (id && ids[i] == id)
-			return true;
-	return false;
+	return id;
 }
 
 int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity)
@@ -215,8 +204,7 @@ int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity
 					    XBOND_PIN_BUCKETS,	XBOND_PIN_CURSOR,
 					    XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
 					    XBOND_PIN_XDP_ALL };
-	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 };
-	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)ids };
+	struct bpf_prog_info info = {};
 	uint32_t length = sizeof(info);
 	int r = bpf_obj_get_info_by_fd(program_fd, &info, &length);
 
@@ -225,8 +213,8 @@ int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity
 	memset(ret_identity, 0, sizeof(*ret_identity));
 	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		ret_identity->shared_maps += xdp_load_is_among(
-			xdp_load_pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+		ret_identity->shared_maps +=
+			pin_program_uses(program_fd, xdp_load_pinned_map_id(pin_dir, pins[i]));
 	return 0;
 }
 

@@ -98,6 +98,30 @@ int pin_open(const char *dir, const char *name)
 	return bpf_obj_get(pin_path(path, dir, name));
 }
 
+uint32_t pin_map_id(int map_fd)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(map_fd, &info, &length) ? 0 : info.id;
+}
+
+#define PROGRAM_MAPS_MAX 64 /* as the kernel has it */
+
+bool pin_program_uses(int program_fd, uint32_t map_id)
+{
+	uint32_t maps[PROGRAM_MAPS_MAX];
+	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)maps };
+	uint32_t length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(program_fd, &info, &length))
+		return false;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < PROGRAM_MAPS_MAX; i++)
+		if (map_id && maps[i] == map_id)
+			return true;
+	return false;
+}
+
 /* The kernel looks at the link before the program, which is none. */
 static bool pin_is_link(int fd)
 {
@@ -134,8 +158,6 @@ int pin_link_read(int link_fd, struct pin_link *ret_link)
 		*ret_link = (struct pin_link){ info.prog_id, info.xdp.ifindex };
 	return r;
 }
-
-#define POLICY_MAPS_MAX 64 /* that a program may use, as the kernel has it */
 
 _Static_assert(POLICY_NAME_SIZE == BPF_OBJ_NAME_LEN, "the kernel's size of a name");
 
@@ -205,32 +227,15 @@ bool policy_is_loaded(const char *dir)
 	       policy_program_id(dir, XBOND_PIN_POLICY_XDP);
 }
 
-static bool policy_program_uses_map(int program_fd, uint32_t map_id)
-{
-	uint32_t maps[POLICY_MAPS_MAX];
-	struct bpf_prog_info info = { .nr_map_ids = POLICY_MAPS_MAX, .map_ids = (uintptr_t)maps };
-	uint32_t length = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(program_fd, &info, &length))
-		return false;
-	for (uint32_t i = 0; i < info.nr_map_ids && i < POLICY_MAPS_MAX; i++)
-		if (maps[i] == map_id)
-			return true;
-	return false;
-}
-
 bool policy_uses_map(int programs_fd, int map_fd)
 {
 	uint32_t id = policy_program_in(programs_fd);
 	int program_fd = id ? bpf_prog_get_fd_by_id(id) : -1;
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
 	bool uses;
 
 	if (program_fd < 0)
 		return false;
-	uses = !bpf_obj_get_info_by_fd(map_fd, &info, &length) &&
-	       policy_program_uses_map(program_fd, info.id);
+	uses = pin_program_uses(program_fd, pin_map_id(map_fd));
 	close(program_fd);
 	return uses;
 }

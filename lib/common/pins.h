@@ -26,6 +26,11 @@ const char *pin_path(char ret_path[PIN_PATH_SIZE], const char *dir, const char *
 /* A descriptor of what is pinned there, or -errno. */
 int pin_open(const char *dir, const char *name);
 
+/* The kernel's number of a map; 0: unknown. */
+uint32_t pin_map_id(int map_fd);
+/* Is that map one of the program's? */
+bool pin_program_uses(int program_fd, uint32_t map_id);
+
 /* A TCX, netkit or XDP link. */
 struct pin_link {
 	uint32_t program; /* the kernel's number of it */
