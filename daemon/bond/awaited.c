@@ -55,11 +55,6 @@ static bool awaited_is_called(const struct awaited *awaited, const char *slave)
 	return !strcmp(config_slave_name(&awaited->slave, text), slave);
 }
 
-bool awaited_has(const struct bond *bond, const char *slave)
-{
-	return awaited_find(bond, slave) != NULL;
-}
-
 const struct awaited *awaited_find(const struct bond *bond, const char *slave)
 {
 	for (const struct awaited *awaited = bond->daemon->awaited; awaited;

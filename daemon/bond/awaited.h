@@ -33,9 +33,7 @@ struct awaited {
  */
 void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
 		 bool is_there);
-/* slave: as config_slave_name() names it, here and below. */
-bool awaited_has(const struct bond *bond, const char *slave);
-/* NULL: it is not awaited. */
+/* NULL: it is not awaited. slave: as config_slave_name() names it, here and below. */
 const struct awaited *awaited_find(const struct bond *bond, const char *slave);
 /* The names of the awaited slaves; a new reference. */
 json_t *awaited_names(const struct bond *bond);

@@ -319,7 +319,7 @@ static void config_await_slaves(struct bond *bond, const struct config_file *fil
 		const struct config_slave *slave = &file->slaves[i];
 		bool is_there = !slave_find(bond, slave, &link);
 
-		if (!awaited_has(bond, config_slave_name(slave, text)) && (!ran || !is_there))
+		if (!awaited_find(bond, config_slave_name(slave, text)) && (!ran || !is_there))
 			awaited_add(bond, slave, NULL, is_there);
 	}
 	config_look_again(bond->daemon);

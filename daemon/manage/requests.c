@@ -141,7 +141,6 @@ void request_tell_options(struct bond *bond, const char *slave, const struct opt
 			       .bond = bond_pin(bond)->name,
 			       .slave = slave };
 	char sentence[1024], text[OPTION_TEXT_SIZE];
-	json_t *json = json_object();
 	size_t used = 0;
 
 	sentence[0] = '\0';
@@ -149,14 +148,13 @@ void request_tell_options(struct bond *bond, const char *slave, const struct opt
 		if (!options->given[id])
 			continue;
 		option_format(option_at(id), &options->value[id], text, sizeof(text));
-		json_object_set_new(json, option_at(id)->name, json_value_text(text));
 		if (used < sizeof(sentence))
 			used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
 						 "%s%s %s", used ? ", " : "", option_at(id)->name,
 						 text);
 	}
 	event.field[0] = event_text("action", slave ? "set-slave" : "set");
-	event.field[1] = event_json("options", json);
+	event.field[1] = event_json("options", option_set_to_json(options, json_value_text));
 	event_tell(&event, "%s%sset %s", slave ? slave : "", slave ? ": " : "", sentence);
 }
 

@@ -399,7 +399,7 @@ static int request_find_slots(struct bond *bond, const char *const *slaves, size
 	for (size_t i = 0; i < count; i++) {
 		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
 
-		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
+		if (slot < 0 && or_awaited && awaited_find(bond, slaves[i]))
 			continue;
 		if (slot < 0 && or_awaited)
 			slot = request_find_left(bond, slaves[i]);

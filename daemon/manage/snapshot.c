@@ -24,34 +24,23 @@ static bool snapshot_has(const struct option_spec *option, enum option_scope sco
 
 static json_t *snapshot_options(struct bond *bond, enum option_scope scope, unsigned int slot)
 {
-	json_t *options = json_object();
-	char text[OPTION_TEXT_SIZE];
+	struct option_set options = { 0 };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option_spec *option = option_at(id);
-		struct option_value value;
-
-		if (!snapshot_has(option, scope))
-			continue;
-		values_read(&bond->dataplane.pins, option, slot, &value);
-		option_format(option, &value, text, sizeof(text));
-		json_object_set_new(options, option->name, name_to_json(text));
+		options.given[id] = snapshot_has(option_at(id), scope);
+		if (options.given[id])
+			values_read(&bond->dataplane.pins, option_at(id), slot, &options.value[id]);
 	}
-	return options;
+	return option_set_to_json(&options, name_to_json);
 }
 
 static json_t *snapshot_given(const struct option_set *set)
 {
-	json_t *options = json_object();
-	char text[OPTION_TEXT_SIZE];
+	struct option_set options = *set;
 
-	for (int id = 0; id < OPT_COUNT; id++) {
-		if (!set->given[id] || !snapshot_has(option_at(id), OPTION_SLAVE))
-			continue;
-		option_format(option_at(id), &set->value[id], text, sizeof(text));
-		json_object_set_new(options, option_at(id)->name, name_to_json(text));
-	}
-	return options;
+	for (int id = 0; id < OPT_COUNT; id++)
+		options.given[id] &= snapshot_has(option_at(id), OPTION_SLAVE);
+	return option_set_to_json(&options, name_to_json);
 }
 
 static json_t *snapshot_slave(const char *name, const uint8_t *perm_mac, bool is_awaited,
