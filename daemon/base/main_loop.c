@@ -85,14 +85,6 @@ void latency_begin_turn(void)
 	latency.figures->began_ns = clock_now_ns();
 }
 
-static unsigned int latency_bucket(uint64_t ns)
-{
-	uint64_t us = ns / 1000;
-	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
-
-	return bucket < LOOP_BUCKETS ? bucket : LOOP_BUCKETS - 1;
-}
-
 static void latency_note_slow(struct loop_figures *figures, uint64_t took_ns, uint64_t own_ns)
 {
 	figures->slow_turns++;
@@ -115,7 +107,7 @@ void latency_end_turn(void)
 	figures->began_ns = 0;
 	figures->turns++;
 	figures->total_ns += took_ns;
-	figures->histogram[latency_bucket(took_ns)]++;
+	figures->histogram[histogram_class(took_ns)]++;
 	if (own_ns > figures->worst_own_ns)
 		figures->worst_own_ns = own_ns;
 	if (took_ns >= LOOP_SLOW_NS)

@@ -13,6 +13,7 @@
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/pins.h"
+#include "common/readings.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/bond.h"
@@ -62,14 +63,12 @@ static uint64_t failover_since_ns(const struct bond *bond, unsigned int slot)
 static void failover_count(struct bond *bond, uint64_t took_ns)
 {
 	struct xbond_failover *figures = bond->dataplane.pins.failover;
-	uint64_t us = took_ns / 1000;
-	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
 
 	if (!figures)
 		return;
 	figures->last_ns = took_ns;
 	figures->sum_ns += took_ns;
-	figures->histogram[bucket < XBOND_FAILOVER_BUCKETS ? bucket : XBOND_FAILOVER_BUCKETS - 1]++;
+	figures->histogram[histogram_class(took_ns)]++;
 	figures->count++;
 }
 

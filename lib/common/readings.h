@@ -98,13 +98,24 @@ bool client_table_is_own(const struct client_entry *entry);
 /* How many clients are told this address, which is as in struct xbond_alb. */
 unsigned int client_table_count(const struct client_entry *entries, int count, __u64 told);
 
+/* Histograms of failovers and of turns: the class of a time; each is a power of two of us. */
+
+#define HISTOGRAM_CLASSES XBOND_FAILOVER_BUCKETS
+
+static inline unsigned int histogram_class(uint64_t ns)
+{
+	uint64_t us = ns / 1000;
+	unsigned int class = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
+
+	return class < HISTOGRAM_CLASSES ? class : HISTOGRAM_CLASSES - 1;
+}
+
 /*
  * How long the turns of bondd's main loop took: figures in a file in its run directory, mapped into
  * memory. bondd writes them. Everybody may read them, even while bondd stands still.
  */
 
 #define LOOP_MAGIC 0x786c6f70 /* "xlop" */
-#define LOOP_BUCKETS 28	      /* powers of two of microseconds; the last is 67 s and more */
 #define LOOP_WORK_SIZE 16
 #define LOOP_SLOW_NS (500 * 1000000ull) /* what a turn should never take */
 
@@ -123,7 +134,7 @@ struct loop_figures {
 	uint64_t slow_turns, slow_ended_ns, slow_ns, slow_own_ns;
 	char slow_work[LOOP_WORK_SIZE];
 	/* [n]: turns that took less than 2^n us, but at least half of that. */
-	uint64_t histogram[LOOP_BUCKETS];
+	uint64_t histogram[HISTOGRAM_CLASSES];
 };
 
 /* For the writer; the memory is zero. Returns NULL and sets errno on failure. */

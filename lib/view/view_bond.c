@@ -111,11 +111,7 @@ json_t *view_read_drops(const struct view_place *place)
 	return json;
 }
 
-/* Histograms of failovers and of turns: powers of two of microseconds. */
-
-#define HISTOGRAM_CLASSES 28
-_Static_assert(XBOND_FAILOVER_BUCKETS == HISTOGRAM_CLASSES && LOOP_BUCKETS == HISTOGRAM_CLASSES,
-	       "the same classes");
+/* Histograms of failovers and of turns. */
 
 struct view_class {
 	uint64_t below_us, count;
