@@ -219,12 +219,6 @@ static bool adopt_is_final(int r)
 	return r == -ENOENT || r == -EBADMSG || r == -EPROTO || r == -EXDEV;
 }
 
-/* Of memory or descriptors: it may end. What the kernel refuses now, it refuses later, too. */
-static bool adopt_is_want(int r)
-{
-	return r == -ENOMEM || r == -ENOBUFS || r == -EMFILE || r == -ENFILE || r == -EAGAIN;
-}
-
 static int adopt_open(struct daemon *daemon, const char *name, struct bond **ret_bond,
 		      struct err *err)
 {
@@ -247,7 +241,7 @@ static int adopt(struct daemon *daemon, const char *name, bool is_again)
 	int r = adopt_open(daemon, name, &bond, &err);
 
 	if (r) {
-		if (!is_again || (!adopt_is_want(r) && r != -ENOENT))
+		if (!is_again || (!memory_is_want(r) && r != -ENOENT))
 			event_error(name, NULL, "not adopted: %s", err.text);
 		return r;
 	}
@@ -296,9 +290,9 @@ static void adopt_each(struct daemon *daemon, char **names, bool is_again)
 
 		if (!r && is_again)
 			adopt_go_on(daemon, *name);
-		if (r && is_again && !adopt_is_want(r))
+		if (r && is_again && !memory_is_want(r))
 			adopt_give_up(daemon, *name);
-		if (adopt_is_want(r))
+		if (memory_is_want(r))
 			*left++ = *name;
 		else
 			free(*name);

@@ -95,8 +95,7 @@ static void rollback_set_out(struct rollback *rollback)
 
 static bool rollback_may_pass(int r)
 {
-	return r == -EAGAIN || r == -EIO || r == -ENOMEM || r == -ENOBUFS || r == -EMFILE ||
-	       r == -ENFILE || r == -ENOSPC;
+	return memory_is_want(r) || r == -EIO || r == -ENOSPC;
 }
 
 /* If the device of the bond is deleted meanwhile, the rollback has ended by itself. */

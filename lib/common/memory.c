@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/memory.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,11 @@ void memory_free_texts(char **texts)
 	for (char **text = texts; text && *text; text++)
 		free(*text);
 	free(texts);
+}
+
+bool memory_is_want(int r)
+{
+	return r == -ENOMEM || r == -ENOBUFS || r == -EMFILE || r == -ENFILE || r == -EAGAIN;
 }
 
 static void *memory_of_json(size_t size)

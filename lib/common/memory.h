@@ -9,6 +9,7 @@
 #define XBOND_COMMON_MEMORY_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Returns block, what malloc() and the like have returned: `x = memory_need(calloc(n, size))`. */
@@ -26,6 +27,8 @@ char *memory_text_of(const char *format, va_list args)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
 /* Frees the texts and the list of them, at whose end is NULL; it may be NULL itself. */
 void memory_free_texts(char **texts);
+/* Is it the kernel's -errno for want of memory or descriptors, which may end? */
+bool memory_is_want(int r);
 /* At the begin of a program: jansson's values come from here, too. */
 void memory_init(void);
 
