@@ -223,6 +223,13 @@ bool parts_settle(struct bond *bond, uint64_t end_ns)
 	return parts_are_due(bond);
 }
 
+int place_look(const struct place *place, struct link_info *ret_now, struct err *err)
+{
+	int r = link_get(place->nl, -1, place->ifindex, ret_now);
+
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
 /* A device that does not have it any more has nothing to restore. */
 int part_restore_feature(const struct place *place, const char *feature, struct err *err)
 {

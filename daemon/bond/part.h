@@ -108,6 +108,8 @@ void parts_hear(struct bond *bond, unsigned int slot, enum part_news news,
 bool parts_settle(struct bond *bond, uint64_t end_ns);
 bool parts_are_due(const struct bond *bond);
 
+/* The device now. -errno, with the reason in err. */
+int place_look(const struct place *place, struct link_info *ret_now, struct err *err);
 /* As restore() has it: turns a feature of the device on. */
 int part_restore_feature(const struct place *place, const char *feature, struct err *err);
 

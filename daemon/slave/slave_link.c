@@ -23,19 +23,11 @@ static bool link_look(struct bond *bond, unsigned int slot, struct link_info *re
 	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, ret_now);
 }
 
-/* A device that has gone meanwhile has nothing to restore. As part.h says of restore(). */
-static int link_see(const struct place *place, struct link_info *ret_now, struct err *err)
-{
-	int r = link_get(place->nl, -1, place->ifindex, ret_now);
-
-	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
-}
-
 static int link_restore_flags(const struct place *place, unsigned int flags, unsigned int mask,
 			      struct err *err)
 {
 	struct link_info now;
-	int r = link_see(place, &now, err);
+	int r = place_look(place, &now, err);
 
 	if (r || (now.flags & mask) == flags)
 		return r;
@@ -114,7 +106,7 @@ static int mtu_restore(struct bond *bond, unsigned int slot, const struct place 
 {
 	uint32_t mtu = link_before(bond, slot)->mtu;
 	struct link_info now;
-	int r = link_see(place, &now, err);
+	int r = place_look(place, &now, err);
 
 	if (r || now.mtu == mtu)
 		return r;

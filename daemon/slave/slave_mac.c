@@ -272,9 +272,9 @@ static int slave_mac_restore(struct bond *bond, unsigned int slot, const struct 
 		return r;
 	if (!place->away)
 		mac_swap_leave(bond, slot);
-	r = link_get(place->nl, -1, place->ifindex, &now);
+	r = place_look(place, &now, err);
 	if (r)
-		return err_set(err, -r, "%s", strerror(-r));
+		return r;
 	if (mac_is_same(now.mac, slave->before.mac)) {
 		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
 		return 0;

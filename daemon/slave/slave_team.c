@@ -104,9 +104,9 @@ static int slave_team_leave(struct bond *bond, unsigned int slot, const struct p
 
 	if (place->away || !bond_is_team(pin))
 		return 0;
-	r = link_get(place->nl, -1, place->ifindex, &now);
+	r = place_look(place, &now, err);
 	if (r)
-		return err_set(err, -r, "%s", strerror(-r));
+		return r;
 	if (now.master == (int)pin->ifindex) {
 		r = link_set_master(place->nl, place->ifindex, 0, err);
 		crashpoint("team-left");
