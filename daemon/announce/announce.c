@@ -447,7 +447,6 @@ void announce(struct announcer *announcer, const struct announce_order *order)
 
 	worker_lock(&announcer->worker);
 	announce_drop(announcer, order->port_ifindex);
-	if (announcement)
-		announce_append(&announcer->waiting, announcement);
+	announce_append(&announcer->waiting, announcement);
 	worker_unlock_and_wake(&announcer->worker);
 }

@@ -50,19 +50,11 @@ static void announce_send_arp(const struct announce_sender *sender, uint16_t typ
 	struct {
 		struct ether_header eth;
 		struct ether_arp arp;
-	} __attribute__((packed)) frame = { 0 };
+	} __attribute__((packed)) frame = {
+		.arp = packet_arp(operation, sender->mac, address, address),
+	};
 
 	announce_fill_eth(sender, &frame.eth, broadcast, type);
-	frame.arp.ea_hdr.ar_hrd = htons(ARPHRD_ETHER);
-	frame.arp.ea_hdr.ar_pro = htons(ETHERTYPE_IP);
-	frame.arp.ea_hdr.ar_hln = XBOND_MAC_SIZE;
-	frame.arp.ea_hdr.ar_pln = 4;
-	frame.arp.ea_hdr.ar_op = htons(operation);
-	memcpy(frame.arp.arp_sha, sender->mac, XBOND_MAC_SIZE);
-	memcpy(frame.arp.arp_spa, address, 4);
-	memcpy(frame.arp.arp_tpa, address, 4);
-	if (operation == ARPOP_RREQUEST)
-		memcpy(frame.arp.arp_tha, sender->mac, XBOND_MAC_SIZE);
 	packet_send(sender->fd, sender->ifindex, &frame, sizeof(frame));
 }
 
@@ -123,10 +115,9 @@ void announce_group_ipv4(const struct announce_sender *sender, const uint8_t sou
 	const uint8_t mac[XBOND_MAC_SIZE] = {
 		0x01, 0x00, 0x5e, group[1] & 0x7f, group[2], group[3]
 	};
-	struct igmp_report frame = { .eth.ether_type = htons(ETHERTYPE_IP) };
+	struct igmp_report frame = { 0 };
 
-	memcpy(frame.eth.ether_dhost, mac, XBOND_MAC_SIZE);
-	memcpy(frame.eth.ether_shost, sender->mac, XBOND_MAC_SIZE);
+	announce_fill_eth(sender, &frame.eth, mac, ETHERTYPE_IP);
 	frame.ip.version = 4;
 	frame.ip.ihl = (sizeof(frame.ip) + sizeof(router_alert)) / 4;
 	frame.ip.tos = IPTOS_CLASS_CS6;
@@ -152,10 +143,9 @@ void announce_group_ipv6(const struct announce_sender *sender, const uint8_t sou
 	const uint8_t mac[XBOND_MAC_SIZE] = {
 		0x33, 0x33, group[12], group[13], group[14], group[15]
 	};
-	struct mld_report frame = { .eth.ether_type = htons(ETHERTYPE_IPV6) };
+	struct mld_report frame = { 0 };
 
-	memcpy(frame.eth.ether_dhost, mac, XBOND_MAC_SIZE);
-	memcpy(frame.eth.ether_shost, sender->mac, XBOND_MAC_SIZE);
+	announce_fill_eth(sender, &frame.eth, mac, ETHERTYPE_IPV6);
 	frame.ip.ip6_flow = htonl(6u << 28);
 	frame.ip.ip6_plen = htons(sizeof(hop_by_hop) + sizeof(frame.mld));
 	frame.ip.ip6_nxt = IPPROTO_HOPOPTS;

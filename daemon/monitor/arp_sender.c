@@ -18,7 +18,6 @@
 #include "daemon/base/worker.h"
 #include "network/packet.h"
 
-#define PRIORITY_CONTROL 7 /* before data, as the kernel's own */
 #define MOST_WAITING (2 * XBOND_MAX_SLAVES * XBOND_PROBE_TARGETS)
 
 struct arp_outgoing {
@@ -89,12 +88,11 @@ static const struct worker_kind arp_sender_kind = {
 
 static int arp_sender_start(struct arp_sender *sender)
 {
-	int priority = PRIORITY_CONTROL, r;
+	int r;
 
-	sender->fd = packet_open();
+	sender->fd = packet_open_control(); /* before data, as the kernel's own */
 	if (sender->fd < 0)
 		return -errno;
-	setsockopt(sender->fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
 	r = worker_start(&sender->worker, &arp_sender_kind, sender);
 	if (r)
 		close(sender->fd);
@@ -180,21 +178,10 @@ static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t type, uint16
 			    uint8_t *frame)
 {
 	static const uint8_t everybody[XBOND_MAC_SIZE] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	struct ether_arp arp = {
-		.ea_hdr.ar_hrd = htons(ARPHRD_ETHER),
-		.ea_hdr.ar_pro = htons(ETHERTYPE_IP),
-		.ea_hdr.ar_hln = XBOND_MAC_SIZE,
-		.ea_hdr.ar_pln = 4,
-		.ea_hdr.ar_op = htons(operation),
-	};
+	struct ether_arp arp = packet_arp(operation, probe->mac, probe->source, probe->target);
 	size_t at = arp_frame_begin(probe, probe->to ? probe->to : everybody, type, frame);
 
-	memcpy(arp.arp_sha, probe->mac, XBOND_MAC_SIZE);
-	memcpy(arp.arp_spa, probe->source, 4);
-	memcpy(arp.arp_tpa, probe->target, 4);
-	if (operation == ARPOP_RREQUEST)
-		memcpy(arp.arp_tha, probe->mac, XBOND_MAC_SIZE);
-	else if (probe->to)
+	if (probe->to)
 		memcpy(arp.arp_tha, probe->to, XBOND_MAC_SIZE);
 	memcpy(frame + at, &arp, sizeof(arp));
 	return at + sizeof(arp);

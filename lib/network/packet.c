@@ -5,6 +5,7 @@
 #include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "bpf/abi.h"
@@ -32,6 +33,25 @@ void packet_send(int fd, int ifindex, const void *frame, size_t size)
 	ssize_t sent = sendto(fd, frame, size, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
 
 	(void)sent;
+}
+
+struct ether_arp packet_arp(uint16_t operation, const uint8_t *mac, const uint8_t source[4],
+			    const uint8_t target[4])
+{
+	struct ether_arp arp = {
+		.ea_hdr.ar_hrd = htons(ARPHRD_ETHER),
+		.ea_hdr.ar_pro = htons(ETHERTYPE_IP),
+		.ea_hdr.ar_hln = XBOND_MAC_SIZE,
+		.ea_hdr.ar_pln = 4,
+		.ea_hdr.ar_op = htons(operation),
+	};
+
+	memcpy(arp.arp_sha, mac, XBOND_MAC_SIZE);
+	memcpy(arp.arp_spa, source, 4);
+	memcpy(arp.arp_tpa, target, 4);
+	if (operation == ARPOP_RREQUEST)
+		memcpy(arp.arp_tha, mac, XBOND_MAC_SIZE);
+	return arp;
 }
 
 size_t capture_list(int *ret_ifindexes, size_t max)

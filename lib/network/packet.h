@@ -4,6 +4,7 @@
 #define XBOND_NETWORK_PACKET_H
 
 #include <arpa/inet.h>
+#include <netinet/if_ether.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@ int packet_open(void);
 int packet_open_control(void);
 /* Sends whole frames. Frames that cannot be sent at once are lost. */
 void packet_send(int fd, int ifindex, const void *frame, size_t size);
+
+/* What the device with this MAC asks or says; of a RARP request its own address is the target. */
+struct ether_arp packet_arp(uint16_t operation, const uint8_t *mac, const uint8_t source[4],
+			    const uint8_t target[4]);
 
 /* The Internet checksum (RFC 1071), in parts of even size. */
 
