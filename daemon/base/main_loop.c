@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/paths.h"
 #include "daemon/base/event.h"
 
@@ -167,12 +168,7 @@ void pulse_add(struct pulse *pulse, const char *name)
 
 void pulse_remove(struct pulse *pulse)
 {
-	struct pulse **at = &pulse_state.first;
-
-	while (*at && *at != pulse)
-		at = &(*at)->next;
-	if (*at)
-		*at = pulse->next;
+	memory_unlist(pulse_state.first, pulse);
 	if (pulse_state.suspect == pulse)
 		pulse_state.suspect = NULL;
 }

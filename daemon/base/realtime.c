@@ -191,12 +191,7 @@ void realtime_bond_add(struct realtime_bond *bond)
 
 void realtime_bond_remove(struct realtime_bond *bond)
 {
-	struct realtime_bond **at = &bond->thread->bonds;
-
-	while (*at && *at != bond)
-		at = &(*at)->next;
-	if (*at)
-		*at = bond->next;
+	memory_unlist(bond->thread->bonds, bond);
 	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(bond->ring), NULL);
 }
 

@@ -50,19 +50,9 @@ struct client {
 	char buffer[LINE_MAX_SIZE];
 };
 
-static void control_socket_delist(struct client *client)
-{
-	struct client **at = &client->daemon->readers;
-
-	while (*at && *at != client)
-		at = &(*at)->next;
-	if (*at)
-		*at = client->next;
-}
-
 static void control_socket_client_free(struct client *client)
 {
-	control_socket_delist(client);
+	memory_unlist(client->daemon->readers, client);
 	sd_event_source_disable_unref(client->source);
 	sd_event_source_disable_unref(client->more);
 	if (client->fd >= 0)
@@ -192,12 +182,6 @@ static bool control_socket_in_group(int fd, const struct ucred *peer, gid_t read
 	return peer->gid == readers;
 }
 
-static void control_socket_enlist(struct client *client)
-{
-	client->next = client->daemon->readers;
-	client->daemon->readers = client;
-}
-
 static void control_socket_add_client(struct daemon *daemon, int fd, const struct ucred *peer)
 {
 	struct client *client = memory_need(calloc(1, sizeof(*client)));
@@ -207,8 +191,10 @@ static void control_socket_add_client(struct daemon *daemon, int fd, const struc
 	client->fd = fd;
 	client->who = (struct control_client){ peer->uid, peer->pid, control_socket_answer_later,
 					       client };
-	if (peer->uid)
-		control_socket_enlist(client);
+	if (peer->uid) {
+		client->next = daemon->readers;
+		daemon->readers = client;
+	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, control_socket_on_client,
 			    client) < 0 ||

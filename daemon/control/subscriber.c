@@ -35,12 +35,7 @@ static struct {
 
 static void subscriber_free(struct subscriber *subscriber)
 {
-	struct subscriber **at = &subscribers.first;
-
-	while (*at && *at != subscriber)
-		at = &(*at)->next;
-	if (*at)
-		*at = subscriber->next;
+	memory_unlist(subscribers.first, subscriber);
 	sd_event_source_disable_unref(subscriber->source);
 	close(subscriber->fd);
 	free(subscriber);

@@ -59,13 +59,8 @@ void lifecycle_enlist(struct bond *bond)
 
 static void lifecycle_delist(struct bond *bond)
 {
-	struct bond **at = &bond->daemon->bonds;
-
 	wake_remove(bond);
-	while (*at && *at != bond)
-		at = &(*at)->next;
-	if (*at)
-		*at = bond->next;
+	memory_unlist(bond->daemon->bonds, bond);
 }
 
 static int lifecycle_refuse_ending(struct bond *bond, struct err *err)

@@ -43,12 +43,7 @@ static struct rollback *rollback_find(const char *bond)
 
 static void rollback_free(struct rollback *rollback)
 {
-	struct rollback **at = &rollback_first;
-
-	while (*at && *at != rollback)
-		at = &(*at)->next;
-	if (*at)
-		*at = rollback->next;
+	memory_unlist(rollback_first, rollback);
 	sd_event_source_disable_unref(rollback->timer);
 	json_decref(rollback->snapshot);
 	json_decref(rollback->members);

@@ -20,6 +20,16 @@ void *memory_need(void *block) __attribute__((returns_nonnull, warn_unused_resul
  */
 #define memory_more(array, count) ((array) = memory_grow((array), (count), sizeof(*(array))))
 void *memory_grow(void *array, size_t count, size_t size) __attribute__((returns_nonnull));
+/* Takes an element out of a list, if it is there. Its struct has a member `next`. */
+#define memory_unlist(first, element)                \
+	do {                                         \
+		__typeof__(element) *at_ = &(first); \
+                                                     \
+		while (*at_ && *at_ != (element))    \
+			at_ = &(*at_)->next;         \
+		if (*at_)                            \
+			*at_ = (element)->next;      \
+	} while (0)
 /* As asprintf(). */
 char *memory_text(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 /* As vasprintf(). */
