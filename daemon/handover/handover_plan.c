@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,16 +49,6 @@ void handover_free(struct handover *plan)
 	netconf_free(&plan->conf);
 	free(plan->devices);
 	free(plan);
-}
-
-void handover_note(struct handover *plan, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (plan->notes)
-		json_array_append_new(plan->notes, json_vsprintf(format, args));
-	va_end(args);
 }
 
 /* The number alone might be another device's by now. */

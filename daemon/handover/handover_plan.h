@@ -8,6 +8,7 @@
 
 #include "daemon/bond/daemon.h"
 #include "daemon/handover/handover.h"
+#include "daemon/manage/requests.h"
 #include "network/netconf.h"
 #include "options/option_set.h"
 
@@ -73,8 +74,8 @@ struct handover_words {
 const struct handover_words *handover_words(enum handover_kind kind);
 struct handover *handover_new(struct daemon *daemon, enum handover_kind kind, json_t *notes);
 void handover_free(struct handover *plan);
-void handover_note(struct handover *plan, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define handover_note(plan, ...) request_note((plan)->notes, __VA_ARGS__)
+
 static inline const char *handover_name(const struct handover *plan)
 {
 	return plan->devices[0].name;

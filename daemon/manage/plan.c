@@ -353,8 +353,7 @@ static int plan_run_del_slave(struct daemon *daemon, const char *name, const str
 
 	if (r != -EAGAIN)
 		return r;
-	if (notes)
-		json_array_append_new(notes, json_string(err->text));
+	request_note(notes, "%s", err->text);
 	return 0;
 }
 

@@ -20,7 +20,9 @@ int request_check_free(struct daemon *daemon, const char *name, struct err *err)
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);
-/* notes: a JSON array that gets a line for each thing the user should know; may be NULL. */
+/* A line that the user should know, for the end of this JSON array; NULL: nobody wants it. */
+void request_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* notes: of request_note(). */
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, json_t *notes,
 		       struct err *err);

@@ -106,10 +106,7 @@ static int request_give_mac(struct addition *addition, struct err *err)
 	return r;
 }
 
-static void request_note(json_t *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void request_note(json_t *notes, const char *format, ...)
+void request_note(json_t *notes, const char *format, ...)
 {
 	va_list args;
 
