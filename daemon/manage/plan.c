@@ -269,38 +269,26 @@ static void plan_run_steer(struct bond *bond, unsigned int slot, const struct op
 					     &steering->value[id]);
 }
 
+/* Of the bond, or of these slaves. */
 static int plan_run_set(struct daemon *daemon, const char *name, const struct plan_step *step,
-			struct err *err)
+			const char *const *slaves, struct err *err)
 {
 	struct option_set kept, steering;
 	struct bond *bond;
 	size_t count;
-	int r;
+	int r = 0;
 
 	plan_run_split(&step->options, &kept, &steering, &count);
-	r = count ? request_set(daemon, name, &kept, err) : 0;
+	if (count)
+		r = step->action == PLAN_SET ? request_set(daemon, name, &kept, err)
+					     : request_set_slaves(daemon, name, slaves,
+								  step->slave_count, &kept, err);
 	if (!r)
 		r = request_find(daemon, name, &bond, err);
 	if (r)
 		return r;
-	plan_run_steer(bond, 0, &steering);
-	return request_refresh(daemon, name, err);
-}
-
-static int plan_run_set_slave(struct daemon *daemon, const char *name, const struct plan_step *step,
-			      const char *const *slaves, struct err *err)
-{
-	struct option_set kept, steering;
-	struct bond *bond;
-	size_t count;
-	int r;
-
-	plan_run_split(&step->options, &kept, &steering, &count);
-	r = count ? request_set_slaves(daemon, name, slaves, step->slave_count, &kept, err) : 0;
-	if (!r)
-		r = request_find(daemon, name, &bond, err);
-	if (r)
-		return r;
+	if (step->action == PLAN_SET)
+		plan_run_steer(bond, 0, &steering);
 	for (size_t i = 0; i < step->slave_count; i++) {
 		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
 
@@ -381,8 +369,8 @@ static int plan_run_step(struct daemon *daemon, const char *name, const struct p
 		slaves[i] = step->slaves[i];
 	switch (step->action) {
 	case PLAN_CREATE: return request_create(daemon, name, &step->options, err);
-	case PLAN_SET: return plan_run_set(daemon, name, step, err);
-	case PLAN_SET_SLAVE: return plan_run_set_slave(daemon, name, step, slaves, err);
+	case PLAN_SET:
+	case PLAN_SET_SLAVE: return plan_run_set(daemon, name, step, slaves, err);
 	case PLAN_ADD_SLAVE: return plan_run_add_slave(daemon, name, step, slaves, notes, err);
 	case PLAN_DEL_SLAVE: return plan_run_del_slave(daemon, name, step, slaves, notes, err);
 	case PLAN_AWAIT:
