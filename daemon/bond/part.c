@@ -45,7 +45,6 @@ void parts_init(struct part *const *table, size_t count)
 	parts = table;
 	parts_count = count;
 	for (size_t i = 0; i < count; i++) {
-		table[i]->index = i;
 		table[i]->bond_at = part_place(&bond_size, table[i]->bond_size);
 		table[i]->member_at = part_place(&member_size, table[i]->member_size);
 	}

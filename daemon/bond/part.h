@@ -78,7 +78,7 @@ struct part {
 	/* Afterwards: frees. */
 	void (*free)(struct bond *bond);
 	/* part.c: */
-	size_t index, bond_at, member_at;
+	size_t bond_at, member_at;
 };
 
 void parts_init(struct part *const *table, size_t count);

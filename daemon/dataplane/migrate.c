@@ -24,7 +24,6 @@
 
 /* One of the old bond's maps in memory, which the steps of a migration change. */
 struct migrate_image {
-	const char *pin;
 	bool changed;
 	/* Copies: of each value, one, or one for each CPU. */
 	uint32_t value_size, max_entries, copies;
