@@ -63,13 +63,6 @@ static void gather_done(struct gatherer *gatherer)
 	nl_done(&gatherer->nl);
 }
 
-static bool gather_is_on(const struct gatherer *gatherer, const char *dev, const char *name)
-{
-	struct feature feature;
-
-	return !feature_get(&gatherer->ethtool, dev, name, &feature) && feature.active;
-}
-
 static void gather_offloads(const struct gatherer *gatherer, struct doctor_device *device)
 {
 	static const struct {
@@ -89,7 +82,7 @@ static void gather_offloads(const struct gatherer *gatherer, struct doctor_devic
 	device->offloads_are_known =
 		!feature_get(&gatherer->ethtool, device->link->name, FEATURE_GRO, &any);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (gather_is_on(gatherer, device->link->name, names[i].name))
+		if (feature_is_on(&gatherer->ethtool, device->link->name, names[i].name))
 			device->offloads |= 1u << names[i].offload;
 }
 

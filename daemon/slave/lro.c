@@ -60,12 +60,8 @@ static bool lro_has_lro(struct bond *bond, unsigned int slot)
 
 static bool lro_is_on(struct bond *bond, unsigned int slot)
 {
-	struct feature lro;
-
 	return lro_has_lro(bond, slot) &&
-	       !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name, FEATURE_LRO,
-			    &lro) &&
-	       lro.active;
+	       feature_is_on(&bond->daemon->ethtool, bond_slave(bond, slot)->name, FEATURE_LRO);
 }
 
 void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason)

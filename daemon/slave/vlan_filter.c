@@ -95,9 +95,7 @@ static struct list vlan_filter_list_vlans(struct bond *bond)
 static bool vlan_filter_has_feature(struct bond *bond, const struct xbond_slave *slave,
 				    const char *name)
 {
-	struct feature feature;
-
-	return !feature_get(&bond->daemon->ethtool, slave->name, name, &feature) && feature.active;
+	return feature_is_on(&bond->daemon->ethtool, slave->name, name);
 }
 
 static void vlan_filter_open_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)

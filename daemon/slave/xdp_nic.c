@@ -49,10 +49,9 @@ int xdp_nic_explain(struct bond *bond, const struct xbond_slave *slave, int r, s
 int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
 	const struct ethtool *ethtool = &bond->daemon->ethtool;
-	struct feature strip;
 	int r;
 
-	if (feature_get(ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) || !strip.active)
+	if (!feature_is_on(ethtool, slave->name, FEATURE_VLAN_STRIP))
 		return 0;
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
 	r = feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, false);

@@ -52,6 +52,13 @@ struct feature {
 /* 0 or -errno; -ENOENT: the kernel has no such feature. */
 int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
 		struct feature *ret_feature);
+/* False also if that cannot be read. */
+static inline bool feature_is_on(const struct ethtool *ethtool, const char *dev, const char *name)
+{
+	struct feature feature;
+
+	return !feature_get(ethtool, dev, name, &feature) && feature.active;
+}
 int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active);
 /*
  * Settings that differ between two devices, as far as both can change them: `to` gets those of
