@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/clock.h"
 
 #define BATCH 64
 #define CLOCK_EVERY 32 /* batches between two looks at the clock */
@@ -31,14 +32,6 @@ struct options {
 	uint32_t flows; /* 0: one, of a connected socket; else by destination ports from port on */
 	int cpu;
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void pin(int cpu)
 {
@@ -93,9 +86,9 @@ static void send_packets(const struct options *options)
 						  sizeof(options->address))))
 		err(1, "socket");
 	fill_messages(messages, &data);
-	start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	end_ns = now_ns(CLOCK_MONOTONIC) + options->seconds * 1e9;
-	while (now_ns(CLOCK_MONOTONIC) < end_ns) {
+	start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	end_ns = clock_now_ns() + options->seconds * 1e9;
+	while (clock_now_ns() < end_ns) {
 		for (int i = 0; i < CLOCK_EVERY; i++) {
 			if (options->flows)
 				turn_flows(options, messages);
@@ -103,7 +96,7 @@ static void send_packets(const struct options *options)
 		}
 	}
 	printf("{\"packets\": %llu, \"ns_per_packet\": %.2f}\n", (unsigned long long)packets,
-	       packets ? (double)(now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns) / packets : 0.0);
+	       packets ? (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns) / packets : 0.0);
 }
 
 static void sink(const struct options *options)

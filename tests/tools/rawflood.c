@@ -15,16 +15,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "common/clock.h"
+
 #define BATCH 64
 #define MAX_INPUT (1 << 20)
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static int open_socket(const char *device)
 {
@@ -38,14 +32,13 @@ static int open_socket(const char *device)
 }
 
 /* Sleeps until so many frames are due. */
-static void pace(double began, uint64_t sent, double rate)
+static void pace(uint64_t began_ns, uint64_t sent, double rate)
 {
-	double wait = began + (double)sent / rate - now();
-	struct timespec time = { .tv_sec = (time_t)wait,
-				 .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) };
+	uint64_t due_ns = began_ns + (uint64_t)((double)sent / rate * NS_PER_S);
+	struct timespec due = { .tv_sec = (time_t)(due_ns / NS_PER_S),
+				.tv_nsec = (long)(due_ns % NS_PER_S) };
 
-	if (wait > 0)
-		nanosleep(&time, NULL);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
 }
 
 int main(int argc, char **argv)
@@ -53,9 +46,9 @@ int main(int argc, char **argv)
 	static uint8_t input[MAX_INPUT];
 	struct mmsghdr messages[BATCH] = { 0 };
 	struct iovec parts[BATCH];
-	double began, seconds, rate;
+	double seconds, rate;
 	size_t length, size;
-	uint64_t sent = 0;
+	uint64_t began_ns, end_ns, sent = 0;
 	int fd, done;
 
 	if (argc < 3 || argc > 5)
@@ -69,7 +62,9 @@ int main(int argc, char **argv)
 	fd = open_socket(argv[1]);
 	for (int i = 0; i < BATCH; i++)
 		messages[i].msg_hdr = (struct msghdr){ .msg_iov = &parts[i], .msg_iovlen = 1 };
-	for (began = now(); now() < began + seconds; sent += done > 0 ? (uint64_t)done : 0) {
+	began_ns = clock_now_ns();
+	end_ns = began_ns + (uint64_t)(seconds * NS_PER_S);
+	for (; clock_now_ns() < end_ns; sent += done > 0 ? (uint64_t)done : 0) {
 		for (size_t i = 0; i < BATCH; i++)
 			parts[i] =
 				(struct iovec){ input + (sent + i) % (length / size) * size, size };
@@ -77,7 +72,7 @@ int main(int argc, char **argv)
 		if (done < 0 && errno != ENOBUFS && errno != EAGAIN)
 			err(1, "sendmmsg");
 		if (rate > 0)
-			pace(began, sent, rate);
+			pace(began_ns, sent, rate);
 	}
 	printf("%llu\n", (unsigned long long)sent);
 	return 0;

@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 #define MAX_FLOWS 65536
 #define MAX_SEQUENCE (64u << 20)
 #define MAX_LATE 32 /* packets that a late sender catches up in one go */
@@ -70,14 +72,6 @@ static volatile sig_atomic_t stopped;
 static void on_signal(int number)
 {
 	stopped = 1;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
 static void sleep_until(uint64_t when_ns)
@@ -157,23 +151,23 @@ static void send_packets(const struct options *options)
 	uint8_t *data = calloc(1, options->size);
 	int *fds = open_flows(options);
 
-	began_ns = next_ns = now_ns();
+	began_ns = next_ns = clock_now_ns();
 	for (sent = 0; !stopped && (!options->count || sent < options->count); sent++) {
 		struct packet packet = { .sequence = sent,
 					 .flow = sent % options->flows,
 					 .flow_sequence = sent / options->flows };
 
 		memcpy(data, &packet, sizeof(packet));
-		if (now_ns() + options->early_us * 1000ull < next_ns)
+		if (clock_now_ns() + options->early_us * 1000ull < next_ns)
 			sleep_until(next_ns);
 		if (!send_one(fds[packet.flow], data, options->size))
 			failed++;
 		next_ns += period_ns;
-		if (now_ns() > next_ns + MAX_LATE * period_ns)
-			next_ns = now_ns();
+		if (clock_now_ns() > next_ns + MAX_LATE * period_ns)
+			next_ns = clock_now_ns();
 	}
 	printf("{\"sent\": %llu, \"failed\": %llu, \"seconds\": %.6f}\n", (unsigned long long)sent,
-	       (unsigned long long)failed, (now_ns() - began_ns) / 1e9);
+	       (unsigned long long)failed, (clock_now_ns() - began_ns) / 1e9);
 	free(fds);
 	free(data);
 }
@@ -203,7 +197,7 @@ static bool mark_seen(struct reception *reception, uint32_t sequence)
 static void count_packet(struct reception *reception, const struct packet *packet)
 {
 	uint32_t *next = &reception->next_of_flow[packet->flow];
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_now_ns();
 
 	if (reception->last_ns && time_ns - reception->last_ns > reception->longest_silence_ns)
 		reception->longest_silence_ns = time_ns - reception->last_ns;
@@ -286,7 +280,7 @@ static void receive_packets(const struct options *options)
 			while (receive_one(&reception, poller.fd))
 				;
 			if (options->every_ms)
-				sleep_until(now_ns() + options->every_ms * 1000000ull);
+				sleep_until(clock_now_ns() + options->every_ms * 1000000ull);
 		} else if (ready == 0 && stopped)
 			break;
 	}

@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "common/clock.h"
 
 #define FRAME_SIZE 60
 #define UDP_SOURCE 34
@@ -82,14 +83,6 @@ static int devmap_to(const char *device)
 	return fd;
 }
 
-static double now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static void run(int program_fd, uint32_t ifindex, uint32_t count)
 {
 	static const uint8_t frame[FRAME_SIZE] = {
@@ -110,7 +103,7 @@ int main(int argc, char **argv)
 {
 	uint32_t flows = argc > 4 ? (uint32_t)atoi(argv[4]) : 1, ifindex;
 	uint32_t count = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
-	double began;
+	uint64_t began_ns;
 	int fd;
 
 	if (argc < 4 || argc > 5 || !count || !flows || flows & (flows - 1))
@@ -121,13 +114,14 @@ int main(int argc, char **argv)
 	fd = strchr(argv[2], '/') ? bpf_obj_get(argv[2]) : load(devmap_to(argv[2]), flows);
 	if (fd < 0)
 		error(1, errno, "%s", argv[2]);
-	began = now_ns();
+	began_ns = clock_now_ns();
 	for (uint32_t left = count; left;) {
 		uint32_t part = left < FRAMES_AT_ONCE ? left : FRAMES_AT_ONCE;
 
 		run(fd, ifindex, part);
 		left -= part;
 	}
-	printf("{\"frames\": %u, \"ns_per_frame\": %.2f}\n", count, (now_ns() - began) / count);
+	printf("{\"frames\": %u, \"ns_per_frame\": %.2f}\n", count,
+	       (double)(clock_now_ns() - began_ns) / count);
 	return 0;
 }

@@ -24,10 +24,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include <xdp/xsk.h>
 
+#include "common/clock.h"
 #include "network/packet.h"
 #include "xbond/xsk.h"
 
@@ -284,32 +284,24 @@ static int open_sources(struct sender *sources, const char *namespace, char **de
 	return count;
 }
 
-static double now_s(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Returns how many frames have left. */
-static unsigned long long send_until(double end, struct sender *sender, __u32 size)
+static unsigned long long send_until(uint64_t end_ns, struct sender *sender, __u32 size)
 {
 	unsigned long long sent = 0;
 
-	while (now_s(CLOCK_MONOTONIC) < end)
+	while (clock_now_ns() < end_ns)
 		for (int i = 0; i < CLOCK_EVERY; i++)
 			sent += (unsigned long long)sender->send(sender, size);
 	return sent;
 }
 
 /* Returns how many frames have come. */
-static unsigned long long receive_until(double end, struct receiver *receiver,
+static unsigned long long receive_until(uint64_t end_ns, struct receiver *receiver,
 					struct sender *sources, int count, __u32 size)
 {
 	unsigned long long sent = 0, received = 0;
 
-	for (int turn = 0; turn % CLOCK_EVERY || now_s(CLOCK_MONOTONIC) < end; turn++) {
+	for (int turn = 0; turn % CLOCK_EVERY || clock_now_ns() < end_ns; turn++) {
 		struct sender *source = &sources[turn % count];
 		int came;
 
@@ -327,7 +319,7 @@ int main(int argc, char **argv)
 	static struct sender sender, sources[MOST_DEVICES];
 	static struct receiver receiver;
 	unsigned long long frames;
-	double begin, end;
+	uint64_t begin_ns, end_ns;
 	cpu_set_t cpus;
 	__u32 size;
 	int count = 0;
@@ -350,15 +342,15 @@ int main(int argc, char **argv)
 	} else {
 		open_device(&sender, argv[2], 0);
 	}
-	end = now_s(CLOCK_MONOTONIC) + atof(argv[4]);
-	begin = now_s(CLOCK_THREAD_CPUTIME_ID);
-	frames = count ? receive_until(end, &receiver, sources, count, size)
-		       : send_until(end, &sender, size);
+	end_ns = clock_now_ns() + (uint64_t)(atof(argv[4]) * NS_PER_S);
+	begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	frames = count ? receive_until(end_ns, &receiver, sources, count, size)
+		       : send_until(end_ns, &sender, size);
 	if (!frames)
 		errx(1, "nothing was sent");
 	if (receiver.device.socket)
 		xsk_socket__delete(receiver.device.socket); /* its program would stay */
 	printf("{\"packets\": %llu, \"ns_per_packet\": %.2f}\n", frames,
-	       (now_s(CLOCK_THREAD_CPUTIME_ID) - begin) * 1e9 / (double)frames);
+	       (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns) / (double)frames);
 	return 0;
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
+#include "common/mac.h"
 #include "network/packet.h"
 #include "xbond/xsk.h"
 
@@ -39,27 +41,12 @@ static void end(int signal_number)
 	ended = 1;
 }
 
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
-
-static void read_mac(unsigned char *ret_mac, const char *text)
-{
-	if (sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", ret_mac, ret_mac + 1, ret_mac + 2,
-		   ret_mac + 3, ret_mac + 4, ret_mac + 5) != 6)
-		exit(2);
-}
-
 static struct datagram make(char **macs)
 {
 	struct datagram made = { .eth.h_proto = htons(ETH_P_IP) };
 
-	read_mac(made.eth.h_source, macs[0]);
-	read_mac(made.eth.h_dest, macs[1]);
+	if (mac_parse(macs[0], made.eth.h_source) || mac_parse(macs[1], made.eth.h_dest))
+		exit(2);
 	made.ip = (struct iphdr){ .version = 4,
 				  .ihl = 5,
 				  .ttl = 64,
@@ -122,10 +109,10 @@ int main(int argc, char **argv)
 	}
 	signal(SIGTERM, end);
 	fprintf(stderr, "ready\n");
-	begin_ns = now_ns();
+	begin_ns = clock_now_ns();
 	while (!ended && (!count || sequence < count)) {
 		struct xbond_xsk *xsk = handles[batches++ % queues];
-		__u64 due = (now_ns() - begin_ns) * rate / 1000000000;
+		__u64 due = (clock_now_ns() - begin_ns) * rate / NS_PER_S;
 		int most = due > sequence ? (int)(due - sequence) : 0, taken;
 
 		if (most > BATCH)
