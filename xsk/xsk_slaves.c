@@ -43,27 +43,29 @@ void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot)
 	xsk->waiting &= ~slots_bit(slot);
 }
 
+/* Does the kernel answer this about the slave? */
+static int xsk_kernel_says(const struct xbond_xsk *xsk, __u32 slot, unsigned long what,
+			   struct ifreq *request)
+{
+	return if_indextoname(xsk->ifindex[slot], request->ifr_name) &&
+	       !ioctl(xsk->control_fd, what, request);
+}
+
 /* Does the kernel say that the slave can send? */
 static int xsk_slave_runs(const struct xbond_xsk *xsk, __u32 slot)
 {
-	struct ifreq request;
+	struct ifreq request = { 0 };
 
-	memset(&request, 0, sizeof(request));
-	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
-	    ioctl(xsk->control_fd, SIOCGIFFLAGS, &request))
-		return 0;
-	return (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+	return xsk_kernel_says(xsk, slot, SIOCGIFFLAGS, &request) &&
+	       (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
 }
 
 __u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot)
 {
-	struct ifreq request;
+	struct ifreq request = { 0 };
 
-	memset(&request, 0, sizeof(request));
-	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name) ||
-	    ioctl(xsk->control_fd, SIOCGIFMTU, &request))
-		return ETH_MAX_MTU;
-	return (__u32)request.ifr_mtu;
+	return xsk_kernel_says(xsk, slot, SIOCGIFMTU, &request) ? (__u32)request.ifr_mtu
+								: ETH_MAX_MTU;
 }
 
 /* By the device or its driver: the kernel's flags may follow a second later. */
@@ -75,11 +77,8 @@ int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
 
 	if (choice_look(&xsk->choice, &lost))
 		return !slots_have(lost, slot);
-	if (!if_indextoname(xsk->ifindex[slot], request.ifr_name))
-		return 0;
-	if (ioctl(xsk->control_fd, SIOCETHTOOL, &request))
-		return xsk_slave_runs(xsk, slot);
-	return !!link.data;
+	return xsk_kernel_says(xsk, slot, SIOCETHTOOL, &request) ? !!link.data
+								 : xsk_slave_runs(xsk, slot);
 }
 
 __u64 xsk_lost(const struct xbond_xsk *xsk)
