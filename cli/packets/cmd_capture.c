@@ -92,8 +92,7 @@ static void capture_say_unseen(const struct capture *capture, const struct xbond
 {
 	if (slave->rx_hook == XBOND_RX_XDP)
 		cli_say("%s receives through XDP: received frames that XDP hands to %s are not "
-			"seen; "
-			"'bondctl set %s rx_hook tc' shows all",
+			"seen; 'bondctl set %s rx_hook tc' shows all",
 			slave->name, capture->bond, capture->bond);
 }
 
@@ -472,8 +471,8 @@ static char *capture_join(int argc, char **argv)
 
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	unsigned long long most = 0, snaplen = TAP_MOST;
 	const char *file = cli_flag(cli, verb, "--write");
+	unsigned long long most = 0, snaplen = file ? TAP_MOST : TEXT_SNAPLEN;
 	struct capture capture = { .bond = argv[0], .slave = cli_flag(cli, verb, "--slave") };
 	enum cli_exit status;
 	char *expression;
@@ -481,11 +480,9 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 
 	if (cli->json)
 		return cli_usage(verb,
-				 "no JSON here; 'bondctl capture %s -w - | tshark -r - -T "
-				 "json' makes some",
+				 "no JSON here; 'bondctl capture %s -w - | tshark -r - -T json' "
+				 "makes some",
 				 argv[0]);
-	if (!file)
-		snaplen = TEXT_SNAPLEN;
 	if (cli_number(cli, verb, "--count", 1ULL << 62, &most) ||
 	    cli_number(cli, verb, "--snaplen", TAP_MOST, &snaplen))
 		return CLI_USAGE;
