@@ -37,8 +37,7 @@ struct check {
 /* The file's name is that of the bond. */
 static void check_bond_name(struct checked *checked)
 {
-	const char *slash = strrchr(checked->path, '/');
-	const char *base = slash ? slash + 1 : checked->path;
+	const char *base = basename(checked->path);
 	size_t length = strlen(base), suffix = strlen(PATHS_CONFIG_SUFFIX);
 	char name[NAME_MAX + 1];
 	struct err why;

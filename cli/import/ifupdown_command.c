@@ -151,8 +151,7 @@ static bool ifupdown_read_echo(const struct ifupdown_words *words)
 static bool ifupdown_has_module(const struct ifupdown_words *words)
 {
 	for (size_t i = 1; i < words->count; i++) {
-		const char *slash = strrchr(words->list[i], '/');
-		const char *base = slash ? slash + 1 : words->list[i];
+		const char *base = basename(words->list[i]);
 
 		if (!strcmp(base, "bonding") || !strncmp(base, "bonding.ko", 10))
 			return true;
@@ -256,13 +255,6 @@ static char *ifupdown_with_iface(struct import *import, const char *text, const 
 	return result;
 }
 
-static const char *ifupdown_program(const struct ifupdown_words *words)
-{
-	const char *slash = strrchr(words->list[0], '/');
-
-	return slash ? slash + 1 : words->list[0];
-}
-
 static bool ifupdown_mentions(const char *part, const char *const *texts)
 {
 	for (; *texts; texts++)
@@ -286,7 +278,7 @@ static void ifupdown_read_part(struct ifupdown_words *words, const char *part)
 	if (strcmp(words->list[0], "echo") && strcmp(words->list[0], "printf"))
 		words->count = ifupdown_find_word(words, ">");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (strcmp(programs[i].name, ifupdown_program(words)) != 0 ||
+		if (strcmp(programs[i].name, basename(words->list[0])) != 0 ||
 		    !programs[i].is_bonding(words))
 			continue;
 		command->is_bonding = true;

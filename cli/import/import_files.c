@@ -118,7 +118,7 @@ bool import_is_dir(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-static bool import_ends_with(const char *text, const char *end)
+bool import_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), end_length = strlen(end);
 
@@ -273,7 +273,7 @@ bool import_is_among(const char *text, const char *const *words)
 static bool import_has_name(char *const *paths, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(strrchr(paths[i], '/') + 1, name))
+		if (!strcmp(basename(paths[i]), name))
 			return true;
 	return false;
 }
@@ -282,7 +282,7 @@ static int import_compare_paths(const void *left, const void *right)
 {
 	const char *a = *(char *const *)left, *b = *(char *const *)right;
 
-	return strcmp(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
+	return strcmp(basename(a), basename(b));
 }
 
 int import_collect(struct import *import, const char *const *dirs, const char *suffix,

@@ -33,8 +33,8 @@ bool import_is_dir(const char *path);
 
 /*
  * The names of the files and directories in a directory that end with suffix, sorted; hidden ones
- * and other things than files are left out. None if it is
- * not there. Returns -errno, with a line in err, if it cannot be read.
+ * and other things than files are left out. None if it is not there. Returns -errno, with a line in
+ * err, if it cannot be read.
  */
 int import_list_dir(struct import *import, const char *dir, const char *suffix, char ***ret_names,
 		    size_t *ret_count, struct err *err);
@@ -78,6 +78,7 @@ char *import_next_line(struct import *import, struct import_lines *lines);
 char *import_strip(char *text);
 /* Cuts the next word off *text; NULL behind the last one. Changes the text. */
 char *import_next_word(char **text, const char *separators);
+bool import_ends_with(const char *text, const char *end);
 /* Whether it is one of these words; NULL is behind the last one. */
 bool import_is_among(const char *text, const char *const *words);
 #define import_is_one_of(text, ...) \

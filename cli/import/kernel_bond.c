@@ -221,13 +221,6 @@ static int kernel_take_dir(struct import *import, const char *dir, const char *n
 	return kernel_take_proc(import, file, name, true, err);
 }
 
-static const char *kernel_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* All devices below that are bonds; what is no bond is passed over. */
 static int kernel_take_class(struct import *import, const char *dir, const char *only,
 			     struct err *err)
@@ -252,15 +245,15 @@ static int kernel_take_given_dir(struct import *import, char *dir, const char *o
 	const char *class_dir = import_text(import, "%s/class/net", dir);
 
 	if (import_is_dir(bonding))
-		return kernel_take_dir(import, bonding, kernel_base(dir), err);
+		return kernel_take_dir(import, bonding, basename(dir), err);
 	if (import_is_dir(class_dir))
 		return kernel_take_class(import, class_dir, only, err);
-	if (!strcmp(kernel_base(dir), "bonding") &&
+	if (!strcmp(basename(dir), "bonding") &&
 	    !access(import_text(import, "%s/mode", dir), F_OK)) {
 		const char *parent =
-			import_text(import, "%.*s", (int)(kernel_base(dir) - dir - 1), dir);
+			import_text(import, "%.*s", (int)(basename(dir) - dir - 1), dir);
 
-		return kernel_take_dir(import, dir, kernel_base(parent), err);
+		return kernel_take_dir(import, dir, basename(parent), err);
 	}
 	return kernel_take_class(import, dir, only, err);
 }
@@ -281,7 +274,7 @@ static int kernel_take_given(struct import *import, const char *path, const char
 		return r;
 	return file->text[strspn(file->text, " \t\r\n")] == '['
 		       ? kernel_take_ip(import, file, only, err)
-		       : kernel_take_proc(import, file, kernel_base(path), false, err);
+		       : kernel_take_proc(import, file, basename(path), false, err);
 }
 
 int kernel_read(struct import *import, const struct import_request *request, struct err *err)

@@ -112,8 +112,7 @@ static const char *nm_type(const struct import_ini *ini)
 /* A file "ifcfg-NAME" is of the device NAME, if it does not say anything else. */
 static const char *nm_named_by_file(const struct import_file *file)
 {
-	const char *slash = strrchr(file->path, '/');
-	const char *base = slash ? slash + 1 : file->path;
+	const char *base = basename(file->path);
 
 	return strncmp(base, "ifcfg-", 6) ? "" : base + 6;
 }
@@ -258,12 +257,9 @@ static bool nm_is_leftover(const char *path)
 {
 	static const char *const ends[] = { "~", ".bak", ".orig", ".rpmnew", ".rpmsave" };
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t length = strlen(ends[i]);
-
-		if (strlen(path) > length && !strcmp(path + strlen(path) - length, ends[i]))
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (import_ends_with(path, ends[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -276,7 +272,7 @@ static int nm_read_dirs(struct import *import, struct nm_profiles *profiles,
 	int r = import_collect(import, dirs, "", &paths, &count, err);
 
 	for (size_t i = 0; !r && i < count; i++)
-		if (!strncmp(strrchr(paths[i], '/') + 1, begins, strlen(begins)) &&
+		if (!strncmp(basename(paths[i]), begins, strlen(begins)) &&
 		    !nm_is_leftover(paths[i]) && !import_is_dir(paths[i]))
 			r = nm_read_file(import, profiles, paths[i], err);
 	return r;

@@ -317,8 +317,7 @@ static void teamd_top(struct import *import, const struct import_tree *tree,
 static const char *teamd_device(struct import *import, const struct import_tree *tree,
 				struct import_line *ret_line)
 {
-	const char *slash = strrchr(tree->file->path, '/');
-	const char *base = slash ? slash + 1 : tree->file->path;
+	const char *base = basename(tree->file->path);
 	struct import_node node;
 
 	if (import_tree_find(import, tree, import_tree_root(tree), "device", &node) &&

@@ -410,7 +410,7 @@ void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
 	char name[XBOND_NAME_SIZE];
 
 	dataplane->pins.table->select_abi = 0;
-	snprintf(name, sizeof(name), "%s", strrchr(dataplane->pins.dir, '/') + 1);
+	snprintf(name, sizeof(name), "%s", basename(dataplane->pins.dir));
 	dataplane_close(dataplane);
 	dataplane_unpin(bpf_dir, name);
 }

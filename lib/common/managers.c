@@ -233,7 +233,7 @@ static bool managers_is_matched(const char *root, const char *path, const char *
 	struct managers_match match = {};
 
 	managers_match_read(&match, path, name);
-	managers_match_drop_ins(&match, root, strrchr(path, '/') + 1, name);
+	managers_match_drop_ins(&match, root, basename(path), name);
 	if (match.unmanaged || match.kind_differs || (match.names && !match.name_fits))
 		return false;
 	return match.names || (match.kinds && !match.others);
