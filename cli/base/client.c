@@ -253,10 +253,7 @@ static int steer_write_settings(struct pins *pins, const char *bond, const char 
 
 	if (slot < 0)
 		return steer_check_slave(pins, bond, slave, err);
-	for (enum option_id id = 0; id < OPT_COUNT; id++)
-		if (set->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
-			values_write_setting(pins, option_at(id), (unsigned int)slot,
-					     &set->value[id]);
+	values_write_given(pins, OPTION_IN_SETTINGS, (unsigned int)slot, set);
 	return 0;
 }
 

@@ -156,19 +156,10 @@ static struct option_set xbond_side_take_latent(struct option_set *options, uint
 static void xbond_side_write_latent(struct bond *bond, unsigned int slot,
 				    const struct option_set *latent)
 {
-	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option_spec *option = option_at(id);
-
-		if (!latent->given[id])
-			continue;
-		if (option->home == OPTION_IN_SETTINGS)
-			values_write_setting(&bond->dataplane.pins, option, slot,
-					     &latent->value[id]);
-		else if (option->home == OPTION_IN_BOND)
-			values_write_bond(bond_pin(bond), option, &latent->value[id]);
-		else if (option->home == OPTION_IN_SLAVE)
-			values_write_slave(bond_slave(bond, slot), option, &latent->value[id]);
-	}
+	for (int id = 0; id < OPT_COUNT; id++)
+		if (latent->given[id])
+			values_write(&bond->dataplane.pins, option_at(id), slot,
+				     &latent->value[id]);
 }
 
 /* With these a bond does not use its first slave, or not yet. It gets them when it has all slaves.

@@ -116,10 +116,9 @@ static int plan_check_empty(struct planning *planning, struct err *err)
 static int plan_check_together(const struct planning *planning, struct err *err)
 {
 	struct xbond_bond then = *bond_pin(planning->bond);
+	struct pins pins = { .bond = &then };
 
-	for (int id = 0; id < OPT_WEIGHT; id++)
-		if (planning->options.given[id] && option_at(id)->home == OPTION_IN_BOND)
-			values_write_bond(&then, option_at(id), &planning->options.value[id]);
+	values_write_given(&pins, OPTION_IN_BOND, 0, &planning->options);
 	return option_together_check(&then, err);
 }
 
@@ -245,41 +244,29 @@ int plan_make_new(struct daemon *daemon, const struct config_file *file, struct 
 	return r;
 }
 
-/* Those that bondd keeps, and the steering ones, which act at once. */
-static void plan_run_split(const struct option_set *options, struct option_set *ret_kept,
-			   struct option_set *ret_steering, size_t *ret_kept_count)
+/* Returns how many bondd keeps; the steering ones act at once. */
+static size_t plan_run_kept(const struct option_set *options, struct option_set *ret_kept)
 {
-	*ret_kept = *ret_steering = (struct option_set){ 0 };
-	*ret_kept_count = 0;
+	size_t count = 0;
+
+	*ret_kept = *options;
 	for (int id = 0; id < OPT_COUNT; id++) {
-		bool steers = option_at(id)->home == OPTION_IN_SETTINGS;
-		struct option_set *into = steers ? ret_steering : ret_kept;
-
-		into->given[id] = options->given[id];
-		into->value[id] = options->value[id];
-		*ret_kept_count += options->given[id] && !steers;
+		ret_kept->given[id] &= option_at(id)->home != OPTION_IN_SETTINGS;
+		count += ret_kept->given[id];
 	}
-}
-
-static void plan_run_steer(struct bond *bond, unsigned int slot, const struct option_set *steering)
-{
-	for (int id = 0; id < OPT_COUNT; id++)
-		if (steering->given[id])
-			values_write_setting(&bond->dataplane.pins, option_at(id), slot,
-					     &steering->value[id]);
+	return count;
 }
 
 /* Of the bond, or of these slaves. */
 static int plan_run_set(struct daemon *daemon, const char *name, const struct plan_step *step,
 			const char *const *slaves, struct err *err)
 {
-	struct option_set kept, steering;
+	struct option_set kept;
+	struct pins *pins;
 	struct bond *bond;
-	size_t count;
 	int r = 0;
 
-	plan_run_split(&step->options, &kept, &steering, &count);
-	if (count)
+	if (plan_run_kept(&step->options, &kept))
 		r = step->action == PLAN_SET ? request_set(daemon, name, &kept, err)
 					     : request_set_slaves(daemon, name, slaves,
 								  step->slave_count, &kept, err);
@@ -287,13 +274,15 @@ static int plan_run_set(struct daemon *daemon, const char *name, const struct pl
 		r = request_find(daemon, name, &bond, err);
 	if (r)
 		return r;
+	pins = &bond->dataplane.pins;
 	if (step->action == PLAN_SET)
-		plan_run_steer(bond, 0, &steering);
+		values_write_given(pins, OPTION_IN_SETTINGS, 0, &step->options);
 	for (size_t i = 0; i < step->slave_count; i++) {
-		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+		int slot = pins_slot_by_name(pins, slaves[i]);
 
 		if (slot >= 0)
-			plan_run_steer(bond, (unsigned int)slot, &steering);
+			values_write_given(pins, OPTION_IN_SETTINGS, (unsigned int)slot,
+					   &step->options);
 	}
 	return request_refresh(daemon, name, err);
 }

@@ -205,7 +205,7 @@ static bool request_frees_active(const struct option_set *options, int id)
 	return id == OPT_ACTIVE_SLAVE && !options->value[id].name[0];
 }
 
-static int request_write_options(struct xbond_bond *pin, const struct option_set *options,
+static int request_write_options(struct bond *bond, const struct option_set *options,
 				 struct err *err)
 {
 	for (int id = 0; id < OPT_COUNT; id++) {
@@ -216,9 +216,9 @@ static int request_write_options(struct xbond_bond *pin, const struct option_set
 				err, EINVAL,
 				"set %s by bondctl, which writes it into the settings map itself",
 				option_at(id)->name);
-		values_write_bond(pin, option_at(id), &options->value[id]);
+		values_write(&bond->dataplane.pins, option_at(id), 0, &options->value[id]);
 	}
-	return option_together_check(pin, err);
+	return option_together_check(bond_pin(bond), err);
 }
 
 /* Options that devices may refuse. Detaching a program cannot fail, so the slaves come later. */
@@ -263,7 +263,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	before = *pin;
 	r = option_set_check_mode(options, pin->mode, err);
 	if (!r)
-		r = request_write_options(pin, options, err);
+		r = request_write_options(bond, options, err);
 	if (!r)
 		r = request_check_empty(bond, &before, err);
 	if (!r && pin->mode != before.mode)

@@ -147,10 +147,7 @@ static void request_write_settings(struct addition *addition, unsigned int slot)
 	/* Removes what a bondd that died may have left in a free slot. */
 	pins->settings->weight[slot] = 0;
 	__atomic_and_fetch(&pins->settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
-	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
-		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
-			values_write_setting(pins, option_at(id), slot,
-					     &addition->options->value[id]);
+	values_write_given(pins, OPTION_IN_SETTINGS, slot, addition->options);
 }
 
 /* What the user has not given has its default. */
@@ -158,13 +155,12 @@ static void request_write_slave(struct addition *addition, unsigned int slot)
 {
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
-		struct option_value value = addition->options->value[id];
+		const struct option_value value = addition->options->given[id]
+							  ? addition->options->value[id]
+							  : option_initial(option);
 
-		if (option->home != OPTION_IN_SLAVE)
-			continue;
-		if (!addition->options->given[id])
-			option_parse(option, option->initial, &value, NULL);
-		values_write_slave(bond_slave(addition->bond, slot), option, &value);
+		if (option->home == OPTION_IN_SLAVE)
+			values_write(&addition->bond->dataplane.pins, option, slot, &value);
 	}
 }
 
@@ -432,10 +428,8 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)
-		for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
-			if (slots_have(mask, slot) && options->given[id])
-				values_write_slave(bond_slave(bond, slot), option_at(id),
-						   &options->value[id]);
+		if (slots_have(mask, slot))
+			values_write_given(&bond->dataplane.pins, OPTION_IN_SLAVE, slot, options);
 	if (options->given[OPT_PRIO])
 		bond_choose_active_again(bond);
 	bond_evaluate(bond);

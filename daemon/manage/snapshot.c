@@ -169,8 +169,8 @@ static void snapshot_restore_latent(struct bond *bond, const struct config_slave
 
 		if (slave->options.given[id] && option->home == OPTION_IN_SLAVE &&
 		    !option_is_of_mode(option, bond_pin(bond)->mode))
-			values_write_slave(bond_slave(bond, (unsigned int)slot), option,
-					   &slave->options.value[id]);
+			values_write(&bond->dataplane.pins, option, (unsigned int)slot,
+				     &slave->options.value[id]);
 	}
 }
 

@@ -65,15 +65,15 @@ static void values_write_list(const struct option_spec *option, uint8_t *home,
 		memcpy(home + i * size, value->address[i], size);
 }
 
-static const void *values_home_of(const struct pins *pins, const struct option_spec *option,
-				  unsigned int slot)
+static void *values_home_of(const struct pins *pins, const struct option_spec *option,
+			    unsigned int slot)
 {
-	const char *home = (const char *)pins->bond;
+	char *home = (char *)pins->bond;
 
 	if (option->home == OPTION_IN_SETTINGS)
-		home = (const char *)pins->settings;
+		home = (char *)pins->settings;
 	else if (option->home == OPTION_IN_SLAVE)
-		home = (const char *)&pins->slaves[slot];
+		home = (char *)&pins->slaves[slot];
 	return home + option->offset;
 }
 
@@ -123,49 +123,38 @@ static void values_write_drain(struct xbond_settings *settings, unsigned int slo
 		__atomic_and_fetch(&settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
 }
 
-void values_write_setting(struct pins *pins, const struct option_spec *option, unsigned int slot,
-			  const struct option_value *value)
+void values_write(struct pins *pins, const struct option_spec *option, unsigned int slot,
+		  const struct option_value *value)
 {
-	uint32_t *plain;
+	void *home;
 
-	if (option->id == OPT_ACTIVE_SLAVE) {
+	if (option->home == OPTION_NOWHERE)
+		return;
+	home = values_home_of(pins, option, slot);
+	if (option->id == OPT_ACTIVE_SLAVE)
 		values_ask_for_active(pins, value->name);
-	} else if (option->id == OPT_DRAIN) {
+	else if (option->id == OPT_DRAIN)
 		values_write_drain(pins->settings, slot, value->number);
-	} else if (option->id == OPT_WEIGHT) {
+	else if (option->id == OPT_WEIGHT)
 		__atomic_store_n(&pins->settings->weight[slot], value->number, __ATOMIC_RELAXED);
-	} else {
-		plain = (uint32_t *)((char *)pins->settings + option->offset);
-		__atomic_store_n(plain, value->number, __ATOMIC_RELAXED);
-	}
-}
-
-static void values_write_plain(char *home, const struct option_spec *option,
-			       const struct option_value *value)
-{
-	home += option->offset;
-	if (option->type == OPTION_IFNAME)
+	else if (option->type == OPTION_IFNAME)
 		memcpy(home, value->name, XBOND_NAME_SIZE);
 	else if (option->type == OPTION_MAC)
 		memcpy(home, value->mac, XBOND_MAC_SIZE);
 	else if (option->type == OPTION_ADDRESS)
 		memcpy(home, &value->host, sizeof(value->host));
 	else if (option_is_list(option))
-		values_write_list(option, (uint8_t *)home, value);
+		values_write_list(option, home, value);
 	else
 		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
 }
 
-void values_write_bond(struct xbond_bond *bond, const struct option_spec *option,
-		       const struct option_value *value)
+void values_write_given(struct pins *pins, enum option_home home, unsigned int slot,
+			const struct option_set *options)
 {
-	values_write_plain((char *)bond, option, value);
-}
-
-void values_write_slave(struct xbond_slave *slave, const struct option_spec *option,
-			const struct option_value *value)
-{
-	values_write_plain((char *)slave, option, value);
+	for (int id = 0; id < OPT_COUNT; id++)
+		if (options->given[id] && option_at(id)->home == home)
+			values_write(pins, option_at(id), slot, &options->value[id]);
 }
 
 /* A team that can send gives its ports its own address. Another one has only the direct way. */
@@ -192,10 +181,7 @@ void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
 		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE ||
 		    (option->is_alias && !options->given[id]))
 			continue;
-		if (option->home == OPTION_IN_SETTINGS)
-			values_write_setting(&pins, option, 0, &value);
-		else if (option->home == OPTION_IN_BOND)
-			values_write_bond(bond, option, &value);
+		values_write(&pins, option, 0, &value);
 	}
 	values_fill_team(bond, settings);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Option values of a live bond: reads any option out of its pinned maps, and writes
- * the steering ones (OPTION_IN_SETTINGS), each by one aligned store.
+ * Option values of a live bond: reads any option out of its pinned maps, and writes it there;
+ * bondctl may write the steering ones (OPTION_IN_SETTINGS), each by one aligned store.
  */
 #ifndef XBOND_OPTIONS_VALUES_H
 #define XBOND_OPTIONS_VALUES_H
@@ -25,18 +25,14 @@ uint64_t values_undrained(const struct pins *pins, uint64_t may);
 uint64_t values_tx_slots(const struct pins *pins);
 
 /*
- * Writes a steering option and nothing else. For active_slave the caller has checked that the name
- * is a member; "" leaves the choice to bondd and writes nothing.
+ * Writes an option and nothing else. For active_slave among the steering ones the caller has
+ * checked that the name is a member; "" leaves the choice to bondd and writes nothing.
  */
-void values_write_setting(struct pins *pins, const struct option_spec *option, unsigned int slot,
-			  const struct option_value *value);
-
-/* Writes an option of OPTION_IN_BOND; for bondd only. */
-void values_write_bond(struct xbond_bond *bond, const struct option_spec *option,
-		       const struct option_value *value);
-/* The same for OPTION_IN_SLAVE. */
-void values_write_slave(struct xbond_slave *slave, const struct option_spec *option,
-			const struct option_value *value);
+void values_write(struct pins *pins, const struct option_spec *option, unsigned int slot,
+		  const struct option_value *value);
+/* Those that are given and have this home. */
+void values_write_given(struct pins *pins, enum option_home home, unsigned int slot,
+			const struct option_set *options);
 
 /* What a new bond with these options has; the others have their defaults. */
 void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,

@@ -169,7 +169,7 @@ static void control_make_daemon(void)
 		struct option_value value = option_initial(option_at(id));
 
 		if (option_at(id)->home == OPTION_IN_BOND && id != OPT_ACTIVE_SLAVE)
-			values_write_bond(&initial, option_at(id), &value);
+			values_write(&(struct pins){ .bond = &initial }, option_at(id), 0, &value);
 	}
 	bondd.bonds = &bond;
 	bondd.paths.bpf_dir = "/nonexistent";

@@ -31,16 +31,6 @@ static int clear(void **state)
 	return 0;
 }
 
-static void write(const struct option_spec *option, const struct option_value *value)
-{
-	if (option->home == OPTION_IN_SETTINGS)
-		values_write_setting(&pins, option, SLOT, value);
-	else if (option->home == OPTION_IN_BOND)
-		values_write_bond(&maps.bond, option, value);
-	else if (option->home == OPTION_IN_SLAVE)
-		values_write_slave(&maps.slaves[SLOT], option, value);
-}
-
 static struct option_value sample(const struct option_spec *option)
 {
 	static const char *const texts[] = {
@@ -69,7 +59,7 @@ static void every_option_has_its_own_place(void **state)
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		expected = sample(option_at(id));
 		if (is_kept(id))
-			write(option_at(id), &expected);
+			values_write(&pins, option_at(id), SLOT, &expected);
 	}
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		expected = sample(option_at(id));
@@ -86,7 +76,7 @@ static void a_slave_has_its_own_values(void **state)
 
 	for (unsigned int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
 		value = sample(option_at(id));
-		write(option_at(id), &value);
+		values_write(&pins, option_at(id), SLOT, &value);
 		values_read(&pins, option_at(id), SLOT + 1, &value);
 		assert_int_equal(value.number, 0);
 	}
@@ -100,7 +90,7 @@ static void a_mac_is_six_bytes(void **state)
 	struct option_value value = sample(option_at(OPT_AD_ACTOR_SYSTEM));
 
 	memset(&maps.bond, 0xff, sizeof(maps.bond));
-	values_write_bond(&maps.bond, option_at(OPT_AD_ACTOR_SYSTEM), &value);
+	values_write(&pins, option_at(OPT_AD_ACTOR_SYSTEM), 0, &value);
 	assert_memory_equal(maps.bond.ad_actor_system, expected, sizeof(expected));
 	assert_int_equal(maps.bond.pad0[0], 0xff);
 	assert_int_equal(maps.bond.max_links, UINT32_MAX);
