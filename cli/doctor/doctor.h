@@ -217,6 +217,12 @@ bool doctor_is_meant_to_work(const struct doctor_bond *bond);
 bool doctor_arp_needs_each_link(const struct doctor_bond *bond);
 bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor_bond *bond);
 
+/* Those whose pins can be read. */
+#define doctor_for_each_open(open, facts)                                \
+	for (struct doctor_bond *open = (facts)->bond;                   \
+	     open && open < (facts)->bond + (facts)->bond_count; open++) \
+		if ((open)->is_open)
+
 #define doctor_for_each_slave(slave, bond)                     \
 	for (const struct doctor_slave *slave = (bond)->slave; \
 	     slave < (bond)->slave + (bond)->slave_count; slave++)

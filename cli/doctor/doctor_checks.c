@@ -268,7 +268,7 @@ void doctor_run(const struct doctor_facts *facts, struct doctor_report *report)
 		if (check->host)
 			check->host(facts, report);
 	}
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (facts->bond[i].is_open && doctor_is_asked(facts, &facts->bond[i]))
-			doctor_check_bond(facts, &facts->bond[i], report);
+	doctor_for_each_open (bond, facts)
+		if (doctor_is_asked(facts, bond))
+			doctor_check_bond(facts, bond, report);
 }

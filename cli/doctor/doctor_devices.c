@@ -292,10 +292,9 @@ static bool others_is_of_bond(const struct doctor_facts *facts, const struct doc
 
 static const struct doctor_bond *others_find_bond(const struct doctor_facts *facts, int ifindex)
 {
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (facts->bond[i].is_open && facts->bond[i].device.link &&
-		    facts->bond[i].device.link->ifindex == ifindex)
-			return &facts->bond[i];
+	doctor_for_each_open (bond, facts)
+		if (bond->device.link && bond->device.link->ifindex == ifindex)
+			return bond;
 	return NULL;
 }
 

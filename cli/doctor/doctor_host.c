@@ -62,10 +62,10 @@ void doctor_check_kernel(const struct doctor_facts *facts, struct doctor_report 
 
 static const struct doctor_bond *host_find_beating(const struct doctor_facts *facts, bool beating)
 {
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (facts->bond[i].is_open && facts->bond[i].pins.bond->state == XBOND_BOND_READY &&
-		    pins_bondd_alive(&facts->bond[i].pins) == beating)
-			return &facts->bond[i];
+	doctor_for_each_open (bond, facts)
+		if (bond->pins.bond->state == XBOND_BOND_READY &&
+		    pins_bondd_alive(&bond->pins) == beating)
+			return bond;
 	return NULL;
 }
 
@@ -265,10 +265,9 @@ static const char *programs_why_not_better(const struct doctor_host *host, bool 
 /* All bonds of a bondd have the same. Known only while bondd, which watches, runs. */
 static const struct doctor_bond *programs_find_watched(const struct doctor_facts *facts)
 {
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (facts->bond[i].is_open && facts->bond[i].pins.failover &&
-		    doctor_bondd_is_alive(facts, &facts->bond[i]))
-			return &facts->bond[i];
+	doctor_for_each_open (bond, facts)
+		if (bond->pins.failover && doctor_bondd_is_alive(facts, bond))
+			return bond;
 	return NULL;
 }
 

@@ -123,11 +123,10 @@ static const struct doctor_bond *lacp_check_crossed_with(const struct doctor_fac
 							 const struct doctor_bond *bond,
 							 const struct lacp_info *partner)
 {
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (&facts->bond[i] != bond && facts->bond[i].is_open &&
-		    doctor_is_lacp(&facts->bond[i]) &&
-		    lacp_check_has_port_to(&facts->bond[i], partner))
-			return &facts->bond[i];
+	doctor_for_each_open (other, facts)
+		if (other != bond && doctor_is_lacp(other) &&
+		    lacp_check_has_port_to(other, partner))
+			return other;
 	return NULL;
 }
 
@@ -239,10 +238,10 @@ void doctor_check_lacp_key(const struct doctor_facts *facts, const struct doctor
 static const struct doctor_bond *lacp_check_bond_of_system(const struct doctor_facts *facts,
 							   const uint8_t *system)
 {
-	for (size_t i = 0; i < facts->bond_count; i++)
-		if (facts->bond[i].is_open && doctor_is_lacp(&facts->bond[i]) &&
-		    !memcmp(facts->bond[i].lacp.state.config.system, system, LACP_MAC_SIZE))
-			return &facts->bond[i];
+	doctor_for_each_open (bond, facts)
+		if (doctor_is_lacp(bond) &&
+		    !memcmp(bond->lacp.state.config.system, system, LACP_MAC_SIZE))
+			return bond;
 	return NULL;
 }
 

@@ -387,10 +387,9 @@ static void watch_tell_bond(const struct watch_bond *watched, struct doctor_bond
 void doctor_watch_tell(const struct doctor_watch *watch, struct doctor_facts *facts)
 {
 	for (size_t i = 0; watch && i < watch->bond_count; i++)
-		for (size_t j = 0; j < facts->bond_count; j++)
-			if (facts->bond[j].is_open &&
-			    !strcmp(watch->bond[i].name, facts->bond[j].name))
-				watch_tell_bond(&watch->bond[i], &facts->bond[j]);
+		doctor_for_each_open (bond, facts)
+			if (!strcmp(watch->bond[i].name, bond->name))
+				watch_tell_bond(&watch->bond[i], bond);
 	for (size_t i = 0; watch && i < facts->bond_count; i++)
 		watch_tell_missed(watch, facts, &facts->bond[i]);
 	if (watch && watch->bond_count)

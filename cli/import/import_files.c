@@ -456,13 +456,11 @@ char *import_ini_list(struct import *import, const struct import_ini *ini, const
 	size_t room = 1;
 	char *list, *end;
 
-	for (size_t i = 0; i < ini->count; i++)
-		if (import_ini_is(&ini->entries[i], section, key))
-			room += strlen(ini->entries[i].value) + 1;
+	import_for_each_entry (entry, ini)
+		if (import_ini_is(entry, section, key))
+			room += strlen(entry->value) + 1;
 	list = end = import_memory(import, room);
-	for (size_t i = 0; i < ini->count; i++) {
-		const struct import_ini_entry *entry = &ini->entries[i];
-
+	import_for_each_entry (entry, ini) {
 		if (!import_ini_is(entry, section, key))
 			continue;
 		if (!*entry->value)
@@ -476,8 +474,8 @@ char *import_ini_list(struct import *import, const struct import_ini *ini, const
 
 bool import_ini_has_section(const struct import_ini *ini, const char *section)
 {
-	for (size_t i = 0; i < ini->count; i++)
-		if (!strcmp(ini->entries[i].section, section))
+	import_for_each_entry (entry, ini)
+		if (!strcmp(entry->section, section))
 			return true;
 	return false;
 }

@@ -102,6 +102,10 @@ struct import_ini {
 	struct import_index variables; /* those that entries were made of, by their names */
 };
 
+#define import_for_each_entry(entry, ini)                           \
+	for (const struct import_ini_entry *entry = (ini)->entries; \
+	     entry && entry < (ini)->entries + (ini)->count; entry++)
+
 /* Adds what the file has. */
 void import_ini_read(struct import *import, const struct import_file *file, enum import_joins joins,
 		     struct import_ini *ini);

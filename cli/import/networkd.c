@@ -100,10 +100,10 @@ static void networkd_match_read(struct import *import, const struct import_ini *
 	*ret_match = (struct networkd_match){ .is_there = import_ini_has_section(ini, "Match") };
 	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++)
 		ret_match->lists[i] = import_ini_list(import, ini, "Match", match_keys[i]);
-	for (size_t i = 0; i < ini->count; i++)
+	import_for_each_entry (entry, ini)
 		ret_match->has_others |=
-			!strcmp(ini->entries[i].section, "Match") &&
-			!networkd_is_one_of(ini->entries[i].key, match_keys, NETWORKD_MATCH_KEYS);
+			!strcmp(entry->section, "Match") &&
+			!networkd_is_one_of(entry->key, match_keys, NETWORKD_MATCH_KEYS);
 }
 
 /* Units: bonds, and the devices that are their slaves. */
@@ -223,9 +223,9 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 
 	if (name && !networkd_is_too_late(networkd, unit, name))
 		bond = import_bond(import, name->value, &name->line);
-	for (size_t i = 0; bond && i < unit->ini.count; i++) {
-		const struct import_ini_entry *entry = &unit->ini.entries[i];
-
+	if (!bond)
+		return;
+	import_for_each_entry (entry, &unit->ini) {
 		if (!strcmp(entry->section, "Bond"))
 			networkd_bond_entry(import, bond, entry);
 		else if (!strcmp(entry->section, "Match"))
@@ -236,7 +236,7 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 			 (strcmp(entry->key, "Name") && strcmp(entry->key, "Kind")))
 			import_stays(import, bond, &entry->line);
 	}
-	if (bond && !import_ini_find(&unit->ini, "Bond", "Mode"))
+	if (!import_ini_find(&unit->ini, "Bond", "Mode"))
 		import_changed(import, bond, &name->line, IMPORT_NO_MODE);
 }
 
@@ -307,9 +307,7 @@ static bool networkd_is_condition(const char *key)
 static void networkd_rest(struct import *import, const struct import_bond *bond,
 			  const struct networkd_unit *unit)
 {
-	for (size_t i = 0; i < unit->ini.count; i++) {
-		const struct import_ini_entry *entry = &unit->ini.entries[i];
-
+	import_for_each_entry (entry, &unit->ini) {
 		if (!strcmp(entry->section, "Match") && networkd_is_condition(entry->key))
 			import_lost(import, bond, &entry->line,
 				    "bondd does not test this; it adds the slave on any machine "

@@ -79,13 +79,10 @@ static void nm_rest(struct import *import, const struct import_bond *bond,
 
 	if (on && !strcmp(on, "off"))
 		import_lost(import, bond, &starts->line, "bondd makes the bond whenever it starts");
-	for (size_t i = 0; i < profile->ini.count; i++) {
-		const struct import_ini_entry *entry = &profile->ini.entries[i];
-
+	import_for_each_entry (entry, &profile->ini)
 		if (!nm_is_of_profile(entry) && (strcmp(profile->type, "ovs-port") != 0 ||
 						 strcmp(entry->section, "ovs-other-config") != 0))
 			import_stays(import, bond, &entry->line);
-	}
 }
 
 static void nm_bond_entry(struct import *import, struct import_bond *bond,
@@ -179,8 +176,7 @@ static void nm_ovs(struct import *import, struct import_bond *bond,
 	char *words = import_text(import, "%s", options ? options->value : "");
 
 	words[strcspn(words, "\n")] = '\0';
-	for (size_t i = 0; i < profile->ini.count; i++) {
-		const struct import_ini_entry *entry = &profile->ini.entries[i];
+	import_for_each_entry (entry, &profile->ini) {
 		char *key = import_text(import, "%s", entry->key);
 
 		if (!strcmp(entry->section, "ovs-other-config"))
@@ -198,9 +194,7 @@ static void nm_ovs(struct import *import, struct import_bond *bond,
 static void nm_take_bond(struct import *import, struct import_bond *bond,
 			 const struct nm_profile *profile)
 {
-	for (size_t i = 0; i < profile->ini.count; i++) {
-		const struct import_ini_entry *entry = &profile->ini.entries[i];
-
+	import_for_each_entry (entry, &profile->ini) {
 		if (!strcmp(entry->section, "slaves"))
 			nm_slaves(import, bond, entry);
 		else if (!strcmp(entry->section, "team"))
@@ -240,8 +234,8 @@ static bool nm_is_part_of(struct import *import, const struct import_ini *ini,
 	static const char *const sections[] = { "bond", "team",	    "slaves",
 						"ovs",	"ovs-port", "ovs-other-config" };
 
-	for (size_t i = 0; i < ini->count; i++) {
-		const struct import_ini_entry *entry = &ini->entries[i], *same;
+	import_for_each_entry (entry, ini) {
+		const struct import_ini_entry *same;
 
 		for (size_t j = 0; j < sizeof(sections) / sizeof(sections[0]); j++) {
 			if (strcmp(entry->section, sections[j]))
@@ -385,9 +379,9 @@ static void nm_port(struct import *import, struct import_bond *bond,
 		return;
 	}
 	slave = import_slave(import, bond, name, &profile->controller->line);
-	for (size_t i = 0; slave && i < profile->ini.count; i++) {
-		const struct import_ini_entry *entry = &profile->ini.entries[i];
-
+	import_for_each_entry (entry, &profile->ini) {
+		if (!slave)
+			break;
 		if (!strcmp(entry->section, "team-port"))
 			nm_team_entry(import, bond, slave, entry);
 		else if (!strcmp(entry->section, "bond-port"))
@@ -436,10 +430,9 @@ static void nm_unclear(struct import *import, const struct nm_profile *profile)
 {
 	struct import_bond *bond = import_find_bond(import, profile->interface);
 
-	for (size_t i = 0; i < profile->ini.count; i++)
-		if (!strcmp(profile->ini.entries[i].section, NM_UNCLEAR))
-			import_refuse(import, bond, &profile->ini.entries[i].line, "%s",
-				      profile->ini.entries[i].value);
+	import_for_each_entry (entry, &profile->ini)
+		if (!strcmp(entry->section, NM_UNCLEAR))
+			import_refuse(import, bond, &entry->line, "%s", entry->value);
 }
 
 int networkmanager_read(struct import *import, const struct import_request *request,

@@ -102,10 +102,10 @@ bool nm_is_bond(const char *type)
 /* ifcfg files have several variables that say it. */
 static const char *nm_type(const struct import_ini *ini)
 {
-	for (size_t i = 0; i < ini->count; i++)
-		if (!strcmp(ini->entries[i].section, "connection") &&
-		    !strcmp(ini->entries[i].key, "type") && nm_is_bond(ini->entries[i].value))
-			return ini->entries[i].value;
+	import_for_each_entry (entry, ini)
+		if (!strcmp(entry->section, "connection") && !strcmp(entry->key, "type") &&
+		    nm_is_bond(entry->value))
+			return entry->value;
 	return import_ini_value(ini, "connection", "type");
 }
 
