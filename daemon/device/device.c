@@ -234,7 +234,11 @@ int device_create(struct bond *bond, struct err *err)
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
 	if (bond_is_team(pin))
 		return 0;
-	r = ipv6_set_default_dad(pin->name);
+	/*
+	 * The kernel does that itself, but not for a device that is made without ARP, as a netkit
+	 * is: it would never detect that another host has its address.
+	 */
+	r = sysctl_copy("ipv6/conf", "default", pin->name, "accept_dad");
 	if (r)
 		return err_set(err, -r, "cannot turn duplicate address detection on for %s: %s",
 			       pin->name, strerror(-r));

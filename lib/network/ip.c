@@ -240,55 +240,64 @@ int route_add(struct nl *nl, const struct route_change *route, struct err *err)
 
 /* The switches of IPv6, and who forwards it. */
 
-static int ipv6_open(const char *name, const char *value, int flags)
-{
-	char path[128];
+#define SYSCTL_SIZE 256
 
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/%s", name, value);
+static int sysctl_open(const char *directory, const char *device, const char *name, int flags)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s/%s/%s", directory, device, name);
 	return open(path, flags | O_CLOEXEC);
+}
+
+static bool sysctl_read(const char *directory, const char *device, const char *name,
+			char ret_value[SYSCTL_SIZE])
+{
+	int fd = sysctl_open(directory, device, name, O_RDONLY);
+	ssize_t size;
+
+	if (fd < 0)
+		return false;
+	size = read(fd, ret_value, SYSCTL_SIZE - 1);
+	close(fd);
+	ret_value[size > 0 ? size : 0] = '\0';
+	return size > 0;
+}
+
+int sysctl_write(const char *directory, const char *device, const char *name, const char *value)
+{
+	int fd = sysctl_open(directory, device, name, O_WRONLY), r = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (write(fd, value, strlen(value)) < 0)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+int sysctl_copy(const char *directory, const char *from, const char *to, const char *name)
+{
+	char value[SYSCTL_SIZE], old[SYSCTL_SIZE];
+
+	if (!sysctl_read(directory, from, name, value) ||
+	    (sysctl_read(directory, to, name, old) && !strcmp(value, old)))
+		return 0;
+	return sysctl_write(directory, to, name, value);
 }
 
 int ipv6_disabled(const char *name)
 {
-	int fd = ipv6_open(name, "disable_ipv6", O_RDONLY);
-	char digit = 0;
+	char value[SYSCTL_SIZE];
 
-	if (fd < 0)
+	if (!sysctl_read("ipv6/conf", name, "disable_ipv6", value))
 		return -1;
-	if (read(fd, &digit, 1) != 1)
-		digit = 0;
-	close(fd);
-	return digit == '0' || digit == '1' ? digit - '0' : -1;
+	return *value == '0' || *value == '1' ? *value - '0' : -1;
 }
 
 int ipv6_set_disabled(const char *name, int disabled)
 {
-	int fd = ipv6_open(name, "disable_ipv6", O_WRONLY), r = 0;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (write(fd, disabled ? "1" : "0", 1) != 1)
-		r = -errno;
-	close(fd);
-	return r;
-}
-
-int ipv6_set_default_dad(const char *name)
-{
-	int from = ipv6_open("default", "accept_dad", O_RDONLY);
-	int to = ipv6_open(name, "accept_dad", O_WRONLY), r = 0;
-	char text[16];
-	ssize_t size = from < 0 ? 0 : read(from, text, sizeof(text));
-
-	if (to < 0)
-		r = errno == ENOENT ? 0 : -errno;
-	else if (size < 0 || (size && write(to, text, (size_t)size) != size))
-		r = -errno;
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
-	return r;
+	return sysctl_write("ipv6/conf", name, "disable_ipv6", disabled ? "1" : "0");
 }
 
 struct routers {

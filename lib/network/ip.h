@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IP on devices, and nothing of bonds: addresses and routes over rtnetlink, and the switches of
- * IPv6 in /proc/sys.
+ * IP on devices, and nothing of bonds: addresses and routes over rtnetlink, and the switches that
+ * devices have in /proc/sys.
  */
 #ifndef XBOND_NETWORK_IP_H
 #define XBOND_NETWORK_IP_H
@@ -71,21 +71,16 @@ struct route_change {
 int route_add(struct nl *nl, const struct route_change *route, struct err *err);
 
 /*
- * The values disable_ipv6, accept_dad and forwarding of net.ipv6.conf.DEV, for a device in the
- * namespace of the process.
+ * The kernel's switches of a device in the namespace of the process, net.DIRECTORY.DEVICE.NAME.
+ * Those that write return 0 or -errno, and do nothing if there is no such switch.
  */
 
+int sysctl_write(const char *directory, const char *device, const char *name, const char *value);
+/* Gives a device what another one has; if this tells nothing, it keeps its own. */
+int sysctl_copy(const char *directory, const char *from, const char *to, const char *name);
 /* Returns 0 or 1; -1 if there is no such switch (no IPv6, or no such device). */
 int ipv6_disabled(const char *name);
-/* Returns 0 or -errno. Does nothing if there is no switch. */
 int ipv6_set_disabled(const char *name, int disabled);
-
-/*
- * Gives a device the accept_dad of net.ipv6.conf.default. The kernel does that itself, but not for
- * a device that is made without ARP, as a netkit is: it would never detect that another host has
- * its address. Returns 0 or -errno. Does nothing without IPv6.
- */
-int ipv6_set_default_dad(const char *name);
 
 typedef void (*ipv6_visitor)(int ifindex, void *arg);
 /*

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/if_vlan.h>
@@ -15,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/mac.h"
+#include "network/ip.h"
 #include "network/link.h"
 #include "network/nl.h"
 
@@ -284,8 +283,6 @@ int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err 
 	return link_change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
 }
 
-#define SYSCTL_SIZE 256
-
 bool link_copy_can(const struct link_info *link)
 {
 	return !strcmp(link->kind, "vlan") || !strcmp(link->kind, "macvlan");
@@ -385,41 +382,6 @@ int link_copy(struct nl *nl, const struct link_info *link, const char *name, int
 	return r ? r : nl_call(nl, order.made, NULL, NULL, err);
 }
 
-static ssize_t link_copy_read(const char *path, char ret_text[SYSCTL_SIZE])
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? -1 : read(fd, ret_text, SYSCTL_SIZE);
-
-	if (fd >= 0)
-		close(fd);
-	return size;
-}
-
-static void link_copy_write(const char *path, const char *text, size_t size)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t written;
-
-	if (fd < 0)
-		return;
-	written = write(fd, text, size); /* some are read-only */
-	(void)written;
-	close(fd);
-}
-
-static void link_copy_one(const char *directory, const char *from, const char *to, const char *file)
-{
-	char here[512], there[512], value[SYSCTL_SIZE], old[SYSCTL_SIZE];
-	ssize_t size, old_size;
-
-	snprintf(here, sizeof(here), "/proc/sys/net/%s/%s/%s", directory, from, file);
-	snprintf(there, sizeof(there), "/proc/sys/net/%s/%s/%s", directory, to, file);
-	size = link_copy_read(here, value);
-	old_size = link_copy_read(there, old);
-	if (size > 0 && (size != old_size || memcmp(value, old, (size_t)size)))
-		link_copy_write(there, value, (size_t)size);
-}
-
 /*
  * Those that link_copy_sleep() has set, what changes by itself with the device, and what comes
  * first.
@@ -436,7 +398,7 @@ void link_copy_sysctls(const char *from, const char *to)
 						   "ipv6/neigh", "mpls/conf" };
 
 	/* The kernel sets addr_gen_mode with it, and refuses some modes without it. */
-	link_copy_one("ipv6/conf", from, to, "stable_secret");
+	sysctl_copy("ipv6/conf", from, to, "stable_secret");
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char path[128];
 		struct dirent *entry;
@@ -446,32 +408,24 @@ void link_copy_sysctls(const char *from, const char *to)
 		directory = opendir(path);
 		while (directory && (entry = readdir(directory)))
 			if (!link_copy_is_left(entry->d_name))
-				link_copy_one(directories[i], from, to, entry->d_name);
+				sysctl_copy(directories[i], from, to, entry->d_name);
 		if (directory)
 			closedir(directory);
 	}
 }
 
-static void link_copy_set(const char *name, const char *file, const char *value)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/%s", name, file);
-	link_copy_write(path, value, strlen(value));
-}
-
 void link_copy_sleep(const char *name)
 {
-	link_copy_set(name, "disable_ipv6", "1");
-	link_copy_set(name, "accept_dad", "0");
+	sysctl_write("ipv6/conf", name, "disable_ipv6", "1");
+	sysctl_write("ipv6/conf", name, "accept_dad", "0");
 }
 
 void link_copy_wake(const char *name, const char *like)
 {
-	link_copy_one("ipv6/conf", like, name, "disable_ipv6");
+	sysctl_copy("ipv6/conf", like, name, "disable_ipv6");
 }
 
 void link_copy_settle(const char *name, const char *like)
 {
-	link_copy_one("ipv6/conf", like, name, "accept_dad");
+	sysctl_copy("ipv6/conf", like, name, "accept_dad");
 }
