@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The names that docs/compatibility.md promises, a line each, as this tree has them. Those that no
 version 1.x may lose are in tests/manual/promised.txt. `make promised` adds to that file what is
-new, and takes nothing out.
+new, and takes nothing out but for this:
+
+Lines that begin with a version, as "abi 9: ", say how maps are laid out. They hold as long as this
+tree has that version.
 """
+import ctypes
 import json
 import os
 import re
@@ -15,6 +19,7 @@ from fields import fields
 PROMISED = ROOT / "tests/manual/promised.txt"
 FLAG = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)( [A-Z]| \S+\|)?", re.M)
 VARIABLE = re.compile(r"\((XBOND_\w+),\s+([^)]+)\)")
+VERSIONED = re.compile(r"(?:abi|select|policy) \d+: ")
 RANGE = re.compile(r"(option .* takes) (-?\d+)(?:\.\.(-?\d+))?")
 PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
 TABLES = (  # what no program prints: the line, where it is, what stands there
@@ -143,20 +148,75 @@ def of_ifupdown():
     yield from (f"ifupdown key {name.lower().replace('_', '-')}" for name in found)
 
 
+def members(header):
+    """(struct, where, type and name) of each member."""
+    layouts = subprocess.run(
+        ["clang", "-target", "bpf", "-ffreestanding", "-fsyntax-only", "-Xclang",
+         "-fdump-record-layouts-complete", f"-I/usr/include/{os.uname().machine}-linux-gnu",
+         f"-I{ROOT}", f"-I{ROOT}/lib", "-x", "c", ROOT / header],
+        capture_output=True, text=True, check=True, timeout=60).stdout
+    layouts = re.sub(r"\((?:unnamed|anonymous).*?\)", "part", layouts)
+    for struct, rows in re.findall(r" struct ((?:xbond|lacp|bfd)_[\w:]+)\n((?: +\d+ \| .*\n)+)",
+                                   layouts):
+        yield from ((struct, *row) for row in re.findall(r"(\d+) \|   (\S.*)", rows))
+
+
 def of_xsk():
     """Where the members of structs are, and the types of functions."""
     header = ROOT / "include/xbond/xsk.h"
-    layouts = subprocess.run(
-        ["clang", "-target", "bpf", "-ffreestanding", "-fsyntax-only", "-Xclang",
-         "-fdump-record-layouts-complete", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-x",
-         "c", header], capture_output=True, text=True, check=True, timeout=60).stdout
-    for struct, members in re.findall(r" struct (xbond_xsk_\w+)\n((?: +\d+ \| .*\n)+)", layouts):
-        yield from (f"xsk.h {struct} at {at} {member}"
-                    for at, member in re.findall(r"(\d+) \|   (?!\w+ pad)(.*)", members))
+    yield from (f"xsk.h {struct} at {at} {member}" for struct, at, member in members(header)
+                if not re.match(r"\w+ pad", member))
     for function, takes in re.findall(r"^((?:int|void) xbond_xsk_\w+)\(([^;]*)\);",
                                       header.read_text(), re.M):
         types = [re.sub(r"\s*\w+$", "", each.strip()) for each in takes.split(",")]
         yield f"xsk.h {function}({', '.join(types)})"
+
+
+def of_objects():
+    """(name, kind) of the maps of a bond."""
+    libbpf = ctypes.CDLL("libbpf.so.1")
+    libbpf.bpf_object__open.restype = libbpf.bpf_object__next_map.restype = ctypes.c_void_p
+    libbpf.bpf_map__name.restype = ctypes.c_char_p
+    file = libbpf.bpf_object__open(str(BUILD / "bpf/xbond.bpf.o").encode())
+    each = libbpf.bpf_object__next_map(ctypes.c_void_p(file), None)
+    while each:
+        one = ctypes.c_void_p(each)
+        kind = " ".join(f"{what} {getattr(libbpf, f'bpf_map__{what}')(one)}"
+                        for what in ("type", "key_size", "value_size", "max_entries"))
+        name = libbpf.bpf_map__name(one).decode()
+        if not name.endswith((".rodata", ".rodata.netdev")):
+            yield name.removeprefix(".data."), kind
+        each = libbpf.bpf_object__next_map(ctypes.c_void_p(file), one)
+    libbpf.bpf_object__close(ctypes.c_void_p(file))
+
+
+def of_maps():
+    """How they are laid out, and which numbers stand in them, by version; and from which versions
+    bondd converts them.
+    """
+    abi, select, policy = (
+        int(re.search(rf"^#define XBOND_{name} (\d+)$", (ROOT / file).read_text(), re.M)[1])
+        for name, file in (("ABI_VERSION", "bpf/abi.h"), ("SELECT_ABI", "bpf/abi_packet.h"),
+                           ("POLICY_VERSION", "bpf/abi_policy.h")))
+    steps = re.findall(r"^\t\{ (\d+), (?!NULL)\w+ \},",
+                       (ROOT / "daemon/dataplane/migrate.c").read_text(), re.M)
+    yield from (f"abi {version}" for version in (*steps, abi))
+    shared = [pin.lower() for pin in re.findall(
+        r", XBOND_PIN_(\w+) \}", (ROOT / "include/xbond/loader.h").read_text())]
+    for file in ("bpf/abi.h", "bpf/abi_packet.h", "bpf/abi_control.h", "lib/lacp/state.h"):
+        text = (ROOT / file).read_text()
+        lines = re.findall(r'^#define ((?:XBOND|LACP)_\w+ (?:0x[0-9a-f]+|"\w+"))', text, re.M)
+        lines += re.findall(r"^\t((?:XBOND|LACP)_\w+ = \d+),", text, re.M)
+        yield from (f"abi {abi}: {line}" for line in lines
+                    if not re.match(r"XBOND_(MONITORS|DROPS) ", line))  # there may be more
+    for name, line in (*((name, f"map {name} {kind}") for name, kind in of_objects()),
+                       *((struct.removeprefix("xbond_"), f"{struct} at {at} {member}")
+                         for struct, at, member in members("bpf/abi.h"))):
+        yield f"abi {abi}: {line}"
+        if any(pin.startswith(name) for pin in shared):
+            yield f"select {select}: {line}"
+        elif name == "question":
+            yield f"policy {policy}: {line}"
 
 
 def of_tables():
@@ -167,11 +227,13 @@ def of_tables():
 
 def names():
     return {*of_options(), *of_command_line(), *of_json(), *of_metrics(), *of_headers(),
-            *of_methods(), *of_ifupdown(), *of_xsk(), *of_tables()}
+            *of_methods(), *of_ifupdown(), *of_xsk(), *of_maps(), *of_tables()}
 
 
 def vanished(promised, now):
-    """Those that are no longer so. A range of numbers may have become wider."""
+    """Those that are no longer so. A range of numbers may have become wider; and maps of another
+    version are otherwise.
+    """
     def limits(line):
         found = RANGE.fullmatch(line)
         return found and (found[1], int(found[2]), int(found[3] or found[2]))
@@ -181,9 +243,24 @@ def vanished(promised, now):
         option, low, high = limits(line) or (None, 0, 0)
         return any(option == other and lowest <= low and high <= highest
                    for other, lowest, highest in ranges)
-    return [line for line in promised if line not in now and not is_within(line)]
+    return [line for line in of_these_versions(promised, now)
+            if line not in now and not is_within(line)]
+
+
+def of_these_versions(lines, now):
+    """But for those of versions that this tree no longer has."""
+    def version(line):
+        found = VERSIONED.match(line)
+        return found and found[0]
+    versions = {None, *map(version, now)}
+    return [line for line in lines if version(line) in versions]
+
+
+def main():
+    now = names()
+    kept = of_these_versions(PROMISED.read_text().splitlines(), now)
+    PROMISED.write_text("".join(f"{line}\n" for line in sorted({*kept, *now})))
 
 
 if __name__ == "__main__":
-    PROMISED.write_text("".join(f"{line}\n" for line in sorted(
-        {*PROMISED.read_text().splitlines(), *names()})))
+    main()

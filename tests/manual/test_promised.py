@@ -31,6 +31,17 @@ def test_the_list_is_as_make_promised_writes_it():
     assert len(lines) > 1000 and lines == sorted(set(lines))
 
 
+@pytest.mark.parametrize("now, gone", [
+    (["abi 9", "abi 9: map a at 4", "select 1: map a at 0"], ["abi 9: map a at 0"]),
+    (["abi 9", "abi 10", "abi 10: map a at 4", "select 1: map a at 4"], ["select 1: map a at 0"]),
+    (["abi 10", "abi 10: map a at 4", "select 2: map a at 4"], ["abi 9"]),
+    (["abi 9", "abi 10", "abi 10: map a at 4", "select 2: map a at 4"], [])])
+def test_a_layout_holds_as_long_as_its_version(now, gone):
+    """But every version that was promised is converted."""
+    lines = ["abi 9", "abi 9: map a at 0", "select 1: map a at 0"]
+    assert promised.vanished(lines, now) == gone
+
+
 @pytest.mark.parametrize("now, holds", [("1..9", True), ("0..10", True), ("2..9", False),
                                         ("1..8", False), ("1", False)])
 def test_a_range_may_become_wider_but_not_narrower(now, holds):
