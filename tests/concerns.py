@@ -24,7 +24,7 @@ BESIDE = ["-n", str(min(3 * len(os.sched_getaffinity(0)), 24)), "--dist", "loadg
 TABLE = """
 lib/bfd/                    layout net/bfd
 bpf/                        bpf layout net/modes net/failover net/lacp_hold
-bpf/abi                     bpf cli layout net/upgrade net/restart
+bpf/abi                     bpf cli layout net/upgrade net/restart manual/promised
 bpf/linkwatch               net/carrier net/wake
 bpf/xdp                     bpf net/xdp net/library
 bpf/clients                 bpf/clients net/alb net/tlb
@@ -79,7 +79,7 @@ daemon/bond/publish         net/modes net/failover net/restart net/rx_hook net/x
 daemon/control/             net/errors net/group net/monitor net/apply net/handover cli/calls
                             manual/promised
 daemon/dataplane/           net/restart net/upgrade net/attach_check net/lifecycle
-daemon/dataplane/migrate    net/upgrade
+daemon/dataplane/migrate    net/upgrade manual/promised
 daemon/dataplane/stray      net/slave_filters
 daemon/dataplane/tcx        net/slave_filters net/attach_check
 daemon/dataplane/xdp        net/xdp net/rx_hook

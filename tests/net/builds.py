@@ -1,14 +1,22 @@
-"""Other builds of bondd for the tests of upgrades: made in a copy of the tree, from the objects
-that are built already, so that only what differs is compiled.
+"""Other builds of bondd for the tests of upgrades: made in a copy of the tree, or from its history,
+from the objects that are built already, so that only what differs is compiled.
 """
+import filecmp
 import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 from lab import BUILD, ROOT
 from namespace import run
+
+# The commit of 1.0.0, or, before there is one, a late commit on the way there. Whatever it leaves
+# on a machine, every later tree takes over.
+RELEASE = "0a1d332bc2b0b56f5890107725006a9fabe24a4f"
+PARTS = ("bpf", "cli", "daemon", "include", "lib", "packaging")
+FILES = ("Makefile", "VERSION", "CHANGELOG.md")
 
 STEP = """
 /* New maps, with what the old ones hold; that of XBOND_PIN_ATTACHED becomes larger by itself. */
@@ -67,14 +75,69 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "daemon", "include", "lib", "packaging", BUILD.name):
-        shutil.copytree(ROOT / part, tree / part,
-                        ignore=shutil.ignore_patterns("tests", "tools", "man"))
-    for file in ("Makefile", "VERSION"):
+    for part in PARTS:
+        shutil.copytree(ROOT / part, tree / part)
+    for file in FILES:
         shutil.copy2(ROOT / file, tree)
+    copy_objects(tree)
     changes(tree)
-    run("make", "-C", tree, "-j2", f"{BUILD.name}/bondd", f"{BUILD.name}/bondctl", timeout=600)
+    return make(tree)
+
+
+def copy_objects(tree):
+    shutil.copytree(BUILD, tree / BUILD.name,
+                    ignore=shutil.ignore_patterns("tests", "tools", "man", "released"))
+
+
+def make(tree, *words):
+    run("make", "-C", tree, "-j2", f"{BUILD.name}/bondd", f"{BUILD.name}/bondctl", *words,
+        timeout=600)
     return tree / BUILD.name / "bondd"
+
+
+def no_release():
+    """Why the release cannot be built here; None: it can."""
+    if os.environ.get("XBOND_VM"):
+        return "there is no history in a guest"
+    try:
+        done = subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{RELEASE}^{{commit}}"],
+                              capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return "there is no git"
+    return f"the commit of 1.0.0 is not here, as in a tarball or a shallow clone " \
+        f"({done.stderr.strip()})" if done.returncode else None
+
+
+def release(tree):
+    """Its bondd, and its bondctl: those that were made before, if they are still there, beside this
+    build. What has not changed since is not compiled again, unless the Makefile has.
+    """
+    made = BUILD / "released" / RELEASE
+    if not made.exists():
+        build_release(tree)
+        unfinished = BUILD / "released" / str(os.getpid())
+        unfinished.mkdir(parents=True)
+        for name in ("bondctl", "bondd"):
+            shutil.copy2(tree / BUILD.name / name, unfinished)
+        unfinished.rename(made)
+    return made / "bondd"
+
+
+def build_release(tree):
+    tree.mkdir(parents=True)
+    archive = subprocess.run(["git", "-C", ROOT, "archive", RELEASE, *PARTS, *FILES],
+                             capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-xm", "-C", tree], input=archive, check=True)
+    assert (ROOT / "VERSION").read_text() == "1.0.0\n" or \
+        "[1.0.0] - unreleased" not in (tree / "CHANGELOG.md").read_text(), \
+        "1.0.0 is released, and RELEASE is not its commit"
+    for file in tree.rglob("*"):
+        ours = ROOT / file.relative_to(tree)
+        if file.is_file() and ours.is_file() and filecmp.cmp(ours, file, shallow=False):
+            shutil.copystat(ours, file)
+    if filecmp.cmp(ROOT / "Makefile", tree / "Makefile"):
+        copy_objects(tree)
+    make(tree, "CFLAGS=-O0")
 
 
 if __name__ == "__main__":  # builds.py DIRECTORY: what XBOND_BUILDS may name

@@ -7,9 +7,10 @@ import os
 import pytest
 
 import builds
+import lab as lab_module
 from bpf_objects import pinned_objects, there
-from lab import BONDD
-from namespace import run
+from lab import BONDD, stable
+from namespace import kernel_makes, run
 from lacp import tx_slots, wait_distributing, wait_told
 from policies import WANTED, slot, want
 from test_netkit import netkit_only
@@ -462,3 +463,169 @@ def test_programs_of_others_learn_that_the_bond_has_other_maps(lone, newer, step
         near.replace_bondd(newer)
     assert near.pinned("../theirs")["select_abi"] == 0
     assert near.pinned("table")["select_abi"] == offered
+
+
+# Of the release 1.0.0: together nearly all options, and what is on bonds and slaves.
+
+OF_EACH_MODE = (
+    "mode balance-rr bytes_per_slave 9000 path direct miimon 70 updelay 40 downdelay 30",
+    "mode active-backup primary l2 primary_reselect failure fail_over_mac follow num_grat_arp 3 "
+    "peer_notif_delay 300 resend_igmp 2 arp_interval 600000 arp_ip_target 10.9.0.1,10.9.0.2 "
+    "arp_validate all arp_all_targets all arp_missed_max 9 ns_ip6_target fd09::1",
+    "mode balance-xor xmit_hash_policy flow symmetric on ip6_flow_label on hash_seed 7 min_links 2 "
+    "flowlet_gap 500 bfd_interval 60000 bfd_multiplier 5 bfd_local 10.9.0.3 bfd_remote 10.9.0.4",
+    "mode broadcast flap_limit 9 rx_silence 600000 error_limit 900 mac_policy filter",
+    "mode 802.3ad lacp_rate fast lacp_tx balance-rr packets_per_slave 5 ad_select bandwidth "
+    "ad_actor_sys_prio 9 ad_actor_system 02:00:00:00:00:09 ad_user_port_key 8 coupled_control off "
+    "broadcast_neighbor on max_links 1 lacp_revert off lacp_wtr 6 lacp_fallback all "
+    "lacp_fallback_delay 50 lacp_hold off drain_markers on",
+    "mode balance-tlb tlb_dynamic_lb off lp_interval 7 all_slaves_active on",
+    "mode balance-alb rebalance_interval 3600 rebalance_idle 50 xmit_hash_policy layer3+4",
+)
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory):
+    """The bondd of 1.0.0."""
+    if builds.no_release():
+        pytest.skip(builds.no_release())
+    return builds.release(tmp_path_factory.mktemp("builds") / "release")
+
+
+@pytest.fixture
+def released(release, monkeypatch):
+    """Hosts begin with it. Its output may lack what this tree's schemas want."""
+    monkeypatch.setattr(lab_module, "BONDD", release)
+    monkeypatch.setattr(lab_module, "WITH_SCHEMA", ())
+    return release
+
+
+def takes_over(host, program):
+    """Replaces bondd, and says whether this one knows the maps. The present one must."""
+    refusals = host.log().count("not adopted")
+    host.replace_bondd(program)
+    takes = host.log().count("not adopted") == refusals
+    assert takes or program != BONDD, host.log()
+    return takes
+
+
+@both_hooks
+def test_bonds_of_the_release(watched, released, hook):
+    """Taken over, given back and taken over again under traffic. The far end stays."""
+    made = watched()
+    pins = set(made.near.pins())
+    for program in (BONDD, released, BONDD):
+        if takes_over(made.near, program):
+            assert runs_its_own(made.near, made.links)
+        assert pins <= set(made.near.pins())
+        made.flow_on()
+    assert made.lost() == [0, 0]
+
+
+def known(before, now, at="show"):
+    """Where what was shown before is otherwise now. There may be more; and nobody answers LACP."""
+    if isinstance(before, dict):
+        for key in before.keys() - {"abi_version", "lacp", "why"}:
+            yield from known(before[key], now.get(key, "nothing"), f"{at}.{key}")
+    elif isinstance(before, list) and len(before) == len(now):
+        for number, (one, other) in enumerate(zip(before, now)):
+            yield from known(one, other, f"{at}[{number}]")
+    elif before != now:
+        yield at, before, now
+
+
+def shown(host, bonds):
+    return [stable(host.show(bond)) for bond in bonds]
+
+
+def test_options_of_the_release(lone, released):
+    """Each bond is as it was, and its file has nothing to change; also on the way back."""
+    near = lone(links=2 * len(OF_EACH_MODE))
+    bonds = [f"bond{number}" for number in range(len(OF_EACH_MODE))]
+    for bond, options, first in zip(bonds, OF_EACH_MODE, near.links[::2]):
+        second = near.links[near.links.index(first) + 1]
+        near.ctl("create", bond, *options.split())
+        near.ctl("add-slave", bond, first, "weight", "3", "queue_id", "1")
+        near.ctl("add-slave", bond, second, "drain", "on")
+        near.ip("link", "set", bond, "up")
+        if kernel_makes("vlan"):
+            near.ip_batch(f"link add v-{bond} link {bond} up type vlan id 9",
+                          f"link add {first}.v link {first} up type vlan id 8")
+        near.ctl("save", bond)
+    near.ip("link", "add", "link", "bond1", "name", "mv0", "type", "macvlan", "mode", "bridge")
+    near.ctl("set-slave", "bond1", "l3", "prio", "-4")
+    near.ctl("save", "bond1")
+    wait_for(lambda: all(near.show(bond)["carrier"] for bond in bonds), "all bonds to have carrier")
+    before = shown(near, bonds)
+    for program in (BONDD, released, BONDD):
+        if not takes_over(near, program):
+            continue
+        wait_for(lambda: not list(known(before, shown(near, bonds))),
+                 lambda: list(known(before, shown(near, bonds))))
+        near.ctl("check")
+        assert all(not each["steps"] for each in near.ctl_json("apply", "--dry-run"))
+
+
+def test_requests_between_the_release_and_this_build(lone, released):
+    """bondctl of one, bondd of the other, if they have the same maps."""
+    near = lone(links=3)
+    near.ctl("create", "bond0", "mode", "active-backup")
+    abi = near.show()["abi_version"]
+    for bondd, bondctl in ((BONDD, released), (released, BONDD)):
+        if not takes_over(near, bondd) or near.show()["abi_version"] != abi:
+            break
+        near.bondctl = bondctl.with_name("bondctl")
+        near.ctl("create", "bond1", "mode", "802.3ad", "lacp_rate", "fast")
+        near.ctl("add-slave", "bond1", "l0", "l1", "actor_port_prio", "7")
+        near.ctl("set", "bond1", "min_links", "2", "lacp_rate", "slow")
+        near.ctl("set-slave", "bond1", "l1", "actor_port_prio", "8")
+        assert near.ctl("list").split() == ["bond0", "bond1"]
+        near.ctl("del-slave", "bond1", "l0")
+        assert '"action":"del-slave"' in near.ctl("-j", "monitor", "--since", "-1h", "--no-follow")
+        (near.config_dir / "bond0.conf").write_text("[bond]\nmode = active-backup\n[slave l2]\n")
+        near.ctl("apply", "bond0", "--confirm", "600")
+        near.ctl("rollback")
+        near.ctl("apply", "bond0", "--confirm", "600")
+        near.ctl("confirm")
+        near.ctl("delete", "bond1")
+        near.ctl("del-slave", "bond0", "l2")
+
+
+@pytest.fixture
+def begun(lone, released):
+    near = lone(links=2)
+    near.ctl("create", "bond0", "mode", "active-backup", "min_links", "1", "device", "veth")
+    near.ctl("add-slave", "bond0", "l0")
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves("l0")
+    return near
+
+
+def test_a_change_of_the_release_waits_to_be_confirmed(begun, released):
+    """The next bondd changes it back, also on the way back."""
+    for program in (BONDD, released):
+        before = stable(begun.show())
+        (begun.config_dir / "bond0.conf").write_text(
+            "[bond]\nmode = balance-xor\nmin_links = 2\n[slave l0]\n[slave l1]\nweight = 4\n")
+        begun.ctl("apply", "--confirm", "600")
+        if not takes_over(begun, program):
+            break
+        assert begun.show()["mode"] == "balance-xor"
+        begun.ctl("rollback")
+        begun.wait_slaves("l0")
+        assert not list(known(before, stable(begun.show())))
+
+
+@pytest.mark.parametrize("step", ["all-moved", "ending"])
+def test_the_release_dies_while_it_converts(begun, step, monkeypatch):
+    """The next bondd undoes it, or ends it."""
+    monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
+    before = sorted(begun.devices())
+    with begun.dying_at(f"handover-{step}"):
+        begun.ctl_try("set", "bond0", "device", "veth")
+    begun.use_build(BONDD)
+    begun.start_bondd()
+    wait_for(lambda: sorted(begun.devices()) == before, lambda: f"{before}, not {begun.devices()}")
+    begun.wait_slaves("l0")
+    assert begun.ctl("list").split() == ["bond0"]
+    assert not list((begun.run_dir / "handover").iterdir())
