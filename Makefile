@@ -471,7 +471,8 @@ install: all
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	for unit in $(units); do \
-		sed 's|@sbindir@|$(PREFIX)/sbin|g' packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
+		sed 's|@sbindir@|$(PREFIX)/sbin|g' packaging/$$unit | \
+			install -m 644 /dev/stdin $(DESTDIR)$(unitdir)/$$unit || exit 1; done
 	install -m 755 packaging/tools/xbond-ifenslave $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	install -D -m 755 $(B)/cni/xbond $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
@@ -481,7 +482,7 @@ install: all
 	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
 	for place in $(sysconfdir)/network/if-pre-up.d $(sysconfdir)/network/if-post-down.d $(ifupdownngdir); do \
 		sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/tools/ifupdown | \
-			install -D -m 755 /dev/stdin $(DESTDIR)$$place/xbond; done
+			install -D -m 755 /dev/stdin $(DESTDIR)$$place/xbond || exit 1; done
 	install -D -m 644 packaging/tools/ifupdown2.py $(DESTDIR)$(ifupdown2dir)/xbond.py
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics $(DESTDIR)$(PREFIX)/share/xbond/json
 	install -m 644 docs/json/*.schema.json $(DESTDIR)$(PREFIX)/share/xbond/json
@@ -490,9 +491,10 @@ install: all
 	install -D -m 644 packaging/completions/_bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl
 	install -D -m 644 packaging/completions/bondctl.fish $(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do \
-		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
-	$(manual_names) | while read page names; do for name in $$names; do \
-		echo ".so man8/$$page" | install -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man8/$$name; done; done
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page) || \
+			exit 1; done
+	$(manual_names) | while read page names; do for name in $$names; do echo ".so man8/$$page" | \
+		install -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/man/man8/$$name || exit 1; done; done
 	[ -n "$(DESTDIR)" ] || getent group xbond >/dev/null || groupadd --system xbond || \
 		echo "make the group xbond: its members may call bondctl show and the like" >&2
 
@@ -509,13 +511,15 @@ install-dev: $(xsk_libraries)
 		sed -E 's|^#include "(xbond/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
 		chmod 644 $$to || exit 1; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
-	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in \
-		>$(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc
+	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in | \
+		install -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc
 	install -d -m 755 $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $(xsk_libraries) $(DESTDIR)$(libdir)
 	ln -sf $(xsk_soname) $(DESTDIR)$(libdir)/libxbond-xsk.so
 	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(libdir)|; s|@version@|$(firstword $(VERSION))|' \
-		packaging/xbond-xsk.pc.in >$(DESTDIR)$(libdir)/pkgconfig/xbond-xsk.pc
+		packaging/xbond-xsk.pc.in | \
+		install -m 644 /dev/stdin $(DESTDIR)$(libdir)/pkgconfig/xbond-xsk.pc
+	[ -n "$(DESTDIR)" ] || ldconfig || true
 
 ## uninstall: what install put there; configuration stays
 uninstall:

@@ -29,9 +29,9 @@ TOOLS = {"usr/lib/udev/rules.d/90-xbond.rules", "usr/lib/udev/xbond-device",
          *HOOKS}
 
 
-def make(target, destination):
+def make(target, destination, **more):
     subprocess.run(["make", target, f"DESTDIR={destination}", "PREFIX=/usr"], cwd=ROOT, check=True,
-                   capture_output=True)
+                   capture_output=True, **more)
 
 
 def files(directory):
@@ -50,7 +50,9 @@ needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"),
 @pytest.fixture(scope="module", name="installed")
 def _installed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("installed")
-    make("install", directory)
+    make("all", directory)
+    make("install", directory, umask=0o077)
+    make("install-dev", directory, umask=0o077)
     return directory
 
 
@@ -66,6 +68,13 @@ def test_files(installed):
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
+
+
+def test_everybody_may_read_them(installed):
+    """Whatever the umask of who installs them is."""
+    for path in installed.rglob("*"):
+        mode = path.stat().st_mode & 0o777
+        assert mode == 0o755 or path.is_file() and mode == 0o644, (path, oct(mode))
 
 
 def test_every_verb_has_a_manual_page(installed):
@@ -150,6 +159,7 @@ def test_the_group_is_made(tmp_path, has_group, destination, asked_for):
 
 def test_uninstall(tmp_path):
     make("install", tmp_path)
+    make("install-dev", tmp_path)
     configuration = tmp_path / "etc/xbond/bond0.conf"
     configuration.write_text("[bond]\n")
     make("uninstall", tmp_path)
