@@ -553,7 +553,7 @@ repo: deb
 	$(Q)packaging/deps repo
 	$(Q)packaging/repo build/deb build/repo $(SUITE)
 
-## rpm: RPM packages xbond and xbond-devel of the last commit, in build/rpm
+## rpm: RPM packages xbond, xbond-libs and xbond-devel of the last commit, in build/rpm
 rpm:
 	$(Q)packaging/deps build rpm
 	$(Q)packaging/rpm build/rpm
