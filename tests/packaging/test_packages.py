@@ -153,6 +153,15 @@ def test_the_spec_is_read(tmp_path):
     assert packages.splitlines() == [f"xbond{name} {NUMBER}" for name in ("", "-libs", "-devel")]
 
 
+def test_debian_knows_the_licence_of_each_file():
+    text = (ROOT / "debian/copyright").read_text()
+    patterns = re.search(r"^Files: (xsk.*\n(?: .*\n)*)", text, re.M)[1].split()
+    named = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    assert named == {path for folder in ("bpf", "include", "lib", "xsk", "daemon", "cli", "cni",
+                                         "packaging/examples")
+                     for path in (ROOT / folder).rglob("*.[ch]")
+                     if " OR LGPL-2.1-or-later" in path.read_text().split("\n")[0]}
+
 
 @pytest.fixture(scope="module", name="headers")
 def _headers(tmp_path_factory):
