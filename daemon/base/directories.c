@@ -28,7 +28,7 @@ static int directories_make_dir(const char *path, mode_t mode, struct err *err)
 	return r ? err_set(err, -r, "cannot make %s: %s", path, strerror(-r)) : 0;
 }
 
-/* `ip netns exec` gives its command mounts of its own. Pins made there end with the command. */
+/* `ip netns exec` and the unit have mounts of their own. Pins made there would end with them. */
 static bool directories_has_own_mounts(void)
 {
 	struct stat ours, theirs;
@@ -43,6 +43,11 @@ static int directories_mount_bpffs(const char *bpf_dir, struct err *err)
 
 	if (!below || pins_on_bpffs(BPFFS))
 		return 0;
+	if (directories_has_own_mounts() && !pins_on_bpffs("/proc/1/root" BPFFS))
+		return err_set(err, EINVAL,
+			       "there is no BPF file system at " BPFFS ", and in this mount "
+			       "namespace nobody else would see one; do 'mount -t bpf bpf " BPFFS
+			       "' outside of it");
 	if (directories_has_own_mounts())
 		return err_set(err, EINVAL,
 			       "there is no BPF file system at " BPFFS

@@ -673,6 +673,17 @@ def test_bpffs_is_not_mounted(lone):
     assert done.returncode == 124 or "mount" in done.stderr, (done.returncode, done.stderr)
 
 
+@pytest.mark.parametrize("outside, said", [("umount -l", "outside of it"), ("ls", "nsenter")])
+def test_bpffs_is_not_mounted_and_bondd_has_its_own_mounts(lone, outside, said):
+    """As the unit, and as by `ip netns exec`: what it would mount there, nobody else would see."""
+    host = lone(links=0, bondd=False)
+    command = " ".join(map(str, host.bondd_command()))
+    done = host.run("unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c",
+                    f"{outside} {BPFFS}; timeout 5 unshare --mount sh -c 'umount -l {BPFFS}; "
+                    f"exec {command}'; exit $?", check=False)
+    assert done.returncode == 1 and said in done.stderr, (done.returncode, done.stderr)
+
+
 def test_a_bpf_dir_that_is_no_bpffs(lone):
     host = lone(links=0, bondd=False)
     host.bpf_dir = host.dir / "plain"
