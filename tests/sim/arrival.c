@@ -142,11 +142,14 @@ static void print_frame(const struct world *world, struct end to, const uint8_t 
 static void die_of(struct world *world, struct system *system, const struct xbond_pdu *pdu)
 {
 	static struct lacp_system before;
+	struct port *port = &system->port[pdu->slot];
+	uint64_t drain_ns = port->drain_ns;
 
 	before = system->lacp;
 	lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 	world_away(world, (int)(system - world->system));
 	system->saved = before;
+	port->drain_ns = drain_ns;
 }
 
 void world_doom(struct world *world, int index)

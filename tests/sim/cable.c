@@ -55,6 +55,34 @@ void world_cable(struct world *world, struct end a, struct end b, uint64_t delay
 	world_update_link(world, b);
 }
 
+void world_swap(struct world *world, struct end a, struct end b)
+{
+	struct end far_a = world_port(world, a)->peer, far_b = world_port(world, b)->peer;
+
+	if (far_a.system < 0 || far_b.system < 0)
+		return;
+	world_cable(world, a, far_b, MS);
+	world_cable(world, b, far_a, MS);
+}
+
+static void cable_connect(struct world *world, struct end a, struct end b)
+{
+	world_port(world, a)->peer = b;
+	world_port(world, b)->peer = a;
+	cable_note_trouble(world, a);
+}
+
+void world_cross(struct world *world, struct end a, struct end b)
+{
+	struct end far_a = world_port(world, a)->peer, far_b = world_port(world, b)->peer;
+
+	if (far_a.system < 0 || far_b.system < 0 || world_port(world, a)->cut ||
+	    world_port(world, b)->cut)
+		return;
+	cable_connect(world, a, far_b);
+	cable_connect(world, b, far_a);
+}
+
 void world_cut(struct world *world, struct end end, bool cut)
 {
 	struct end peer = world_port(world, end)->peer;

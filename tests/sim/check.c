@@ -93,6 +93,26 @@ static void check_port(struct world *world, const struct system *system, unsigne
 	    state->aggregator != system->lacp.state.active_aggregator)
 		world_fail(world, "%c.%u distributes to a partner that is not in sync",
 			   system->name, slot + 1);
+	if (!system->lacp.state.config.coupled && !(state->partner.state & LACP_COLLECTING))
+		world_fail(world, "%c.%u distributes to a partner that does not say it collects",
+			   system->name, slot + 1);
+}
+
+void check_begin(struct world *world, struct end end)
+{
+	const struct system *system = &world->system[end.system];
+	const struct lacp_port_state *begins = &system->lacp.port[end.slot], *other;
+	unsigned int most = system->lacp.state.config.max_links;
+
+	if (most && world_carrying(system) > most)
+		world_fail(world, "%c.%u begins before another has ended", system->name,
+			   end.slot + 1);
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		other = &system->lacp.port[slot];
+		if (other->told & LACP_DISTRIBUTING && !other->fallback && !begins->fallback &&
+		    other->aggregator != begins->aggregator)
+			world_fail(world, "%c carries by two aggregators", system->name);
+	}
 }
 
 /* What makes the LAG, without port priority, which only orders its ports. */
@@ -226,6 +246,56 @@ static void check_reach(struct world *world, const struct system *system)
 	}
 }
 
+/* Within a round trip there is no answer, and time runs out only where one may have been lost. */
+void check_drained(struct world *world, struct end end, bool answered)
+{
+	const struct system *system = &world->system[end.system];
+	const struct port *port = &system->port[end.slot];
+	uint64_t since_ns = port->drain_ns;
+	bool distributes = system->lacp.port[end.slot].actor.state & LACP_DISTRIBUTING;
+
+	if (!since_ns)
+		world_fail(world, "%c.%u ends a drain that nobody began", system->name,
+			   end.slot + 1);
+	if (answered && world->now_ns < since_ns + 2 * port->delay_ns)
+		world_fail(world, "%c.%u takes the answer to another marker", system->name,
+			   end.slot + 1);
+	if (!answered && distributes && port->troubled_ns < since_ns && port->peer.system >= 0 &&
+	    !world->system[port->peer.system].is_reference)
+		world_fail(world, "%c.%u: its marker is not answered", system->name, end.slot + 1);
+}
+
+static bool is_long_ago(const struct world *world, uint64_t time_ns)
+{
+	return !time_ns || world->now_ns > time_ns + LACP_LONG_TIMEOUT_TIME + 10 * SECOND;
+}
+
+/* Both ends go on, and no LACPDU of theirs was lost within the longest timeout. */
+void check_expired(struct world *world, struct end end)
+{
+	const struct system *system = &world->system[end.system];
+	const struct port *port = &system->port[end.slot], *far;
+	const struct lacp_port_state *state = &system->lacp.port[end.slot];
+
+	if (port->peer.system < 0 || state->heard_ns == world->now_ns ||
+	    !(world->steady[end.system][port->peer.system] ||
+	      world->steady[port->peer.system][end.system]))
+		return;
+	far = &world->system[port->peer.system].port[port->peer.slot];
+	if (is_long_ago(world, port->troubled_ns) && is_long_ago(world, port->lost_ns[2]) &&
+	    is_long_ago(world, far->lost_ns[2]))
+		world_fail(world, "%c.%u: its partner expires, and the link works", system->name,
+			   end.slot + 1);
+}
+
+static void check_drain(struct world *world, const struct system *system, unsigned int slot)
+{
+	uint64_t since_ns = system->port[slot].drain_ns;
+
+	if (!system->away && since_ns && world->now_ns > since_ns + 3 * SECOND)
+		world_fail(world, "%c.%u does not end a drain", system->name, slot + 1);
+}
+
 static bool carries_by_lacp(const struct system *system, unsigned int slot)
 {
 	return system->port[slot].distributing && !machines_of(system)->port[slot].fallback;
@@ -330,7 +400,7 @@ static void check_silence(struct world *world, const struct system *system, uint
 		return;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (before >> slot & 1 && lacp->port[slot].rx == LACP_RX_EXPIRED &&
-		    lacp->port[slot].config.link &&
+		    lacp->port[slot].config.link && !lacp->port[slot].stranger_ns &&
 		    lacp->port[slot].heard_ns + 2 * SECOND < world->now_ns)
 			world_fail(world, "%c.%u: its partner fell silent, and nothing carries",
 				   system->name, slot + 1);
@@ -381,6 +451,7 @@ void check_world(struct world *world)
 				check_machines(world, system, slot);
 			check_flow(world, system, slot);
 			check_stopped(world, system, slot);
+			check_drain(world, system, slot);
 		}
 		if (!system->away)
 			check_max_links(world, system);

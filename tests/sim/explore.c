@@ -149,6 +149,7 @@ static void explore_report(struct explorer *all)
 		at_ns = all->move[i].at_ns;
 	}
 	printf("run 300s\n\n");
+	fflush(stdout);
 }
 
 /*
@@ -240,6 +241,8 @@ static void explore_from(struct explorer *all, uint32_t left)
 	}
 	if (!world->failed && seen != SEEN_BEFORE)
 		goals_check(world, all->shape->systems, LINKS);
+	if (!world->failed && seen == SEEN_HERE)
+		goals_check_quiet(world, world->now_ns - 7 * SECOND);
 	if (world->failed)
 		explore_report(all);
 }

@@ -17,7 +17,7 @@ void image_world(struct world *world, uint8_t octets[IMAGE_SIZE], bool back);
 uint64_t state_key(const struct world *world);
 
 /* explore_moves.c */
-/* As a line of a scenario; a port or a system comes in place of '@'. */
+/* As a line of a scenario; the system comes in place of '@', the port in place of '#'. */
 struct move {
 	const char *words;
 	bool is_free;  /* it ends a fault, and costs nothing */

@@ -118,6 +118,76 @@ static bool move_first(struct world *world, struct end end)
 	return true;
 }
 
+/* Of two ports of one system, and a plug. */
+static bool move_loop(struct world *world, struct end end)
+{
+	struct end other = { end.system, 1 };
+
+	if (end.slot || world_port(world, end)->peer.system == end.system)
+		return false;
+	world_cable(world, end, other, MS);
+	return true;
+}
+
+static bool move_plug(struct world *world, struct end end)
+{
+	if (world_port(world, end)->peer.system == end.system)
+		return false;
+	world_cable(world, end, end, MS);
+	return true;
+}
+
+/* Of two systems, both have the same cables. */
+static bool move_is_crossing(const struct world *world, struct end end)
+{
+	const struct port *port = world->system[end.system].port;
+
+	return !end.slot && port[0].peer.system >= 0 && port[1].peer.system >= 0 &&
+	       port[0].peer.system != end.system && port[1].peer.system != end.system &&
+	       (world->system[2].exists || !end.system);
+}
+
+static bool move_swap(struct world *world, struct end end)
+{
+	if (!move_is_crossing(world, end))
+		return false;
+	world_swap(world, end, (struct end){ end.system, 1 });
+	return true;
+}
+
+/* Of three systems, frames may reach the wrong one until LACPDUs do. */
+static bool move_cross(struct world *world, struct end end)
+{
+	const struct port *port = world->system[end.system].port;
+
+	if (!move_is_crossing(world, end) || world->system[2].exists || port[0].cut || port[1].cut)
+		return false;
+	world_cross(world, end, (struct end){ end.system, 1 });
+	return true;
+}
+
+/* As two systems were connected. */
+static bool move_restore(struct world *world, struct end end)
+{
+	const struct port *port = world->system[0].port;
+
+	if (end.system || end.slot || world->system[2].exists ||
+	    (port[0].peer.system == 1 && !port[0].peer.slot && port[1].peer.system == 1))
+		return false;
+	for (unsigned int slot = 0; slot < LINKS; slot++)
+		world_cable(world, (struct end){ 0, slot }, (struct end){ 1, slot }, MS);
+	return true;
+}
+
+static bool move_drain(struct world *world, struct end end)
+{
+	const struct system *system = &world->system[end.system];
+
+	return !system->away && !system->is_reference &&
+	       system->lacp.port[end.slot].actor.state & LACP_DISTRIBUTING &&
+	       !world_drain(world, end);
+}
+
 const struct move move_table[] = {
 	{ "lose 1 @.#", false, true, false, move_lose },
 	{ "cut @.#", false, false, false, move_cut },
@@ -126,6 +196,12 @@ const struct move move_table[] = {
 	{ "loss 0 @.#", true, true, false, move_hear },
 	{ "bad @.#", false, false, false, move_bad },
 	{ "good @.#", true, true, false, move_good },
+	{ "cable @.1 @.2", false, false, false, move_loop },
+	{ "cable @.# @.#", false, false, false, move_plug },
+	{ "swap @.1 @.2", false, false, false, move_swap },
+	{ "cross @.1 @.2", false, false, false, move_cross },
+	{ "cable A.1 B.1 A.2 B.2", true, false, false, move_restore },
+	{ "drain @.#", false, true, false, move_drain },
 	{ "away @", false, true, false, move_away },
 	{ "back @", true, true, false, move_back },
 	{ "stop @", false, false, false, move_stop },

@@ -4,9 +4,11 @@
  * OLD counts as OLD: states that differ only there are taken for one, so a history may be missed,
  * but none is judged wrongly.
  */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lacp/frame.h"
 #include "tests/sim/explore.h"
 
 #define OLD (7 * SECOND)
@@ -122,13 +124,15 @@ static void state_machines(const struct world *world, struct gist *gist,
 	const size_t end = offsetof(struct lacp_port_state, counters);
 	struct lacp_system_state state = lacp->state;
 
-	state.transaction = 0;
+	state.transaction = 0; /* compared by how far away from it others are */
 	state.yield_ns = state_time(world, state.yield_ns);
 	gist_add(gist, &state, sizeof(state));
 	for (unsigned int slot = 0; slot < LINKS; slot++) {
 		struct lacp_port_state port = lacp->port[slot];
 
-		port.transaction = 0;
+		port.transaction = port.marker ? lacp->state.transaction - port.transaction : 0;
+		if (world->now_ns - port.response_window_ns >= SECOND)
+			port.responses = port.response_window_ns = 0;
 		state_times(world, &port.heard_ns, (end - first) / sizeof(uint64_t));
 		gist_add(gist, &port, end);
 	}
@@ -146,8 +150,14 @@ static void state_hold(const struct world *world, struct gist *gist, const struc
 	hold.answered_ns = state_time(world, hold.answered_ns);
 	hold.missed_ns = state_time(world, hold.missed_ns);
 	hold.answers = 0;
-	for (unsigned int class = 0; class < XBOND_PDU_CLASSES; class ++)
-		hold.budget[class].window_ns = state_time(world, hold.budget[class].window_ns);
+	for (unsigned int class = 0; class < XBOND_PDU_CLASSES; class ++) {
+		struct xbond_pdu_budget *budget = &hold.budget[class];
+
+		if (world->now_ns - budget->window_ns >= SECOND)
+			memset(budget, 0, sizeof(*budget));
+		budget->window_ns = state_time(world, budget->window_ns);
+		budget->flooded = 0;
+	}
 	gist_add(gist, &hold.heard_ns, sizeof(hold) - offsetof(struct xbond_hold, heard_ns));
 }
 
@@ -166,9 +176,16 @@ static void state_port(const struct world *world, struct gist *gist, const struc
 	port.troubled_ns = state_time(world, port.troubled_ns);
 	port.void_ns = state_time(world, port.void_ns);
 	port.half_ns = state_time(world, port.half_ns);
+	port.drain_ns = state_time(world, port.drain_ns);
+	port.drained = port.far_ok = false;
 	state_times(world, &port.reference.current_while, REFERENCE_TIMES);
 	gist_add(gist, &port, offsetof(struct port, hold));
 	gist_add(gist, &port.sent, sizeof(port) - offsetof(struct port, sent));
+}
+
+static const struct lacp_system *machines_of(const struct system *system)
+{
+	return system->away ? &system->saved : &system->lacp;
 }
 
 static void state_system(const struct world *world, struct gist *gist, const struct system *system)
@@ -178,7 +195,7 @@ static void state_system(const struct world *world, struct gist *gist, const str
 				  state_time(world, system->deadline_ns) };
 
 	gist_add(gist, more, sizeof(more));
-	state_machines(world, gist, system->away ? &system->saved : &system->lacp);
+	state_machines(world, gist, machines_of(system));
 	for (unsigned int slot = 0; slot < LINKS; slot++)
 		state_port(world, gist, &system->port[slot]);
 	for (unsigned int i = 0; i < system->waiting; i++) {
@@ -187,6 +204,25 @@ static void state_system(const struct world *world, struct gist *gist, const str
 		pdu.received_ns = state_time(world, pdu.received_ns);
 		gist_add(gist, &pdu, sizeof(pdu));
 	}
+}
+
+/* A marker and its response have the transaction of who has sent the marker. */
+static void state_marker(const struct world *world, struct frame *frame)
+{
+	uint8_t *tlv = frame->octets + 14 + LACP_AT_MARKER;
+	struct end asked = frame->to;
+	const struct system *system = &world->system[asked.system];
+	uint32_t transaction;
+
+	if (frame->octets[14] != LACP_SUBTYPE_MARKER)
+		return;
+	if (tlv[0] == LACP_TLV_MARKER)
+		asked = world->system[asked.system].port[asked.slot].peer;
+	memcpy(&transaction, tlv + 10, sizeof(transaction));
+	if (asked.system >= 0)
+		system = &world->system[asked.system];
+	transaction = machines_of(system)->state.transaction - be32toh(transaction);
+	memcpy(tlv + 10, &transaction, sizeof(transaction));
 }
 
 uint64_t state_key(const struct world *world)
@@ -200,6 +236,7 @@ uint64_t state_key(const struct world *world)
 		struct frame frame = world->frame[i];
 
 		frame.due_ns = state_time(world, frame.due_ns);
+		state_marker(world, &frame);
 		gist_add(&gist, &frame, sizeof(frame));
 	}
 	for (int i = 0; world->system[i].exists; i++)

@@ -241,11 +241,15 @@ static bool comes_before(const struct reference_port *a, const struct reference_
 	bool actor_decides = compare_systems(&a->Actor_Oper, &a->Partner_Oper) < 0;
 	const struct reference_info *x = actor_decides ? &a->Actor_Oper : &a->Partner_Oper;
 	const struct reference_info *y = actor_decides ? &b->Actor_Oper : &b->Partner_Oper;
+	int order;
 
 	if (is_usable(a) != is_usable(b))
 		return is_usable(a);
-	return memcmp(x->port_priority, y->port_priority,
-		      sizeof(x->port_priority) + sizeof(x->port)) < 0;
+	order = memcmp(x->port_priority, y->port_priority,
+		       sizeof(x->port_priority) + sizeof(x->port));
+	if (!order) /* one port of the partner was heard on both */
+		order = memcmp(a->Actor_Oper.port, b->Actor_Oper.port, sizeof(x->port));
+	return order < 0;
 }
 
 /* Who has it keeps it, unless only another one is known to its partner. */

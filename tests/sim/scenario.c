@@ -94,6 +94,18 @@ static void verb_cable(struct scenario *scenario, char **words, int count)
 			    scenario_end(scenario, words[i + 1]), MS);
 }
 
+static void verb_swap(struct scenario *scenario, char **words, int count)
+{
+	world_swap(&scenario->world, scenario_end(scenario, words[0]),
+		   scenario_end(scenario, words[1]));
+}
+
+static void verb_cross(struct scenario *scenario, char **words, int count)
+{
+	world_cross(&scenario->world, scenario_end(scenario, words[0]),
+		    scenario_end(scenario, words[1]));
+}
+
 static void verb_loss(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 1; i < count; i++)
@@ -252,6 +264,8 @@ static const struct verb {
 	{ "set", 3, verb_set },
 	{ "port", 3, verb_port },
 	{ "cable", 2, verb_cable },
+	{ "swap", 2, verb_swap },
+	{ "cross", 2, verb_cross },
 	{ "loss", 2, verb_loss },
 	{ "cut", 1, verb_cut },
 	{ "mend", 1, verb_mend },

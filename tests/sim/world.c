@@ -107,9 +107,12 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
 	struct system *system = context;
+	bool begins = distributing && !system->port[slot].distributing;
 
 	system->port[slot].collecting = collecting;
 	system->port[slot].distributing = distributing;
+	if (begins)
+		check_begin(system->world, world_end(system, slot));
 }
 
 static void on_aggregator(void *context, unsigned int aggregator)
@@ -125,8 +128,10 @@ static void on_drained(void *context, unsigned int slot, bool answered)
 {
 	struct system *system = context;
 
+	check_drained(system->world, world_end(system, slot), answered);
 	system->port[slot].drained = true;
 	system->port[slot].far_ok = answered;
+	system->port[slot].drain_ns = 0;
 }
 
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
@@ -141,6 +146,8 @@ static void on_event(void *context, unsigned int slot, enum lacp_event event, un
 			    : event == LACP_EVENT_SELECTED ? lacp_selected_name(detail)
 							   : "";
 
+	if (event == LACP_EVENT_RX && detail == LACP_RX_EXPIRED)
+		check_expired(system->world, world_end(system, slot));
 	if (event == LACP_EVENT_RESTLESS)
 		world_fail(system->world, "%c does not come to rest", system->name);
 	if (system->world->verbose)
@@ -309,6 +316,7 @@ void world_port_remove(struct world *world, struct end end)
 	memset(&port->reference, 0, sizeof(port->reference));
 	if (system->away || system->is_reference) {
 		port->collecting = port->distributing = false;
+		port->drain_ns = 0;
 	} else {
 		lacp_port_remove(&system->lacp, end.slot, world->now_ns);
 		lacp_thread_hold_clear(&port->hold, &port->sent);
@@ -355,6 +363,8 @@ int world_drain(struct world *world, struct end end)
 
 	world_port(world, end)->drained = false;
 	err = lacp_drain(&system->lacp, end.slot, world->now_ns);
+	if (!err)
+		world_port(world, end)->drain_ns = world->now_ns;
 	world_evaluate(system, false);
 	return err;
 }

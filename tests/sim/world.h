@@ -69,6 +69,7 @@ struct port {
 	/* Since when it sends to a port that does not collect; 0: it does not. */
 	uint64_t void_ns;
 	uint64_t half_ns;		  /* since when it could send and does not */
+	uint64_t drain_ns;		  /* since when a drain goes on; 0: none does */
 	uint8_t name[XBOND_MAC_SIZE + 4]; /* system priority, system, key, as last said */
 	bool named;
 	struct reference_port reference; /* if its system is one */
@@ -134,6 +135,10 @@ void world_port_remove(struct world *world, struct end end);
 void world_port_add(struct world *world, struct end end);
 /* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
 void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns);
+/* The far ends of two ports change places: carrier is lost meanwhile. */
+void world_swap(struct world *world, struct end a, struct end b);
+/* The same beyond media converters: carrier stays. */
+void world_cross(struct world *world, struct end a, struct end b);
 void world_cut(struct world *world, struct end end, bool cut);
 /* The next COUNT LACPDUs that are sent there get lost. */
 void world_lose(struct world *world, struct end end, unsigned int count);
@@ -204,6 +209,12 @@ void check_run(struct world *world, struct system *system, uint64_t before, bool
 /* Ports have been held down, of which the machines had said before what would follow. */
 void check_prospect(struct world *world, const struct system *system,
 		    const struct lacp_prospect *prospect);
+/* The machines let a port distribute, while others may still. */
+void check_begin(struct world *world, struct end end);
+/* A partner has expired. */
+void check_expired(struct world *world, struct end end);
+/* A drain has ended. */
+void check_drained(struct world *world, struct end end, bool answered);
 /* Ports that carry by LACP, without those in fallback. */
 uint64_t check_by_lacp(const struct system *system);
 
@@ -218,8 +229,8 @@ void goals_check(struct world *world, int systems, unsigned int ports);
  */
 void goals_expect_steady(struct world *world, int systems, unsigned int ports);
 void goals_check_steady(struct world *world);
-/* Links with two passive ends since then: nobody speaks there any more. */
-void goals_check_quiet(struct world *world, uint64_t since_ns);
+/* Links with two passive ends: nobody has spoken there since then. */
+void goals_check_quiet(struct world *world, uint64_t from_ns);
 /* PDUs and frames get through on this link, and both ends use it. */
 bool goals_link_carries(const struct world *world, struct end end);
 
