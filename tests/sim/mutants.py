@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Takes out one mend at a time and lets the simulator find that. `make sim-mutants`.
 
-Each mutant is a defect that the LACP core or hold once had, or one that two ends would share: a
-place in a file, and what stands there in a tree that has the defect. One copy of the tree is built,
-then changed for each mutant and changed back. Prints what finds each mutant: the first scenario
-that fails, else the first random history. Fails when nothing finds one. Words choose the mutants
-whose names have one of them. With EXPLORE="1 256" only the explorer looks, with these arguments;
-"1 256 0 1" lets it look at a system and a partner that is a plain reference of the standard.
+Each mutant is a defect that the LACP core or hold once had, one that two ends would share
+(MUTANTS), or any other (OTHERS): a place in a file, and what stands there in a tree that has the
+defect. One copy of the tree is built, then changed for each mutant and changed back. Prints what
+finds each mutant: the first scenario that fails, else the first random history, else, for the
+others, the first unit test. Fails when nothing finds one. Words choose the mutants whose names have
+one of them. With EXPLORE="1 256" only the explorer looks, with these arguments; "1 256 0 1" lets it
+look at a system and a partner that is a plain reference of the standard; "1 256, 1 256 0 1": one
+after the other.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,10 +20,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-EXPLORE = os.environ.get("EXPLORE", "").split()
+EXPLORE = [each.split() for each in os.environ.get("EXPLORE", "").split(",") if each]
 NEEDED = [each.name for each in ROOT.iterdir()
           if each.name not in (".git", "docs", "tests") and not each.name.startswith("build")
-          ] + ["tests/sim"]
+          ] + ["tests/sim", "tests/unit"]
 CORE, HOLD, HOLD_READER = "lib/lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
@@ -135,6 +138,110 @@ MUTANTS = {
          "#define LACP_TIMEOUT 0x04\n#define LACP_AGGREGATION 0x02")],
 }
 
+# Defects that it has not had, of all its parts.
+OTHERS = {
+    "the short timeout is two seconds": [
+        (CORE + "state.h", "SHORT_TIMEOUT_TIME (3 *", "SHORT_TIMEOUT_TIME (2 *")],
+    "the long timeout is fifty seconds": [
+        (CORE + "state.h", "LONG_TIMEOUT_TIME (90 *", "LONG_TIMEOUT_TIME (50 *")],
+    "ports wait for no others": [
+        (CORE + "mux.c", "LACP_MUX_WAITING ? now_ns + LACP_AGGREGATE_WAIT_TIME : 0",
+         "LACP_MUX_WAITING ? now_ns : 0")],
+    "churn is noticed after six minutes": [
+        (CORE + "machines.h", "CHURN_DETECTION_TIME (60 *", "CHURN_DETECTION_TIME (360 *")],
+    "churn ends only with the link": [
+        (CORE + "mux.c", "case LACP_CHURN_CHURNED: return in_sync ?",
+         "case LACP_CHURN_CHURNED: return 0 ?")],
+    "ports with two partners are one LAG": [
+        (CORE + "selection.c",
+         "       !memcmp(a->partner.system, b->partner.system, LACP_MAC_SIZE) &&\n", "")],
+    "ports with two keys of the partner are one LAG": [
+        (CORE + "selection.c", "a->partner.key == b->partner.key", "1")],
+    "individual links are one LAG": [
+        (CORE + "selection.c", "       (a->actor.state & b->actor.state & a->partner.state &",
+         "       (1 | a->actor.state & b->actor.state & a->partner.state &")],
+    "a port without a partner is selected": [
+        (CORE + "selection.c", "if (!lacp_has_partner(port) || port->stopped) {",
+         "if (port->stopped) {")],
+    "max_links: each end goes by its own priorities": [
+        (CORE + "selection.c", "bool decides = lag_actor_decides(a);\n	const struct lacp_info *x",
+         "bool decides = a;\n	const struct lacp_info *x")],
+    "max_links: a dead port keeps its rank": [
+        (CORE + "selection.c", "if (lacp_is_live(a) != lacp_is_live(b))", "if (0)")],
+    "max_links: a port begins before another ends": [
+        (CORE + "mux.c", "return !sys->state.config.max_links || taken",
+         "return 1 || taken")],
+    "lacp_revert off is not heeded": [
+        (CORE + "rank.c", "if (!sys->state.config.revert && ", "if (0 && ")],
+    "lacp_wtr is not heeded": [
+        (CORE + "rank.c", "return config->wtr_s && port->carried", "return 0 && port->carried")],
+    "min_links_lacp: ports that are not known to the partner count": [
+        (CORE + "rank.c", " lacp_is_known(&sys->port[slot]) &&",
+         " lacp_is_live(&sys->port[slot]) &&")],
+    "ad_select: an aggregator that works is left in a tie": [
+        (CORE + "selection.c", "if (by_policy || b->in_sync)", "if (by_policy)")],
+    "an aggregator is left before its partner can answer": [
+        (CORE + "selection.c", "if (!a->trusted && b->returning)", "if (0)")],
+    "the next aggregator begins before the last has ended": [
+        (CORE + "system.c", "if (sys->port[slot].told & ~system_carrying(&sys->port[slot]))",
+         "if (0)")],
+    "silence: the partner stays in sync": [
+        (CORE + "receive.c", "port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;\n"
+         "\tport->partner.state |= LACP_TIMEOUT;", "port->partner.state |= LACP_TIMEOUT;")],
+    "a link that is down: the partner stays in sync": [
+        (CORE + "receive.c", "port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;\n"
+         "\tport->current_while_ns = 0;", "port->current_while_ns = 0;")],
+    "an expired partner is believed to be in sync": [
+        (CORE + "receive.c", "if (!port->matched || pdu->actor.state & LACP_EXPIRED)",
+         "if (!port->matched)")],
+    "an expired partner hears us as seldom as others": [
+        (CORE + "transmit.c", "LACP_EXPIRED ? LACP_RETRY_TIME : period_ns",
+         "LACP_EXPIRED ? period_ns : period_ns")],
+    "a port of the partner that is heard elsewhere has not moved": [
+        (CORE + "receive.c", "port->moved = 1;", "port->moved = 0;")],
+    "words that are for others are taken": [
+        (CORE + "receive.c", "return port->rx == LACP_RX_CURRENT &&\n	       lacp_is_foreign(",
+         "return 0 && lacp_is_foreign(")],
+    "half duplex speaks LACP": [
+        (CORE + "port.c", "return config->duplex != LACP_DUPLEX_HALF ||", "return 1 ||")],
+    "NTT: wrong words about our state need no answer": [
+        (CORE + "receive.c", "    (pdu->partner.state ^ port->actor.state) & bits)\n",
+         "    (0 & bits))\n")],
+    "four LACPDUs in a second": [
+        (CORE + "transmit.c", "return port->sent_ns[0] ? port->sent_ns[0] + LACP_FAST",
+         "return 0 ? port->sent_ns[0] + LACP_FAST")],
+    "a partner that turns fast waits for a slow LACPDU": [
+        (CORE + "transmit.c", "case LACP_PERIODIC_SLOW: return due || fast ?",
+         "case LACP_PERIODIC_SLOW: return due ?")],
+    "our own change to slow ends the port": [
+        (CORE + "port.c", "if (longer)\n", "if (0)\n")],
+    "lacp_hold asks for nothing": [
+        (CORE + "port.c", "(sys->state.config.hold && follow)", "0")],
+    "two passive ends speak": [
+        (CORE + "transmit.c",
+         "       !((port->actor.state | port->partner.state) & LACP_ACTIVITY);", "       0;")],
+    "independent control distributes before the partner collects": [
+        (CORE + "mux.c", "bool far_collects = port->partner.state & LACP_COLLECTING;",
+         "bool far_collects = 1;")],
+    "a drain ends with any answer": [
+        (CORE + "transmit.c", "marker->transaction == port->transaction &&", "1 &&")],
+    "a drain ends only with an answer": [
+        (CORE + "transmit.c", "    (!distributes || lacp_due(port->marker_ns, now_ns)))",
+         "    !distributes)")],
+    "all markers are answered": [
+        (CORE + "transmit.c", "if (port->responses >= LACP_MARKER_RESPONSES)", "if (0)")],
+    "fallback does not wait for its own LACPDU": [
+        (CORE + "mux.c", "if (port->periodic == LACP_PERIODIC_NONE || port->fallback_ns",
+         "if (1 || port->fallback_ns")],
+    "fallback uses a port that is looped": [
+        (CORE + "mux.c", "lacp_enabled(&port->config) && !port->loop_port &&",
+         "lacp_enabled(&port->config) &&")],
+    "the next bondd does not count what the kernel has sent": [
+        (CORE + "port.c", "port_note_answers(port, held->answered_ns);\n", "")],
+}
+
+ALL = {**MUTANTS, **OTHERS}
+
 # What the goal finds first that no traffic stops for more than a second.
 SHORT = {"a new port priority of the partner ends the port"}
 WITHOUT_SHORT = ("tests/sim/goals.c", "#define GAP (SECOND + 100 * MS)",
@@ -163,14 +270,45 @@ class Tree:
             text = wanted.get(file) or (ROOT / file).read_text()
             if text != (self.root / file).read_text():
                 (self.root / file).write_text(text)
-        subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=self.root,
-                       check=True, stdout=subprocess.DEVNULL)
+        self.make("build/tests/sim/sim")
+
+    def make(self, *what):
+        subprocess.run(["make", "-s", "CFLAGS=-O2 -w", *what], cwd=self.root, check=True,
+                       stdout=subprocess.DEVNULL)
 
     def sim(self, *arguments):
         """The first line that it prints, if something fails."""
         done = subprocess.run(["build/tests/sim/sim", *map(str, arguments)], cwd=self.root,
                               capture_output=True, text=True, check=False)
         return done.stdout.split("\n")[0] if done.returncode else None
+
+    def failing_exploration(self):
+        """The first of which a history fails; what follows is not awaited."""
+        for arguments in EXPLORE:
+            with subprocess.Popen(["build/tests/sim/sim", "explore", *arguments], cwd=self.root,
+                                  stdout=subprocess.PIPE, text=True) as explorer:
+                said = explorer.stdout.readline().strip()
+                explorer.kill()
+            if said.startswith("#"):
+                return f"explore {' '.join(arguments)} {said}"
+        return None
+
+    def failing_unit_test(self):
+        """Of the core."""
+        core = [f"build/{each.relative_to(ROOT).with_suffix('.o')}" for each in
+                [*ROOT.glob("lib/lacp/*.c"), ROOT / "lib/view/lacp_why.c",
+                 ROOT / "lib/rules/link_state.c"]]
+        for test in ("machines", "pdu", "receive", "system"):
+            test = f"build/tests/unit/test_lacp_{test}"
+            self.make(*core, test + ".o")
+            subprocess.run(["cc", "-o", test, test + ".o", *core, "-lcmocka"], cwd=self.root,
+                           check=True)
+            done = subprocess.run([test], cwd=self.root, capture_output=True, text=True,
+                                  check=False)
+            if done.returncode:
+                failed = re.search(r"FAILED  \] (\w+)", done.stdout + done.stderr)
+                return f"unit test {failed[1] if failed else test}"
+        return None
 
     def failing_scenario(self):
         scenarios = sorted((self.root / "tests/sim/scenarios").glob("*.sim"))
@@ -184,15 +322,16 @@ class Tree:
         return None
 
 
-PLACES = {file for places in [*MUTANTS.values(), [WITHOUT_SHORT]] for file, _, _ in places}
+PLACES = {file for places in [*ALL.values(), [WITHOUT_SHORT]] for file, _, _ in places}
 
 
 def what_finds(tree, name):
-    tree.become(MUTANTS[name])
+    tree.become(ALL[name])
     if EXPLORE:
-        return tree.sim("explore", *EXPLORE)
+        return tree.failing_exploration()
     if name not in SHORT:
-        return tree.failing_scenario() or tree.failing_history()
+        return tree.failing_scenario() or tree.failing_history() or (
+            name in OTHERS and tree.failing_unit_test())
     found = tree.failing_history()
     if found:
         number = int(found.removeprefix("history ").split(":")[0])
@@ -203,7 +342,7 @@ def what_finds(tree, name):
 
 
 def main():
-    chosen = [name for name in MUTANTS
+    chosen = [name for name in ALL
               if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
     missed = 0
     with tempfile.TemporaryDirectory() as directory:
