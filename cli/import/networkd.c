@@ -172,6 +172,7 @@ struct networkd_unit {
 
 struct networkd {
 	struct import *import;
+	const char *const *own; /* systemd's directories; NULL: files are given */
 	struct networkd_unit *units;
 	size_t count;
 };
@@ -425,12 +426,18 @@ static void networkd_take(const struct networkd *networkd)
 			networkd_network(networkd, &networkd->units[i]);
 }
 
-/* dirs: where drop-ins may be, in their directories NAME.d. */
-static int networkd_read_unit(struct networkd *networkd, const char *path, const char *const *dirs,
-			      struct err *err)
+/* Drop-ins may be in directories NAME.d: beside the file, if it is not one of systemd's own. */
+static int networkd_read_unit(void *context, const char *path, struct err *err)
 {
+	struct networkd *networkd = context;
 	struct networkd_unit unit = { .path = path, .name = basename(path) };
-	int r = import_ini_read_unit(networkd->import, path, dirs, &unit.ini, err);
+	const char *const beside[] = { unit.name > path
+					       ? import_text(networkd->import, "%.*s",
+							     (int)(unit.name - path - 1), path)
+					       : ".",
+				       NULL };
+	int r = import_ini_read_unit(networkd->import, path, networkd->own ? networkd->own : beside,
+				     &unit.ini, err);
 
 	if (r)
 		return r;
@@ -442,44 +449,17 @@ static int networkd_read_unit(struct networkd *networkd, const char *path, const
 	return 0;
 }
 
-static int networkd_read_dirs(struct networkd *networkd, const char *const *dirs, struct err *err)
-{
-	static const char *const suffixes[] = { ".netdev", ".network" };
-	size_t count;
-	char **paths;
-	int r = 0;
-
-	for (size_t kind = 0; kind < 2 && !r; kind++) {
-		r = import_collect(networkd->import, dirs, suffixes[kind], &paths, &count, err);
-		for (size_t i = 0; !r && i < count; i++)
-			r = networkd_read_unit(networkd, paths[i], dirs, err);
-	}
-	return r;
-}
-
-static int networkd_read_given(struct networkd *networkd, const char *path, struct err *err)
-{
-	const char *slash = strrchr(path, '/');
-	const char *const dir[] = { path, NULL };
-	const char *const beside[] = {
-		slash ? import_text(networkd->import, "%.*s", (int)(slash - path), path) : ".", NULL
-	};
-
-	return import_is_dir(path) ? networkd_read_dirs(networkd, dir, err)
-				   : networkd_read_unit(networkd, path, beside, err);
-}
-
 int networkd_read(struct import *import, const struct import_request *request, struct err *err)
 {
 	const char *const own[] = { import_path(import, "/etc/systemd/network"),
 				    import_path(import, "/run/systemd/network"),
 				    import_path(import, "/usr/local/lib/systemd/network"),
 				    import_path(import, "/usr/lib/systemd/network"), NULL };
-	struct networkd networkd = { .import = import };
-	int r = request->file_count ? 0 : networkd_read_dirs(&networkd, own, err);
+	const char *const suffixes[] = { ".netdev", ".network", NULL };
+	struct networkd networkd = { .import = import, .own = request->file_count ? NULL : own };
+	int r = import_read_files(import, request, own, suffixes, networkd_read_unit, &networkd,
+				  err);
 
-	for (size_t i = 0; i < request->file_count && !r; i++)
-		r = networkd_read_given(&networkd, request->files[i], err);
 	if (!r)
 		networkd_take(&networkd);
 	return r;
