@@ -8,11 +8,7 @@
 
 static const char *ifupdown_bypass(struct import *import, const char *value)
 {
-	const char *on = import_switch(import, value);
-
-	if (!on)
-		return NULL;
-	return strcmp(on, "on") ? "none" : "all";
+	return import_switch_as(value, "all", "none");
 }
 
 const struct import_key ifupdown_keys[] = {

@@ -222,6 +222,10 @@ import_convert import_ms_of_s;	  /* a time span; without a unit in seconds */
 import_convert import_ms_of_ms;	  /* the same, without a unit in milliseconds */
 import_convert import_s_of_s;	  /* as import_ms_of_s, in whole seconds */
 
+/* The word for what import_switch takes, or NULL. */
+const char *import_switch_as(const char *value, const char *word_on, const char *word_off);
+bool import_is_on(const char *value);
+
 /* Options of kernel bonding under the kernel's names, for the tools that have them as they are. */
 extern const struct import_key import_bonding_keys[];
 

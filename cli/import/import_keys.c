@@ -12,18 +12,28 @@
 
 #define BLANKS " \t\r\n"
 
-const char *import_switch(struct import *import, const char *value)
+const char *import_switch_as(const char *value, const char *word_on, const char *word_off)
 {
 	static const char *const on[] = { "yes", "true", "on", "1", "y", "t" };
 	static const char *const off[] = { "no", "false", "off", "0", "n", "f" };
 
 	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
 		if (!strcasecmp(value, on[i]))
-			return "on";
+			return word_on;
 	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
 		if (!strcasecmp(value, off[i]))
-			return "off";
+			return word_off;
 	return NULL;
+}
+
+const char *import_switch(struct import *import, const char *value)
+{
+	return import_switch_as(value, "on", "off");
+}
+
+bool import_is_on(const char *value)
+{
+	return import_switch_as(value, "on", NULL);
 }
 
 /* The kernel's files take a target with a plus before it, and so do some tools. */

@@ -26,15 +26,8 @@ struct networkd_match {
 
 enum networkd_answer { NETWORKD_OTHER, NETWORKD_MAYBE, NETWORKD_MATCHES };
 
-static const char *const match_keys[NETWORKD_MATCH_KEYS] = { "Name", "Type", "MACAddress",
-							     "PermanentMACAddress" };
-
-static bool networkd_is_one_of(const char *key, const char *const *keys, size_t count)
-{
-	while (count && strcmp(keys[count - 1], key) != 0)
-		count--;
-	return count;
-}
+static const char *const match_keys[NETWORKD_MATCH_KEYS + 1] = { "Name", "Type", "MACAddress",
+								 "PermanentMACAddress", NULL };
 
 static bool networkd_match_word(struct import *import, const char *word, size_t length,
 				const char *device, bool is_mac)
@@ -101,9 +94,8 @@ static void networkd_match_read(struct import *import, const struct import_ini *
 	for (size_t i = 0; i < NETWORKD_MATCH_KEYS; i++)
 		ret_match->lists[i] = import_ini_list(import, ini, "Match", match_keys[i]);
 	import_for_each_entry (entry, ini)
-		ret_match->has_others |=
-			!strcmp(entry->section, "Match") &&
-			!networkd_is_one_of(entry->key, match_keys, NETWORKD_MATCH_KEYS);
+		ret_match->has_others |= !strcmp(entry->section, "Match") &&
+					 !import_is_among(entry->key, match_keys);
 }
 
 /* Units: bonds, and the devices that are their slaves. */
@@ -244,9 +236,7 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 /* Whether systemd leaves the devices of the file as they are. */
 static bool networkd_is_unmanaged(struct import *import, const struct networkd_unit *unit)
 {
-	const char *on = import_switch(import, import_ini_value(&unit->ini, "Link", "Unmanaged"));
-
-	return on && !strcmp(on, "on");
+	return import_is_on(import_ini_value(&unit->ini, "Link", "Unmanaged"));
 }
 
 /*
@@ -298,11 +288,8 @@ static char *networkd_names(struct import *import, const struct networkd_unit *u
 /* Those keys of [Match] that are not about the device. */
 static bool networkd_is_condition(const char *key)
 {
-	static const char *const keys[] = { "Host",	     "Virtualization", "KernelCommandLine",
-					    "KernelVersion", "Version",	       "Credential",
-					    "Architecture",  "Firmware" };
-
-	return networkd_is_one_of(key, keys, sizeof(keys) / sizeof(keys[0]));
+	return import_is_one_of(key, "Host", "Virtualization", "KernelCommandLine", "KernelVersion",
+				"Version", "Credential", "Architecture", "Firmware");
 }
 
 static void networkd_rest(struct import *import, const struct import_bond *bond,
@@ -327,11 +314,10 @@ static void networkd_slave(const struct networkd *networkd, struct import_bond *
 	struct import *import = networkd->import;
 	const struct import_ini_entry *primary =
 		import_ini_find(&unit->ini, "Network", "PrimarySlave");
-	const char *is_primary = primary ? import_switch(import, primary->value) : NULL;
 
 	if (networkd_is_taken(networkd, unit, name, bond, &of->line))
 		return;
-	if (import_slave(import, bond, name, &of->line) && is_primary && !strcmp(is_primary, "on"))
+	if (import_slave(import, bond, name, &of->line) && primary && import_is_on(primary->value))
 		import_option(import, bond, NULL, OPT_PRIMARY, name, false, &primary->line);
 }
 

@@ -89,7 +89,6 @@ static void nm_bond_entry(struct import *import, struct import_bond *bond,
 			  const struct nm_profile *profile, const struct import_ini_entry *entry)
 {
 	const struct import_key *key = import_find_key(nm_bond_keys, entry->key);
-	const char *on = import_switch(import, entry->value);
 
 	if (!strcmp(entry->key, "active_slave") &&
 	    import_ini_find(&profile->ini, "bond", "primary"))
@@ -98,7 +97,7 @@ static void nm_bond_entry(struct import *import, struct import_bond *bond,
 		import_apply_key(import,
 				 key ? key : import_find_key(import_bonding_keys, entry->key), bond,
 				 NULL, entry->value, &entry->line);
-	if (!strcmp(entry->key, "balance-slb") && on && !strcmp(on, "on"))
+	if (!strcmp(entry->key, "balance-slb") && import_is_on(entry->value))
 		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "vlan+srcmac", false,
 			      &entry->line);
 }
@@ -231,19 +230,15 @@ static const char *nm_plain(struct import *import, const struct import_ini_entry
 static bool nm_is_part_of(struct import *import, const struct import_ini *ini,
 			  const struct import_ini *other)
 {
-	static const char *const sections[] = { "bond", "team",	    "slaves",
-						"ovs",	"ovs-port", "ovs-other-config" };
-
 	import_for_each_entry (entry, ini) {
 		const struct import_ini_entry *same;
 
-		for (size_t j = 0; j < sizeof(sections) / sizeof(sections[0]); j++) {
-			if (strcmp(entry->section, sections[j]))
-				continue;
-			same = import_ini_find(other, entry->section, entry->key);
-			if (!same || strcmp(nm_plain(import, entry), nm_plain(import, same)))
-				return false;
-		}
+		if (!import_is_one_of(entry->section, "bond", "team", "slaves", "ovs", "ovs-port",
+				      "ovs-other-config"))
+			continue;
+		same = import_ini_find(other, entry->section, entry->key);
+		if (!same || strcmp(nm_plain(import, entry), nm_plain(import, same)))
+			return false;
 	}
 	return true;
 }

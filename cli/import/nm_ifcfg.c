@@ -146,8 +146,6 @@ static const char *ifcfg_type(struct import *import, const char *value)
 
 static void ifcfg_place(struct import *import, struct import_ini_entry *entry)
 {
-	const char *on = import_switch(import, entry->value);
-
 	entry->section = "ifcfg";
 	if (!strncmp(entry->key, "BONDING_", 8))
 		entry->section = strncmp(entry->key, "BONDING_SLAVE", 13) ? "bond" : "slaves";
@@ -157,7 +155,7 @@ static void ifcfg_place(struct import *import, struct import_ini_entry *entry)
 			entry->key = ifcfg_keys[i].key;
 			break;
 		}
-	if (!strcmp(entry->key, "port-type") && on && !strcmp(on, "on"))
+	if (!strcmp(entry->key, "port-type") && import_is_on(entry->value))
 		entry->value = "bond";
 	if (!strcmp(entry->key, "type"))
 		entry->value = ifcfg_type(import, entry->value);

@@ -95,8 +95,7 @@ static void nm_take_property(struct import *import, struct import_ini *ini, char
 
 bool nm_is_bond(const char *type)
 {
-	return !strcmp(type, "bond") || !strcmp(type, "team") || !strcmp(type, "ovsbond") ||
-	       !strcmp(type, "ovs-port");
+	return import_is_one_of(type, "bond", "team", "ovsbond", "ovs-port");
 }
 
 /* ifcfg files have several variables that say it. */

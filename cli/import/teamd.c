@@ -22,21 +22,13 @@ static const char *teamd_mode(struct import *import, const char *value)
 
 static const char *teamd_rate(struct import *import, const char *value)
 {
-	const char *fast = import_switch(import, value);
-
-	if (!fast)
-		return NULL;
-	return strcmp(fast, "on") ? "slow" : "fast";
+	return import_switch_as(value, "fast", "slow");
 }
 
 /* Of SONiC's teamd. Without it, teamd uses no port that has no partner. */
 static const char *teamd_fallback(struct import *import, const char *value)
 {
-	const char *on = import_switch(import, value);
-
-	if (!on)
-		return NULL;
-	return strcmp(on, "on") ? "none" : "one";
+	return import_switch_as(value, "one", "none");
 }
 
 static const char *teamd_hwaddr_policy(struct import *import, const char *value)
@@ -248,9 +240,9 @@ static void teamd_sticky(struct import *import, struct import_bond *bond,
 			 const struct import_node *node)
 {
 	const char *text = import_tree_text(node->value);
-	const char *on = text ? import_switch(import, text) : NULL;
 
-	if (!on || strcmp(on, "on") || import_find_option(&bond->options, OPT_PRIMARY_RESELECT))
+	if (!text || !import_is_on(text) ||
+	    import_find_option(&bond->options, OPT_PRIMARY_RESELECT))
 		return;
 	import_option(import, bond, NULL, OPT_PRIMARY_RESELECT, "failure", false, &node->line);
 	import_changed(import, bond, &node->line,

@@ -43,10 +43,7 @@ struct teamd_watching {
 
 static bool teamd_is_on(const struct teamd_watching *watching, const char *key)
 {
-	const char *text = import_tree_value(watching->tree, watching->watch, key);
-	const char *on = import_switch(watching->import, text);
-
-	return on && !strcmp(on, "on");
+	return import_is_on(import_tree_value(watching->tree, watching->watch, key));
 }
 
 /* Without being told to validate, arp_ping takes any ARP frame; nsna_ping takes only answers. */
