@@ -5,8 +5,6 @@
 #include <linux/magic.h>
 #include <net/if.h>
 #include <net/if_arp.h>
-#include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -19,23 +17,11 @@
 
 #define HOME "/proc/self/ns/net"
 
-/* Does the work in the pod's namespace. Without a way back, nothing would be right any more. */
-static int cni_pod_inside(const struct cni_pod *pod, int (*work)(void *arg), void *arg)
+static int cni_pod_open_socket(const void *arg)
 {
-	int home = open(HOME, O_RDONLY | O_CLOEXEC), r;
+	struct nl *const *nl = arg;
 
-	if (home < 0)
-		return -errno;
-	r = setns(pod->fd, CLONE_NEWNET) ? -errno : work(arg);
-	if (setns(home, CLONE_NEWNET))
-		abort();
-	close(home);
-	return r;
-}
-
-static int cni_pod_open_socket(void *arg)
-{
-	return nl_init(arg);
+	return nl_init(*nl);
 }
 
 /* -1: the path leads to nothing, or to something else than a network namespace. */
@@ -54,6 +40,7 @@ static int cni_pod_open_path(const char *path)
 static int cni_pod_enter(struct cni_pod *pod, const char *path, struct err *err)
 {
 	struct stat home, there;
+	struct nl *nl = &pod->nl;
 	int r;
 
 	if (stat(HOME, &home) || fstat(pod->fd, &there))
@@ -64,7 +51,7 @@ static int cni_pod_enter(struct cni_pod *pod, const char *path, struct err *err)
 			       "made by 'bondctl create'",
 			       path);
 	pod->inode = there.st_ino;
-	r = cni_pod_inside(pod, cni_pod_open_socket, &pod->nl);
+	r = namespaces_inside(pod->fd, cni_pod_open_socket, &nl);
 	return r ? err_set(err, CNI_UNKNOWN_CONTAINER, "cannot enter the namespace %s: %s", path,
 			   strerror(-r))
 		 : 0;
@@ -115,14 +102,14 @@ static int cni_pod_fetch(struct cni_pod *pod, int ifindex, const char *name, str
 	return r;
 }
 
-static int cni_pod_turn_ipv6_on(void *arg)
+static int cni_pod_turn_ipv6_on(const void *arg)
 {
 	return ipv6_set_disabled(arg, 0);
 }
 
 int cni_pod_allow_ipv6(const struct cni_pod *pod, const char *device)
 {
-	return cni_pod_inside(pod, cni_pod_turn_ipv6_on, (void *)(uintptr_t)device);
+	return namespaces_inside(pod->fd, cni_pod_turn_ipv6_on, device);
 }
 
 /* The links of a bond that were in the pod. */

@@ -108,20 +108,24 @@ static int netns_call_open_among(struct nl *nl, const char *pattern, int nsid)
 	return found;
 }
 
-static int netns_call_enter_and_work(const void *arg)
+static int netns_call_work(const void *arg)
 {
 	const struct netns_call *call = arg;
 	struct nl nl;
-	int r;
+	int r = nl_init(&nl);
 
-	if (setns(call->namespace_fd, CLONE_NEWNET) < 0)
-		return -errno;
-	r = nl_init(&nl);
 	if (r)
 		return r;
 	r = call->work(&nl, call->arg);
 	nl_done(&nl);
 	return r;
+}
+
+static int netns_call_enter_and_work(const void *arg)
+{
+	const struct netns_call *call = arg;
+
+	return setns(call->namespace_fd, CLONE_NEWNET) < 0 ? -errno : netns_call_work(call);
 }
 
 static int netns_call_open(struct nl *nl, int nsid)
@@ -149,20 +153,6 @@ int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct
 	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }
 
-/* Without a way back, the thread would take another namespace for its own. */
-static int netns_call_visit(const struct netns_call *call)
-{
-	int home_fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC), r;
-
-	if (home_fd < 0)
-		return -errno;
-	r = netns_call_enter_and_work(call);
-	if (setns(home_fd, CLONE_NEWNET) < 0)
-		abort();
-	close(home_fd);
-	return r;
-}
-
 int netns_call_in_thread(struct nl *nl, int nsid, netns_work work, const void *arg)
 {
 	struct netns_call call = { .work = work, .arg = arg };
@@ -173,7 +163,7 @@ int netns_call_in_thread(struct nl *nl, int nsid, netns_work work, const void *a
 	call.namespace_fd = netns_call_open(nl, nsid);
 	if (call.namespace_fd < 0)
 		return -ENOENT;
-	r = netns_call_visit(&call);
+	r = namespaces_inside(call.namespace_fd, netns_call_work, &call);
 	close(call.namespace_fd);
 	return r;
 }

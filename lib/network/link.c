@@ -266,11 +266,22 @@ static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 	return true;
 }
 
-/* Without a way back, the thread would take another namespace for its own. */
 static void namespaces_go_home(int home_fd)
 {
 	if (setns(home_fd, CLONE_NEWNET) < 0)
 		abort();
+}
+
+int namespaces_inside(int fd, int (*work)(const void *arg), const void *arg)
+{
+	int home_fd = open(NAMESPACES_HOME, O_RDONLY | O_CLOEXEC), r;
+
+	if (home_fd < 0)
+		return -errno;
+	r = setns(fd, CLONE_NEWNET) < 0 ? -errno : work(arg);
+	namespaces_go_home(home_fd);
+	close(home_fd);
+	return r;
 }
 
 static void namespaces_visit_one(struct namespaces *namespaces, const char *path,

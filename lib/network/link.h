@@ -216,6 +216,11 @@ void namespaces_visit(void (*visit)(int home_fd, void *arg), void *arg);
  */
 bool namespaces_find_upper(const int *lowers, size_t count, struct link_info *ret_upper,
 			   size_t *ret_lower);
+/*
+ * Does the work in the namespace of fd. Returns what it returns, or -errno. Without a way back the
+ * program ends: the thread would take another namespace for its own.
+ */
+int namespaces_inside(int fd, int (*work)(const void *arg), const void *arg);
 /* The number that the namespace of nl has for the namespace of fd; -1: none. */
 int namespaces_number(struct nl *nl, int fd);
 
