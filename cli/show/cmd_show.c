@@ -90,7 +90,7 @@ static int ask_view(const char *run_dir, const char *method, const char *name, j
 	if (r)
 		return r;
 	*ret_view = json_incref(json_object_get(result, "view"));
-	*ret_forced_counted = json_is_true(json_object_get(result, "forced_counted"));
+	*ret_forced_counted = field_is_true(result, "forced_counted");
 	json_decref(result);
 	return *ret_view ? 0 : err_set(err, EPROTO, "cannot understand bondd's answer");
 }
@@ -108,7 +108,7 @@ static unsigned int going_back_s(const struct paths *paths, const char *bond)
 	json = json_load_file(path, 0, NULL);
 	if (!json)
 		return 0;
-	at_us = (uint64_t)json_integer_value(json_object_get(json, "at_us"));
+	at_us = (uint64_t)field_number(json, "at_us");
 	json_decref(json);
 	return at_us > now_us ? (unsigned int)((at_us - now_us + US_PER_S - 1) / US_PER_S) : 0;
 }

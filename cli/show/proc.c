@@ -102,8 +102,7 @@ static void proc_print_mode(const json_t *bond)
 	/* With tlb_dynamic_lb the kernel's driver does not heed the policy, and does not print it.
 	 */
 	if (kernel_has(bond, MODE_HASH) &&
-	    !(kernel_has(bond, MODE_OWN_MACS) &&
-	      json_is_true(json_object_get(options, "tlb_dynamic_lb"))))
+	    !(kernel_has(bond, MODE_OWN_MACS) && field_is_true(options, "tlb_dynamic_lb")))
 		printf("Transmit Hash Policy: %s (%u)\n", field_text(options, "xmit_hash_policy"),
 		       field_option_number(bond, "xmit_hash_policy"));
 }

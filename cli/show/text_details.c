@@ -136,7 +136,7 @@ static void text_lacp_print_churn(const json_t *lacp, const char *key, const cha
 
 static void text_lacp_print_strangers(const json_t *lacp)
 {
-	if (!json_integer_value(json_object_get(lacp, "stranger_rx")))
+	if (!field_number(lacp, "stranger_rx"))
 		return;
 	text_lacp_begin_line("strangers");
 	text_lacp_print_field(lacp, "", "stranger_rx");
@@ -310,7 +310,7 @@ static void text_details_state(const json_t *slave)
 	const json_t *duplex = json_object_get(slave, "duplex");
 
 	printf("  slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
-	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
+	       field_is_true(slave, "active") ? ", active" : "");
 	text_details_speed(slave);
 	if (json_is_string(duplex))
 		printf(" %s duplex", json_string_value(duplex));
@@ -409,7 +409,7 @@ static void text_socket(const json_t *slave, const json_t *socket, struct text_o
 		printf("  AF_XDP sockets:");
 	owner->has_begun = true;
 	printf(" %s queue %lld%s", field_text(slave, "name"), field_number(socket, "queue"),
-	       json_is_true(json_object_get(socket, "zero_copy")) ? " (zero copy)" : "");
+	       field_is_true(socket, "zero_copy") ? " (zero copy)" : "");
 }
 
 static void text_sockets_of(const json_t *bond, long long pid)
