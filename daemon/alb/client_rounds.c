@@ -293,8 +293,7 @@ static void rounds_step(struct bond *bond, struct client_rounds *rounds)
 /* Anew each time, because an evaluation of the bond may have had the timer end sooner. */
 static void rounds_await_step(struct bond *bond, const struct client_rounds *rounds)
 {
-	sd_event_source_set_time(clients_of(bond)->turn, rounds->step_ns / 1000 + 1);
-	sd_event_source_set_enabled(clients_of(bond)->turn, SD_EVENT_ONESHOT);
+	loop_timer_at(clients_of(bond)->turn, rounds->step_ns);
 }
 
 /* A broadcast is made good a while after it was seen: not every client heeds a second word. */
@@ -455,11 +454,9 @@ static void rounds_recall(struct bond *bond)
 
 static int clients_start(struct bond *bond)
 {
-	int r = sd_event_add_time(bond->daemon->event, &clients_of(bond)->turn, CLOCK_MONOTONIC, 0,
-				  1000, client_rounds_on_time, bond);
-
 	rounds_recall(bond);
-	return r < 0 ? r : sd_event_source_set_enabled(clients_of(bond)->turn, SD_EVENT_OFF);
+	return loop_timer(bond->daemon->event, 1000, client_rounds_on_time, bond,
+			  &clients_of(bond)->turn);
 }
 
 /* The clients of a slave that has failed are told at once. */
@@ -469,8 +466,7 @@ static void clients_decided(struct bond *bond, bool has_new_active)
 
 	if (!clients->turn || (!clients->rounds && !mode_has(bond_pin(bond)->mode, MODE_RECEIVES)))
 		return;
-	sd_event_source_set_time(clients->turn, 0);
-	sd_event_source_set_enabled(clients->turn, SD_EVENT_ONESHOT);
+	loop_timer_at(clients->turn, 0);
 }
 
 static void clients_stop(struct bond *bond, bool is_over)

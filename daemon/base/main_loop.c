@@ -372,6 +372,20 @@ int loop_timer(sd_event *event, uint64_t accuracy_us, sd_event_time_handler_t ha
 	return r < 0 ? r : 0;
 }
 
+void loop_timer_at(sd_event_source *timer, uint64_t ns)
+{
+	if (!timer)
+		return;
+	sd_event_source_set_time(timer, ns == UINT64_MAX ? UINT64_MAX : ns / 1000 + 1);
+	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+void loop_timer_after(sd_event_source *timer, uint64_t us)
+{
+	sd_event_source_set_time_relative(timer, us);
+	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
 int loop_defer(sd_event *event, sd_event_handler_t handler, void *arg, sd_event_source **ret_work)
 {
 	int r = sd_event_add_defer(event, ret_work, handler, arg);

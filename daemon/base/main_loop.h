@@ -110,6 +110,10 @@ int loop_watch_first(sd_event *event, int fd, sd_event_io_handler_t handler, voi
 /* A timer that is on, and has no time yet. */
 int loop_timer(sd_event *event, uint64_t accuracy_us, sd_event_time_handler_t handler, void *arg,
 	       sd_event_source **ret_timer);
+/* It ends then, once: UINT64_MAX is never. timer may be NULL. */
+void loop_timer_at(sd_event_source *timer, uint64_t ns);
+/* So long after the turn has begun. */
+void loop_timer_after(sd_event_source *timer, uint64_t us);
 /* Work for the end of a turn; it is off. */
 int loop_defer(sd_event *event, sd_event_handler_t handler, void *arg, sd_event_source **ret_work);
 

@@ -400,8 +400,7 @@ static void bond_rebalance_arm(struct bond *bond, uint64_t now_ns)
 	if ((rebalance_of(bond)->chosen_count || moves_count_waiting(&maps)) &&
 	    now_ns + REBALANCE_LOOK_NS < next_ns)
 		next_ns = now_ns + REBALANCE_LOOK_NS;
-	sd_event_source_set_time(rebalance_of(bond)->timer, next_ns / 1000);
-	sd_event_source_set_enabled(rebalance_of(bond)->timer, SD_EVENT_ONESHOT);
+	loop_timer_at(rebalance_of(bond)->timer, next_ns);
 }
 
 static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *arg)
@@ -429,8 +428,8 @@ static void bond_rebalance_start(struct bond *bond)
 {
 	struct bond_rebalance *rebalance = rebalance_of(bond);
 
-	if (sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
-			      REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond) < 0) {
+	if (loop_timer(bond->daemon->event, REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond,
+		       &rebalance->timer)) {
 		event_error(bond_pin(bond)->name, NULL,
 			    "out of memory: flows are not moved by load");
 		return;

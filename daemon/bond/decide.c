@@ -68,18 +68,10 @@ bool delay_is_over(struct bond *bond, uint64_t now_ns)
 void delay_arm(struct bond *bond)
 {
 	uint64_t next_ns = delay_first_ns(bond), lacp_ns = bond_lacp_next_ns(bond);
-	sd_event_source *timer = *delay_timer(bond);
 
 	if (lacp_ns && lacp_ns < next_ns)
 		next_ns = lacp_ns;
-	if (!timer)
-		return;
-	if (next_ns == UINT64_MAX) {
-		sd_event_source_set_enabled(timer, SD_EVENT_OFF);
-		return;
-	}
-	sd_event_source_set_time(timer, next_ns / 1000 + 1);
-	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+	loop_timer_at(*delay_timer(bond), next_ns);
 }
 
 static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)

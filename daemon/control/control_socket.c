@@ -243,10 +243,9 @@ static void control_socket_rest(struct daemon *daemon)
 {
 	sd_event_source_set_enabled(control_listener.source, SD_EVENT_OFF);
 	if (!control_listener.rest)
-		sd_event_add_time_relative(daemon->event, &control_listener.rest, CLOCK_MONOTONIC,
-					   REST_US, 0, control_socket_on_rested, NULL);
-	sd_event_source_set_time_relative(control_listener.rest, REST_US);
-	sd_event_source_set_enabled(control_listener.rest, SD_EVENT_ONESHOT);
+		loop_timer(daemon->event, 0, control_socket_on_rested, NULL,
+			   &control_listener.rest);
+	loop_timer_after(control_listener.rest, REST_US);
 }
 
 /* There is no descriptor for another connection. The spare one is for telling so. */

@@ -276,12 +276,6 @@ static void handover_free_waiting(struct handover_waiting *waiting)
 	free(waiting);
 }
 
-static void handover_wake(struct handover_waiting *waiting, uint64_t after_us)
-{
-	sd_event_source_set_time_relative(waiting->timer, after_us);
-	sd_event_source_set_enabled(waiting->timer, SD_EVENT_ONESHOT);
-}
-
 /* Of the first one. */
 static void handover_tell(int r, const struct err *err)
 {
@@ -293,7 +287,7 @@ static void handover_tell(int r, const struct err *err)
 	done->order.tell(r, err, done->notes, done->order.arg);
 	handover_free_waiting(done);
 	if (handover_first)
-		handover_wake(handover_first, 0);
+		loop_timer_after(handover_first->timer, 0);
 }
 
 static int handover_start(struct handover_waiting *waiting, struct err *err)
@@ -325,7 +319,7 @@ static int handover_on_turn(sd_event_source *source, uint64_t usec, void *arg)
 		r = handover_run(waiting->plan, &err);
 	event_set_author(0);
 	if (r > 0)
-		handover_wake(waiting, r == RUN_SOON ? 0 : LOOK_US);
+		loop_timer_after(waiting->timer, r == RUN_SOON ? 0 : LOOK_US);
 	else
 		handover_tell(r, &err);
 	return 0;
@@ -339,7 +333,7 @@ static void handover_append(struct handover_waiting *waiting)
 		at = &(*at)->next;
 	*at = waiting;
 	if (waiting == handover_first)
-		handover_wake(waiting, 0);
+		loop_timer_after(waiting->timer, 0);
 }
 
 int handover_begin(struct daemon *daemon, const struct handover_order *order, struct err *err)
@@ -360,13 +354,11 @@ int handover_begin(struct daemon *daemon, const struct handover_order *order, st
 	waiting->notes = json_array();
 	json_incref(order->options);
 	snprintf(waiting->bond, sizeof(waiting->bond), "%s", order->bond);
-	r = sd_event_add_time_relative(daemon->event, &waiting->timer, CLOCK_MONOTONIC, 0,
-				       ACCURACY_US, handover_on_turn, waiting);
-	if (r < 0) {
+	r = loop_timer(daemon->event, ACCURACY_US, handover_on_turn, waiting, &waiting->timer);
+	if (r) {
 		handover_free_waiting(waiting);
 		return err_set(err, -r, "cannot make a timer: %s", strerror(-r));
 	}
-	sd_event_source_set_enabled(waiting->timer, SD_EVENT_OFF);
 	handover_append(waiting);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "common/memory.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
+#include "daemon/base/main_loop.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/requests.h"
 #include "options/names.h"
@@ -234,8 +235,7 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 	rollback_mark_due(due);
 	if (rollback_check_marked(NULL)) {
-		sd_event_source_set_time_relative(source, US_PER_S);
-		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		loop_timer_after(source, US_PER_S);
 		return 0;
 	}
 	names = rollback_names_of(false);

@@ -296,9 +296,7 @@ static void arp_arm(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (arp_is_on(bond) && arp_of(bond)->next_ns < next_ns)
 			next_ns = arp_of(bond)->next_ns;
-	if (daemon->arp)
-		sd_event_source_set_time(daemon->arp,
-					 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+	loop_timer_at(daemon->arp, next_ns);
 }
 
 /* The programs may be reading it. A target without an address is none. */

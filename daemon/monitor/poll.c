@@ -77,7 +77,7 @@ static void poll_arm(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond && !daemon->poller->busy; bond = bond->next)
 		if (*poll_next_ns(bond) < next_ns)
 			next_ns = *poll_next_ns(bond);
-	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+	loop_timer_at(daemon->poll, next_ns);
 }
 
 static bool poll_is_due(struct bond *bond, uint64_t now_ns)

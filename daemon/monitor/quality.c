@@ -246,8 +246,7 @@ static void quality_arm(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond && !daemon->sampler->busy; bond = bond->next)
 		if (quality_is_wanted(bond) && quality_of_bond(bond)->next_ns < next_ns)
 			next_ns = quality_of_bond(bond)->next_ns;
-	sd_event_source_set_time(daemon->quality,
-				 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+	loop_timer_at(daemon->quality, next_ns);
 }
 
 void quality_schedule(struct bond *bond)

@@ -139,12 +139,10 @@ static uint64_t wake_interval_us(const struct daemon *daemon)
 
 static void wake_arm(const struct daemon *daemon)
 {
-	struct wake *wake = daemon->wake;
-	bool must = wake_must_look(daemon);
-
-	if (must)
-		sd_event_source_set_time_relative(wake->timer, wake_interval_us(daemon));
-	sd_event_source_set_enabled(wake->timer, must ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (wake_must_look(daemon))
+		loop_timer_after(daemon->wake->timer, wake_interval_us(daemon));
+	else
+		loop_timer_at(daemon->wake->timer, UINT64_MAX);
 }
 
 /* While the main loop waits for something else, the timer does not run. */
@@ -197,10 +195,9 @@ static int wake_start(struct daemon *daemon, struct wake *wake)
 				    daemon);
 	if (r >= 0)
 		r = sd_event_source_set_priority(wake->io, SD_EVENT_PRIORITY_IMPORTANT);
-	if (r >= 0)
-		r = sd_event_add_time_relative(daemon->event, &wake->timer, CLOCK_MONOTONIC, 0,
-					       LOOK_ACCURACY_US, wake_on_time, daemon);
-	return r < 0 ? r : sd_event_source_set_enabled(wake->timer, SD_EVENT_OFF);
+	return r < 0 ? r
+		     : loop_timer(daemon->event, LOOK_ACCURACY_US, wake_on_time, daemon,
+				  &wake->timer);
 }
 
 int wake_init(struct daemon *daemon)
