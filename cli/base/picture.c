@@ -6,7 +6,6 @@
 #include "cli/base/picture.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * What a packet is in a conversation, and the filter for packets that may be in one. Knows neither
  * sockets nor devices.
  */
-#include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>

@@ -10,7 +10,6 @@
 #ifndef XBOND_CLI_IMPORT_IMPORT_H
 #define XBOND_CLI_IMPORT_IMPORT_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 

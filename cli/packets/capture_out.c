@@ -2,7 +2,6 @@
 /* Captured packets in the order of time, as pcapng or as lines of text. */
 #include "cli/packets/packets.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>

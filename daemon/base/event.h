@@ -3,7 +3,6 @@
 #ifndef XBOND_DAEMON_BASE_EVENT_H
 #define XBOND_DAEMON_BASE_EVENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <syslog.h>

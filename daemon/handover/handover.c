@@ -2,7 +2,6 @@
 #include "daemon/handover/handover.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/slave.h"
 
-#include <string.h>
-
 #include "bpf/slots.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"

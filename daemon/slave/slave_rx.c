@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"

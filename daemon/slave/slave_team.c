@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/slave.h"
 
-#include <errno.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "bpf/slots.h"
 #include "common/clock.h"

@@ -2,7 +2,6 @@
 #include "daemon/slave/slave_rx.h"
 
 #include <bpf/bpf.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #define XBOND_COMMON_READINGS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"

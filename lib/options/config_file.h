@@ -5,7 +5,6 @@
 #ifndef XBOND_OPTIONS_CONFIG_FILE_H
 #define XBOND_OPTIONS_CONFIG_FILE_H
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

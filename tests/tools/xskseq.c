@@ -6,7 +6,6 @@
  * and at its end one JSON object.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_xdp.h>
 #include <linux/ip.h>

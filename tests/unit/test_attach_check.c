@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* daemon/bond/attach_check.c where the kernel does not answer, or refuses programs. */
 #include <errno.h>
-#include <string.h>
 
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* daemon/bond/part.c: marks, and what they say, through the settle loop. */
-#include "bpf/slots.h"
 #include "tests/unit/one_bond.h"
 
 static uint32_t seen[PART_BOND + 1]; /* the news of the last settling of each slot */
