@@ -294,9 +294,8 @@ void gather_bond(struct gatherer *gatherer, const struct doctor_facts *facts,
 		gather_port_side(facts, bond);
 		gather_config(facts, bond);
 	}
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins_is_member(&bond->pins, slot))
-			gather_slave(gatherer, facts, bond, slot);
+	pins_for_each_member (&bond->pins, slot)
+		gather_slave(gatherer, facts, bond, slot);
 }
 
 /* The machine, and all bonds. */

@@ -162,11 +162,9 @@ static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
 	double share[XBOND_MAX_SLAVES];
 
 	foretell_shares(explain->pins, share);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+	pins_for_each_member (explain->pins, slot) {
 		struct pcap_sum sum = explain_pcap_of_slave(explain, slot);
 
-		if (!pins_is_member(explain->pins, slot))
-			continue;
 		json_array_append_new(
 			slaves,
 			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
@@ -221,11 +219,9 @@ static void explain_pcap_print_slaves(const struct explain_pcap *explain)
 	foretell_shares(explain->pins, share);
 	printf("%-15s %10s %7s %14s %7s %8s %9s\n", "slave", "packets", "share", "bytes", "share",
 	       "flows", "by weight");
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+	pins_for_each_member (explain->pins, slot) {
 		struct pcap_sum sum = explain_pcap_of_slave(explain, slot);
 
-		if (!pins_is_member(explain->pins, slot))
-			continue;
 		printf("%-15s %10llu %6.1f%% %14llu %6.1f%% %s%7llu %8.1f%%\n",
 		       cli_name(explain->pins->slaves[slot].name, name),
 		       (unsigned long long)sum.packets,

@@ -183,11 +183,9 @@ static void request_note_chains(struct addition *addition)
 {
 	const char *bond = bond_pin(addition->bond)->name;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+	slots_for_each (addition->added, slot) {
 		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
 
-		if (!slots_have(addition->added, slot))
-			continue;
 		if (slave->trouble & XBOND_TROUBLE_NFT)
 			request_note(addition->notes,
 				     "nft chains at the ingress of %s see nothing of what %s "
