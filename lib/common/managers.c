@@ -205,26 +205,20 @@ static void managers_match_read(struct managers_match *match, const char *path, 
 		fclose(file);
 }
 
-static const char *const managers_networks[] = { "/etc/systemd/network/", "/run/systemd/network/",
-						 "/usr/lib/systemd/network/" };
-
-#define NETWORKS (sizeof(managers_networks) / sizeof(managers_networks[0]))
+#define NETWORKS "{/etc,/run,/usr/lib}/systemd/network/"
 
 static void managers_match_drop_ins(struct managers_match *match, const char *root,
 				    const char *file, const char *name)
 {
-	for (size_t i = 0; i < NETWORKS; i++) {
-		char pattern[PATH_MAX];
-		glob_t paths;
+	char pattern[PATH_MAX];
+	glob_t paths;
 
-		snprintf(pattern, sizeof(pattern), "%s%s%s.d/*.conf", root, managers_networks[i],
-			 file);
-		if (glob(pattern, 0, NULL, &paths))
-			continue;
-		for (size_t k = 0; k < paths.gl_pathc; k++)
-			managers_match_read(match, paths.gl_pathv[k], name);
-		globfree(&paths);
-	}
+	snprintf(pattern, sizeof(pattern), "%s" NETWORKS "%s.d/*.conf", root, file);
+	if (glob(pattern, GLOB_BRACE, NULL, &paths))
+		return;
+	for (size_t i = 0; i < paths.gl_pathc; i++)
+		managers_match_read(match, paths.gl_pathv[i], name);
+	globfree(&paths);
 }
 
 /* A file that asks only for a kind of device is for all of that kind. */
@@ -241,19 +235,16 @@ static bool managers_is_matched(const char *root, const char *path, const char *
 
 static bool managers_networkd(const char *root, const char *name)
 {
+	char pattern[PATH_MAX];
 	bool found = false;
+	glob_t paths;
 
-	for (size_t i = 0; i < NETWORKS && !found; i++) {
-		char pattern[PATH_MAX];
-		glob_t paths;
-
-		snprintf(pattern, sizeof(pattern), "%s%s*.network", root, managers_networks[i]);
-		if (glob(pattern, GLOB_NOSORT, NULL, &paths))
-			continue;
-		for (size_t k = 0; k < paths.gl_pathc && !found; k++)
-			found = managers_is_matched(root, paths.gl_pathv[k], name);
-		globfree(&paths);
-	}
+	snprintf(pattern, sizeof(pattern), "%s" NETWORKS "*.network", root);
+	if (glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &paths))
+		return false;
+	for (size_t i = 0; i < paths.gl_pathc && !found; i++)
+		found = managers_is_matched(root, paths.gl_pathv[i], name);
+	globfree(&paths);
 	return found;
 }
 
@@ -262,14 +253,10 @@ static const struct {
 	const char *manager, *files;
 	bool (*names)(const char *line, const char *name);
 } managers_files[] = {
-	{ "netplan", "/etc/netplan/*.yaml", managers_in_yaml },
-	{ "netplan", "/run/netplan/*.yaml", managers_in_yaml },
-	{ "netplan", "/usr/lib/netplan/*.yaml", managers_in_yaml },
-	{ "ifupdown", "/etc/network/interfaces", managers_in_interfaces },
-	{ "ifupdown", "/etc/network/interfaces.d/*", managers_in_interfaces },
-	{ "NetworkManager", "/etc/NetworkManager/system-connections/*", managers_in_keyfile },
-	{ "NetworkManager", "/run/NetworkManager/system-connections/*", managers_in_keyfile },
-	{ "NetworkManager", "/usr/lib/NetworkManager/system-connections/*", managers_in_keyfile },
+	{ "netplan", "{/etc,/run,/usr/lib}/netplan/*.yaml", managers_in_yaml },
+	{ "ifupdown", "/etc/network/{interfaces,interfaces.d/*}", managers_in_interfaces },
+	{ "NetworkManager", "{/etc,/run,/usr/lib}/NetworkManager/system-connections/*",
+	  managers_in_keyfile },
 	{ "NetworkManager", "/etc/sysconfig/network-scripts/ifcfg-", NULL },
 	{ "wicked", "/etc/sysconfig/network/ifcfg-", NULL },
 };
@@ -299,7 +286,7 @@ const char *managers_configured(const char *root, const char *name)
 
 		snprintf(pattern, sizeof(pattern), "%s%s%s", root, managers_files[i].files,
 			 is_file_of_device ? name : "");
-		if (glob(pattern, GLOB_NOSORT, NULL, &paths))
+		if (glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &paths))
 			continue;
 		for (size_t k = 0; k < paths.gl_pathc && !found; k++)
 			if (is_file_of_device ||
