@@ -15,6 +15,7 @@ import subprocess
 from .bed import (BLAST, PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab,
                   make_bond, no_arp, wait_for)
 from .rows import Row, alternate, median_difference, median_ratio
+from .transmit import path_subject
 
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
 REDIRECT_PEER = 128  # XBOND_F_REDIRECT_PEER
@@ -77,16 +78,10 @@ def container_rows(sender, container, scale):
         yield Row(f"{what}: bond adds", median_difference(ns["bond"], ns["plain"]), "ns/packet")
 
 
-def path_subject(sender, receiver, path, seconds):
-    def run_once():
-        receiver.ctl("set", "bond0", "path", path)
-        return blast(sender, FAR, seconds)
-    return run_once
-
-
 def measure(sender, receiver, scale):
     subjects = {"plain": lambda: blast(sender, PLAIN_FAR, scale.seconds)}
-    subjects.update({path: path_subject(sender, receiver, path, scale.seconds) for path in BOUNDS})
+    subjects.update({path: path_subject(sender, path, scale.seconds, bonded=receiver)
+                     for path in BOUNDS})
     return alternate(scale.rounds, subjects)
 
 

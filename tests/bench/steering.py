@@ -6,13 +6,13 @@ docs/users/steering.md. It takes six minutes. With QUICK=1 it leaves cells out, 
 """
 import statistics
 
-from .bed import lab, make_bond  # first: it sets the path for traffic
+from .bed import lab  # first: it sets the path for traffic
 
 from traffic import Iperf  # pylint: disable=wrong-import-order
 
 from .rows import Row, alternate
 from .tcp import FAR, transfer
-from .unequal import limit
+from .unequal import weighted_pair
 
 RATES = {"equal": (200, 200), "unequal": (100, 300)}
 CONNECTIONS = (1, 4, 64)
@@ -62,16 +62,7 @@ def measured(kind, scale):
     ways, counts = cells(scale)
     seconds = SECONDS if scale.every_steering else 1
     with lab() as made:
-        near, far = made.host("a"), made.host("b")
-        links = made.links(near, far, 2)
-        for host, address in ((near, "10.0.0.1"), (far, FAR)):
-            make_bond(host, links, address, **OFF)
-            for link, rate in zip(links, RATES[kind]):
-                limit(host, link, rate)
-                host.ctl("set-slave", "bond0", link, "weight", rate)
-        for host in (near, far):
-            host.wait_slaves(*links)
-        near.wait_ping(FAR)
+        near, far = weighted_pair(made, RATES[kind], **OFF)
         return alternate(REPETITIONS, {
             (way, count): subject(near, far, WAYS[way], count, seconds)
             for count in counts for way in ways})

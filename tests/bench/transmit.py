@@ -32,9 +32,10 @@ def plain_subject(near, seconds):
     return lambda: blast(near, PLAIN_FAR, seconds)
 
 
-def path_subject(near, path, seconds):
+def path_subject(near, path, seconds, bonded=None):
+    """bonded: who has the bond, if it is not near that sends."""
     def run_once():
-        near.ctl("set", "bond0", "path", path)
+        (bonded or near).ctl("set", "bond0", "path", path)
         return blast(near, FAR, seconds)
     return run_once
 

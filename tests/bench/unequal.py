@@ -49,20 +49,26 @@ def alone(seconds):
     return total
 
 
+def weighted_pair(made, rates, **options):
+    """Bonds at both ends of links of these rates (Mbit/s), which are their weights."""
+    near, far = made.host("a"), made.host("b")
+    links = made.links(near, far, len(rates))
+    for host, address in ((near, "10.0.0.1"), (far, FAR)):
+        make_bond(host, links, address, **options)
+        for link, rate in zip(links, rates):
+            limit(host, link, rate)
+            host.ctl("set-slave", "bond0", link, "weight", rate)
+    for host in (near, far):
+        host.wait_slaves(*links)
+    near.wait_ping(FAR)
+    return near, far
+
+
 def rows(scale):
     total = alone(scale.tcp_seconds)
     yield Row(f"links of {RATES} Mbit/s alone: sum", total, "Gbit/s")
     with lab() as made:
-        near, far = made.host("a"), made.host("b")
-        links = made.links(near, far, len(RATES))
-        for host, address in ((near, "10.0.0.1"), (far, FAR)):
-            make_bond(host, links, address, mode="balance-rr", bytes_per_slave=1)
-            for link, rate in zip(links, RATES):
-                limit(host, link, rate)
-                host.ctl("set-slave", "bond0", link, "weight", rate)
-        for host in (near, far):
-            host.wait_slaves(*links)
-        near.wait_ping(FAR)
+        near, far = weighted_pair(made, RATES, mode="balance-rr", bytes_per_slave=1)
         server = Iperf(far)
         done = alternate(scale.tcp_rounds,
                          {(control, gso): subject(near, server, control, gso, scale.tcp_seconds)
