@@ -12,7 +12,7 @@ IN_GUEST = bool(os.environ.get("XBOND_VM"))
 RATE = 2000 if IN_GUEST else 20000  # packets a second to the partner
 BACK_RATE = RATE // 4
 BACK_PORT = 9001
-TIMES, UPGRADES = 20, 5
+TIMES = 20
 AWAY_S = 300
 LOOK_S = 0.5  # how often the partner is asked
 

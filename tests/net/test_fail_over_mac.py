@@ -396,10 +396,7 @@ def test_follow_with_a_slave_that_refuses(lone):
     host = lone(links=3)
     host.ip("link", "add", "m0", "link", "l2", "type", "macvlan", "mode", "bridge")
     host.ip("link", "set", "l2", "up")
-    host.ctl("create", "bond0", "mode", "active-backup", "fail_over_mac", "follow")
-    host.ctl("add-slave", "bond0", "l0", "m0", "l1")
-    host.ip("link", "set", "bond0", "up")
-    host.wait_slaves("l0", "l1", "m0")
+    host.make_bond(["l0", "m0", "l1"], "mode", "active-backup", "fail_over_mac", "follow")
     address, own, free = mac(host), macs(host), mac(host, "l2")
 
     def fail_over_to(link):

@@ -162,9 +162,7 @@ def test_the_bond_is_deleted(lone, hook):
     assert {link: host.link(link)["address"] for link in host.links} == before
     assert host.pins() == []
     assert "bond0" in host.log()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.wait_slaves(*host.links)
+    host.make_bond(host.links, "mode", "balance-xor")
 
 
 def test_a_namespace_dies_with_the_bond_in_it(pair):

@@ -84,9 +84,7 @@ def test_a_full_run_dir(lone):
     with full_run_dir(host):
         host.start_bondd()
         wait_for(lambda: "cannot measure the main loop" in host.log(), "a word in the log")
-        host.ctl("create", "bond0", "mode", "active-backup")
-        host.ctl("add-slave", "bond0", "l0")
-        host.wait_slaves("l0")
+        host.make_bond(["l0"], "mode", "active-backup")
         assert loop(host) is None and host.show()["loop"] is None
         (host.run_dir / "filler").unlink()
         host.stop_bondd()

@@ -124,9 +124,7 @@ def test_every_kind(pair):
 def followed(lone):
     """A host with a bond of two slaves."""
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     return host
 
 
@@ -360,9 +358,7 @@ def test_the_journal(journal):
     or comes twice, though bondd was killed in between.
     """
     host = journal.host
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     host.far.ip("link", "set", "l0", "down")
     host.wait_slaves("l1")
     entry, = journal.entries("EVENT=failover", "BOND=bond0", "SLAVE=l0")

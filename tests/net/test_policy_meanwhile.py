@@ -1,5 +1,4 @@
 """What happens to a bond, and to its policy, while bondctl or bondd is busy with a policy."""
-import os
 import signal
 import subprocess
 
@@ -81,11 +80,8 @@ def test_another_bond_of_that_name(pair, slow):
     host = net.near
     loading = stopped_in_loading(host, slow)
     host.ctl("delete", "bond0")
-    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
-    host.ctl("add-slave", "bond0", *net.links)
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(net.links, "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
     host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
-    host.wait_slaves(*net.links)
     status, said = end_of(loading)
     assert status == 1 and said.count("\n") == 1 and "made anew" in said
     host.wait_ping("10.0.0.2")

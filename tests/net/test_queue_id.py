@@ -178,12 +178,9 @@ def test_flows_spread_over_the_queues_of_a_slave(lone, path):
     near.far.ip("link", "set", "l0", "up")
     near.far.run("ip", "link", "set", "l0", "xdpdrv", "obj", BUILD / "tools/discard.bpf.o",
                  "sec", "xdp.frags")
-    near.ctl("create", "bond0", "mode", "active-backup", "path", path)
-    near.ctl("add-slave", "bond0", "l0")
-    near.ip("link", "set", "bond0", "up")
+    near.make_bond(["l0"], "mode", "active-backup", "path", path)
     near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
     near.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:02", "dev", "bond0")
-    near.wait_slaves("l0")
     for _ in range(64):
         with near.inside():
             flow = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

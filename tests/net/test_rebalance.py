@@ -213,12 +213,9 @@ DYNAMIC = {None: True, "off": False, "on": True}
 def test_buckets_count_only_while_flows_move_by_load(lone, mode, option, values):
     """By default in balance-tlb and balance-alb. What is not counted does not move, either."""
     near = lone(2)
-    near.ctl("create", "bond0", "mode", mode)
-    near.ctl("add-slave", "bond0", *near.links)
-    near.ip("link", "set", "bond0", "up")
+    near.make_bond(near.links, "mode", mode)
     near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
     near.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:09", "dev", "bond0")
-    near.wait_slaves(*near.links)
     for value, counts in values.items():
         if value is not None:
             near.ctl("set", "bond0", option, value)

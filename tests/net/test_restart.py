@@ -211,9 +211,7 @@ LINK_CALLS = {"sendmsg": "ENOBUFS", "recvmsg": "ENOBUFS"}
 @pytest.mark.parametrize("number", range(1, 13))
 def test_one_request_fails_at_adoption(lone, call, number):
     host = lone()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     before = identities(host)
     host.kill_bondd()
     host.start_failing(f"{call}:error={LINK_CALLS[call]}:when={number}")
@@ -226,9 +224,7 @@ def test_one_request_fails_at_adoption(lone, call, number):
 def test_no_request_succeeds_at_adoption(lone, call):
     """The slaves stay, the log says so, and all is well when the kernel answers again."""
     host = lone()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     host.kill_bondd()
     host.start_failing(f"{call}:error={LINK_CALLS[call]}:when=1..200")
     assert "does not say whether l0 is there" in host.log()
@@ -246,9 +242,7 @@ def test_no_request_succeeds_at_adoption(lone, call):
 def test_a_slave_with_another_name_and_address(lone, hook):
     """Both were changed while bondd was away, of a device that has no permanent address."""
     host = lone()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     mac = host.link("bond0")["address"]
     host.kill_bondd()
     host.ip("link", "set", "l1", "down")
@@ -263,9 +257,7 @@ def test_a_slave_with_another_name_and_address(lone, hook):
 
 def test_another_device_with_the_number_of_a_slave(lone):
     host = lone()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     host.kill_bondd()
     index = host.link("l1")["ifindex"]
     host.ip("link", "del", "l1")
@@ -524,6 +516,4 @@ def test_killed_half_way(lone, step, hook):
     assert plain_view(host) == before
     assert host.devices() == devices
     assert host.pins() == []
-    host.ctl("create", "bond0")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"])

@@ -146,13 +146,21 @@ def test_bondd_dies_in_the_turn_of_the_first(lab, step):
         tap.close()
 
 
-def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
+@pytest.fixture
+def near(lone):
+    """Slaves of its bond are l0 and m0, which is a macvlan and refuses the MAC addresses of its
+    neighbours, m1 and l1.
+    """
+    made = lone(links=2)
+    for name in ("m0", "m1"):
+        made.ip("link", "add", name, "link", "l1", "type", "macvlan")
+    made.ctl("create", "bond0")
+    made.ctl("add-slave", "bond0", "l0", "m0")
+    return made
+
+
+def test_another_mac_of_the_bond_is_refused_by_a_slave(near):
     """As the kernel's bonding does: then no slave has it."""
-    near = lone(links=2)
-    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
-    near.ip("link", "add", "m1", "link", "l1", "type", "macvlan")
-    near.ctl("create", "bond0")
-    near.ctl("add-slave", "bond0", "l0", "m0")
     near.ip("link", "set", "bond0", "up")
     mac, taken = near.link("bond0")["address"], near.link("m1")["address"]
     near.ip("link", "set", "m1", "up")
@@ -165,12 +173,8 @@ def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
              "another one")
 
 
-def test_a_slave_that_has_refused_keeps_its_mac_for_itself(lone):
+def test_a_slave_that_has_refused_keeps_its_mac_for_itself(near):
     """The next bondd does not give it to the bond, and the slave is asked again."""
-    near = lone(links=2)
-    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
-    near.ctl("create", "bond0")
-    near.ctl("add-slave", "bond0", "l0", "m0")
     near.ip("link", "set", "bond0", "up")
     near.ip("link", "set", "l1", "up")
     mac, free, other = near.link("bond0")["address"], near.link("l1")["address"], \
@@ -187,22 +191,13 @@ def test_a_slave_that_has_refused_keeps_its_mac_for_itself(lone):
 
 
 @pytest.mark.parametrize("step", ["mac-taken", "mac-changed"])
-def test_killed_before_a_slave_refuses_the_bonds_mac(lone, step):
+def test_killed_before_a_slave_refuses_the_bonds_mac(near, step):
     """The next bondd gives it to all again, the slave refuses, and the bond gets its old one."""
-    near = lone(links=2)
-    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
-    near.ip("link", "add", "m1", "link", "l1", "type", "macvlan")
     near.ip("link", "set", "m1", "up")
-    near.ctl("create", "bond0")
-    near.ctl("add-slave", "bond0", "l0", "m0")
     mac, taken = near.link("bond0")["address"], near.link("m1")["address"]
-    near.stop_bondd()
-    near.environment = {"XBOND_TEST_DIE_AT": step}
-    near.start_bondd()
-    near.ip("link", "set", "bond0", "up")
-    near.ip("link", "set", "bond0", "address", taken)
-    wait_for(lambda: near.bondd.poll() is not None, "bondd to die")
-    near.environment = {}
+    with near.dying_at(step):
+        near.ip("link", "set", "bond0", "up")
+        near.ip("link", "set", "bond0", "address", taken)
     near.start_bondd()
     wait_for(lambda: near.link("bond0")["address"] == mac, "the old address")
     assert {near.link(dev)["address"] for dev in ("l0", "m0")} == {mac}

@@ -19,7 +19,7 @@ from waiting import wait_for
 PACKET_ADD_MEMBERSHIP, PACKET_MR_ALLMULTI = 1, 2
 SOURCE = bytes.fromhex("020000000099")
 NEAREST, PEER = bytes.fromhex("0180c200000e"), bytes.fromhex("0180c2000000")
-LLDP, PTP, FIP, IPV4, EAPOL = 0x88cc, 0x88f7, 0x8914, 0x0800, 0x888e
+LLDP, PTP, FIP, EAPOL = 0x88cc, 0x88f7, 0x8914, 0x888e
 PTP_FORWARDED, FIP_ALL = bytes.fromhex("011b19000000"), bytes.fromhex("011018010002")
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 

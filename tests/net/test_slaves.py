@@ -18,12 +18,10 @@ from waiting import wait_for
 def taps(lone):
     host = lone(links=0)
     made = [Tap(host, "t0", 1000), Tap(host, "t1", 3000)]
-    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4", "miimon", 50)
-    host.ctl("add-slave", "bond0", "t0", "t1")
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(["t0", "t1"], "mode", "balance-xor", "xmit_hash_policy", "layer3+4", "miimon",
+                   50)
     host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
     host.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:02", "dev", "bond0")
-    host.wait_slaves("t0", "t1")
     yield host, made
     for tap in made:
         tap.close()
@@ -189,9 +187,7 @@ def test_as_many_slaves_as_there_can_be_at_once(lone):
     no failures, and it answers all the while.
     """
     host = lone(links=64)
-    host.ctl("create", "bond0", "mode", "balance-xor", "path", "direct")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.wait_slaves(*host.links)
+    host.make_bond(host.links, "mode", "balance-xor", "path", "direct")
     assert " is down" not in host.log()
     assert {slave["link_failures"] for slave in host.show()["slaves"]} == {0}
     host.ctl("del-slave", "bond0", *host.links)
@@ -236,9 +232,7 @@ def test_a_slave_that_was_in_another_namespace_for_a_moment(pair, messages):
 
 def test_another_device_has_the_number_of_a_slave_after_messages_were_lost(lone):
     host = lone()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     with host.overrun():
         host.ip("link", "del", "l1")
         host.ip("link", "add", "other", "index", "1001", "type", "veth", "peer", "name", "end")
@@ -287,9 +281,7 @@ def test_a_program_that_the_kernel_does_not_detach(lone, on_veths, rx_hook, rest
 def test_a_bond_is_deleted_whose_programs_the_kernel_does_not_detach(lone, on_veths, restart):
     host = lone(bondd=False)
     host.start_refusable()
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", "l0", "l1")
-    host.wait_slaves("l0", "l1")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
     with host.refusing("detach"):
         assert host.ctl_try("delete", "bond0").returncode == 1
         again = host.ctl_try("create", "bond0", "mode", "balance-xor")

@@ -265,12 +265,9 @@ def test_software_timestamps_of_what_is_sent(lone, path):
     with kernel bonding.
     """
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "balance-xor", "path", path, "device", "veth")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(host.links, "mode", "balance-xor", "path", path, "device", "veth")
     host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
     host.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:99", "dev", "bond0")
-    host.wait_slaves(*host.links)
     wait_for(lambda: is_direct(host) if path == "direct" else is_counted(host), "the path")
     with host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, STAMP_TRANSMIT | STAMP_SOFTWARE)

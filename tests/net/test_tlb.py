@@ -12,7 +12,7 @@ from traffic import UDPSEQ, Capture, send_frames, send_packets
 from waiting import IS_SLOW, wait_for
 
 MODES = ["balance-tlb", "balance-alb"]
-ARP, RARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x8035, 0x0800, 0x86dd, 0x9000
+RARP, LOOPBACK = 0x8035, 0x9000
 EVERYBODY = "ff:ff:ff:ff:ff:ff"
 
 

@@ -174,10 +174,7 @@ def test_a_bond_that_is_made_anew(made):
     near, sender = made.near, Sender(made)
     sender.flow_on(*made.links)
     near.ctl("delete", "bond0")
-    near.ctl("create", "bond0", "mode", "active-backup")
-    near.ctl("add-slave", "bond0", "l2")
-    near.ip("link", "set", "bond0", "up")
-    near.wait_slaves("l2")
+    near.make_bond(["l2"], "mode", "active-backup")
     sender.flow_on("l2")
     idle(made, "l0", "l2")
     sender.child.send_signal(signal.SIGTERM)
@@ -554,10 +551,7 @@ def test_a_slave_that_has_no_room(lab):
     tbf = ("dev", "l0", "root", "tbf", "burst", "5k", "limit", "10m", "rate")
     near.run("tc", "qdisc", "add", *tbf, "1mbit")
     far.ip_batch("link set l0 up", "link set l1 up")
-    near.ctl("create", "bond0", "mode", "active-backup")
-    near.ctl("add-slave", "bond0", "slow", "l1")
-    near.ip("link", "set", "bond0", "up")
-    near.wait_slaves("slow", "l1")
+    near.make_bond(["slow", "l1"], "mode", "active-backup")
     frame = udp_frame("02:00:00:00:00:44", 20000) + bytes(800)
 
     def wait_received(link, count):

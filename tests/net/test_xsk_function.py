@@ -18,7 +18,7 @@ import time
 import pytest
 
 from lab import BUILD
-from namespace import PATIENCE, end, run
+from namespace import end, run
 from policies import EXAMPLES, compile_policy, tagged
 from test_bfd import INTERVAL, MULTIPLIER, V4, lost, wait_up
 from test_xsk import Held, listener
