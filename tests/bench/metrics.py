@@ -50,8 +50,7 @@ def flapped_loop(near, far, links, ask):
     """The longest turn, without waits for a CPU, of a bondd that has just been started, while links
     of all bonds flap and ask() is called.
     """
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     for state in ("down", "up") * 3:
         far.ip_batch(*[f"link set {link} {state}" for link in links[:BONDS]])
         for _ in range(4):

@@ -27,16 +27,14 @@ def is_newer(host):
 def kill(life):
     end = life.chance.randrange(2)
     life.note("kill -9 and start at", end)
-    life.hosts[end].kill_bondd()
-    life.hosts[end].start_bondd()
+    life.hosts[end].restart_bondd(kill=True)
     return False
 
 
 def restart(life):
     end = life.chance.randrange(2)
     life.note("stop and start at", end)
-    life.hosts[end].stop_bondd()
-    life.hosts[end].start_bondd()
+    life.hosts[end].restart_bondd()
     return False
 
 
@@ -73,8 +71,7 @@ def kill_while_it_takes_over(life):
         host.use_build(BUILDS.get(name, BONDD))
     host.start_bondd(wait=False)
     quiet_for(seconds, "a bondd that takes over has no sign that can be waited for")
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     return is_newer(host) and not newer and life.applications[end].is_there
 
 

@@ -120,8 +120,7 @@ def kill_while_it_converts(life):
     words = another_device(life, host)
     converts = host.spawn(*host.ctl_command(*words), stderr=subprocess.DEVNULL)
     quiet_for(seconds, "a conversion under way has no sign that can be waited for")
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     life.note(*words, "kill -9 and start at", end, "after", f"{seconds:.3f} s")
     converts.wait()
     assert host.ctl("list").split() == ["bond0"]

@@ -65,12 +65,10 @@ class Trial:
     # steps
 
     def restart(self):
-        self.near.stop_bondd()
-        self.near.start_bondd()
+        self.near.restart_bondd()
 
     def kill(self):
-        self.near.kill_bondd()
-        self.near.start_bondd()
+        self.near.restart_bondd(kill=True)
 
     def away(self):
         self.near.stop_bondd()

@@ -152,6 +152,15 @@ class Host(Namespace):
         """An orderly stop."""
         assert end(self.bondd, signal.SIGTERM) == 0, self.log()
 
+    def restart_bondd(self, kill=False, **environment):
+        """The next one has this environment from then on, if any is given."""
+        if kill:
+            self.kill_bondd()
+        else:
+            self.stop_bondd()
+        self.environment = environment or self.environment
+        self.start_bondd()
+
     @contextlib.contextmanager
     def dying_at(self, step, wait=True):
         """A new bondd, in place of one that runs. It ends at this step of what the block has it do

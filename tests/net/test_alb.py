@@ -223,8 +223,7 @@ def test_the_address_of_a_slave_without_a_link(shared):
         wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything")
         wait_for(arrives, lambda: f"bond0 to have the frame; promiscuous: {promiscuous()}")
     # another bondd knows of nothing that has to end
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     near.wait_slaves("l0", "l1")
     wait_for(lambda: not promiscuous(), "l0 to be as it was")
     far.ip("link", "set", "l2", "up")

@@ -226,8 +226,7 @@ def test_the_next_bondd_announces_what_one_that_died_has_not(pair):
         wait_for(lambda: seen.extend(wire.frames()) or count(
             seen, lambda frame: is_report(frame, mac)) == 2, "the announcements")
         assert count(seen, is_announcement) == 2
-        near.stop_bondd()
-        near.start_bondd()
+        near.restart_bondd()
         assert near.show()["active_slave"] == "l1"
         near.wait_ping("10.0.0.2")
         assert not count(wire.frames(), is_announcement), "once is enough"

@@ -285,8 +285,7 @@ def test_a_slave_whose_name_is_no_text_goes_back(bonds, name, restart):
     host.ctl("apply", "--confirm", "60")
     assert not shown()
     if restart:
-        host.kill_bondd()
-        host.start_bondd()
+        host.restart_bondd(kill=True)
     assert host.ctl("rollback") == "bond0: went back\n"
     assert shown(), host.log()
 
@@ -319,8 +318,7 @@ def test_a_bond_that_is_renamed_goes_back(bonds):
     wait_for(lambda: host.ctl("list") == "bond7\n", "the new name")
     wait_for((host.run_dir / "bond7.rollback").exists, "the record to follow")
     assert not bonds.rollback_file().exists()
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     assert host.ctl("rollback") == "bond7: went back\n"
     assert host.show("bond7")["options"]["mode"] == "802.3ad"
 
@@ -381,8 +379,7 @@ def test_the_record_comes_back_with_its_directory(bonds):
     bonds.host.ctl("apply", "--confirm", "60")
     shutil.rmtree(bonds.host.run_dir)
     wait_for(bonds.rollback_file().exists, "the record to be back")
-    bonds.host.kill_bondd()
-    bonds.host.start_bondd()
+    bonds.host.restart_bondd(kill=True)
     bonds.host.ctl("rollback")
     assert bonds.state() == before
 
@@ -461,8 +458,7 @@ def test_bondd_dies_while_a_slave_moves(bonds, step):
     done = json.loads(host.ctl("-j", "apply"))
     assert [each["error"] for each in done] == [None] * 2
     assert slaves_of(host, *names) == [["l0", "l1"], ["l2"]]
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     assert slaves_of(host, *names) == [["l0", "l1"], ["l2"]]
 
 
@@ -595,8 +591,7 @@ def test_two_that_wait_swap_their_names(bonds):
     wait_for(lambda: host.show("bond1")["options"]["miimon"] == 70, "bondd to follow")
     wait_for(lambda: host.show("bond0")["options"]["miimon"] == 71, "bondd to follow")
     assert host.ping_bondd(), "the pins come first, the records of the rollback afterwards"
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     host.ctl("rollback")
     assert [host.show(f"bond{number}")["options"]["miimon"] for number in (0, 1)] == [51, 50]
 
@@ -623,8 +618,7 @@ def test_slaves_by_mac(bonds):
     host.ip("link", "del", "lan1")
     wait_for(lambda: sorted(bonds.awaited()) == sorted([mac, "02:00:5e:00:00:77"]), "lan1 to go")
     assert bonds.apply() == []
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     for name, address in (("new1", mac), ("new2", "02:00:5e:00:00:77")):
         host.ip("link", "add", name, "address", address, "type", "veth", "peer", "name",
                 f"{name}p")

@@ -446,8 +446,7 @@ def test_restarts_of_bondd(network):
     net.targets.act(answers=lambda probe: right(probe) if probe.dev == "l0" else [])
     net.wait_state("up", "l0")
     net.wait_state("down", "l1")
-    net.host.kill_bondd()
-    net.host.start_bondd()
+    net.host.restart_bondd(kill=True)
     net.stays()
     assert net.host.carrier_slaves() == ["l0"]
     net.host.freeze_bondd()
@@ -564,8 +563,7 @@ def test_sixteen_targets_are_kept_in_a_file(lone):
         host.ctl("set", "bond0", "arp_ip_target", f"{four},10.0.0.99")
     host.ctl("save", "bond0")
     host.ctl("delete", "bond0")
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     assert host.show()["options"] == options
     host.ctl("set", "bond0", "arp_ip_target", "none", "ns_ip6_target", "none")
     assert host.show()["options"]["arp_ip_target"] == []

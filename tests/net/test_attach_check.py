@@ -107,8 +107,7 @@ def test_pins_that_somebody_removes(pair, hook):
     result = stream.finish()
     assert result["lost"] == 0, result
     assert times(made.near) == times(made.near, "l0") == 0
-    made.near.kill_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd(kill=True)
     made.near.ctl("del-slave", "bond0", "l0")
     made.near.wait_looked()
     assert "bond0/link_rx_0" not in made.near.pins()
@@ -179,8 +178,7 @@ def test_a_restart_touches_nothing(pair, hook):
                        for dev, side in
                        (("l0", "ingress"), ("xb-bond0", "ingress"), ("bond0", "egress")))
     before = seen()
-    made.near.stop_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd()
     assert seen() == before
     assert "another build" not in made.near.log()
 

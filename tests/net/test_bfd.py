@@ -443,8 +443,7 @@ def test_turned_off_there_slaves_can_be_added_again(speakers):
         made.near.wait_slaves(*made.links)
         for _ in moments(0.5):
             assert made.near.carrier_slaves() == made.links
-        made.near.kill_bondd()
-        made.near.start_bondd()
+        made.near.restart_bondd(kill=True)
     assert bfd(made.near, "l0")["session"] == bfd(made.near, "l1")["session"] == "down"
     made.near.wait_ping("10.0.0.2")
     made.far.ctl("set", "bond0", "bfd_interval", INTERVAL)

@@ -83,8 +83,7 @@ def test_a_filter_that_is_there_before_direct_and_before_bondd(direct):
     made.near.wait_no_ping("10.0.0.2")
     made.near.ctl("set", "bond0", "path", "direct")
     assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(10))
-    made.near.kill_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd(kill=True)
     assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(10))
 
 

@@ -99,8 +99,7 @@ def test_everything_goes_along(dressed, mode, old, new):
     near.ctl("save", "bond0")
     assert f"device = {new}" in (near.config_dir / "bond0.conf").read_text()
     # and the next bondd finds one bond
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     near.wait_ping("10.0.0.2")
     assert near.ctl("list").split() == ["bond0"]
 
@@ -172,9 +171,7 @@ def test_slaves_are_still_awaited(lab, monkeypatch, fails):
     monkeypatch.setenv("XBOND_TEST_CONVERT", "1")
     host = lab.host("a")
     if fails:
-        host.stop_bondd()
-        host.environment = {"XBOND_TEST_FAIL_AT": "handover-all-moved"}
-        host.start_bondd()
+        host.restart_bondd(XBOND_TEST_FAIL_AT="handover-all-moved")
     (host.config_dir / "bond0.conf").write_text(
         "[bond]\nmode = active-backup\ndevice = veth\n[slave eth9]\nweight = 3\n")
     host.ctl("load")
@@ -211,8 +208,7 @@ def test_what_fails_is_undone(dressed, step, old, new):
     wait_whole(near, before)
     near.wait_ping("10.0.0.2")
     near.environment = {}
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     near.ctl("set", "bond0", "device", new)
     near.wait_ping("10.0.0.2")
     assert slaves_up(near) == before[-1]

@@ -518,8 +518,7 @@ def test_a_removed_run_dir_comes_back(case, what):
     second = host.run("timeout", "10", *host.bondd_command("--bpf-dir", f"{host.bpf_dir}-2"),
                       check=False)
     assert second.returncode == 1 and "another bondd uses" in second.stderr
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
 
 
 def test_one_device_by_two_names(case):
@@ -635,8 +634,7 @@ def test_pins_that_cannot_be_opened(lone):
     with host.refusing("prog_port"):
         host.start_bondd()
         assert "not adopted" in host.log() and "rm -r" not in host.log()
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     host.wait_slaves("l0")
 
 
@@ -648,8 +646,7 @@ def test_foreign_directory(case):
     error_line(case.host.ctl_try("create", "bond7"), REFUSED)
     error_line(case.host.ctl_try("show", "bond7"), REFUSED)
     assert (foreign / "settings").exists() and not case.host.exists("bond7")
-    case.host.kill_bondd()
-    case.host.start_bondd()
+    case.host.restart_bondd(kill=True)
     assert (foreign / "settings").exists()
 
 

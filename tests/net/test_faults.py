@@ -253,8 +253,7 @@ class Case:
 
     def restart(self):
         """Whatever has become of bondd."""
-        self.host.kill_bondd()
-        self.host.start_bondd()
+        self.host.restart_bondd(kill=True)
 
     def start_faulty(self):
         """A start of bondd as a verb; it may end, and then its unit starts it again."""

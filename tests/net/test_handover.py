@@ -155,7 +155,6 @@ def leaves_an_earlier_boot_alone(near, path, journal):
     near.ip("addr", "del", "10.0.0.9/24", "dev", "bond0")
     before = picture(near)
     path.write_text(json.dumps({**journal, "is_untouched": False, "boot_id": "x"}))
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     assert "is of an earlier boot" in near.log() and "is undone" not in near.log()
     assert picture(near) == before and not path.exists()

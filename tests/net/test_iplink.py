@@ -44,8 +44,7 @@ def test_the_bond_is_renamed(pair, hook):
     assert made.near.show("uplink")["name"] == "uplink"
     assert made.near.slave_names("uplink") == made.links
     assert delivers(made)
-    made.near.kill_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd(kill=True)
     assert made.near.ctl_json("list") == ["uplink"]
     assert delivers(made)
     made.near.ctl("set", "uplink", "path", "direct")

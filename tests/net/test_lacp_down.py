@@ -58,8 +58,7 @@ def test_down_while_bondd_is_away(pair):
     made.near.start_bondd()
     wait_for(lambda: not tx_slots(made.far), "the far end to stop", SOON)
     wait_why(made.near, made.links, DOWN)
-    made.near.kill_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd(kill=True)
     wait_why(made.near, made.links, DOWN)
     assert not tx_slots(made.far)
     made.near.ip("link", "set", "bond0", "up")
@@ -129,8 +128,7 @@ def test_the_log_has_what_matters(pair):
         wait_for(lambda: f"bond0: {dev} carries traffic\n" in made.near.log(), "the line")
         assert f"bond0: {dev}: LACP partner changed: {made.far.show()['mac']}, key " \
             f"{ports(made.far)[dev]['actor_key']}, port {number}\n" in made.near.log()
-    made.near.stop_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd()
     assert made.near.log().count("carries traffic\n") == 2
     made.near.ip("link", "set", "bond0", "down")
     for dev in made.links:

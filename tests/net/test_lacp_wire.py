@@ -57,8 +57,7 @@ def test_the_list_is_the_same_after_restarts(made):
     host.kill_bondd()
     assert listens(host, "l0")
     host.start_bondd()
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     wait_distributing(host, links=made.links)
     assert listens(host, "l0")
     host.ctl("del-slave", "bond0", "l0")
@@ -108,8 +107,7 @@ def test_port_numbers_outlive_bondd(high):
     near, far = high
     near.ctl("del-slave", "bond0", "l0")
     before = numbers(near)
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert numbers(near) == before
     wait_distributing(near, far, links=["l1", "l2"])
     assert {dev: numbers(far, "partner_port")[dev] for dev in before} == before

@@ -479,8 +479,7 @@ def test_another_version(router):
         "version 7" in refusal(router, router.bond_dir())
     write_version(router, 0)
     assert "does not offer it to programs" in refusal(router, router.bond_dir())
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     assert near.pinned("table")["select_abi"] == mine
     assert 'its section must be "xdp.frags"' in refusal(router, router.bond_dir(), "plain")
     assert "no such bond" in refusal(router, near.bpf_dir / "bond9")

@@ -231,8 +231,7 @@ def test_many_bonds_side_by_side(lone):
         host.wait_slaves(f"l{2 * number}", f"l{2 * number + 1}", bond=f"bond{number}")
     assert host.ctl_json("list") == ["bond0", "bond1", "bond2"]
     assert [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1", "bond2"]
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     host.ctl("delete", "bond1")
     assert host.ctl_json("list") == ["bond0", "bond2"]
     host.wait_slaves("l4", "l5", bond="bond2")

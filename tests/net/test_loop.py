@@ -87,8 +87,7 @@ def test_a_full_run_dir(lone):
         host.make_bond(["l0"], "mode", "active-backup")
         assert loop(host) is None and host.show()["loop"] is None
         (host.run_dir / "filler").unlink()
-        host.stop_bondd()
-        host.start_bondd()
+        host.restart_bondd()
         wait_for(lambda: loop(host), "figures")
 
 

@@ -106,8 +106,7 @@ def test_what_others_have_joined_stays(lone, bondd):
     host.ctl("add-slave", "bond0", "l0", "l1")
     assert OTHERS in static(host, "l1") & static(host, "l0")
     if bondd == "dies":
-        host.kill_bondd()
-        host.start_bondd()
+        host.restart_bondd(kill=True)
     host.ctl("del-slave", "bond0", "l0")
     assert static(host, "l0") == before["l0"] == {OTHERS, SLOW}
     host.ctl("delete", "bond0")
@@ -210,8 +209,7 @@ def test_more_groups_than_are_recorded(lone):
     add_all(host, "bond0", [f"01:00:5e:7f:{number >> 8:02x}:{number & 255:02x}"
                             for number in range(MAX_GROUPS + 100)])
     wait_for(lambda: len(static(host, "l0")) > MAX_GROUPS / 10, "some to be joined", 30)
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     wait_for(lambda: "do not join all of its multicast groups" in host.log(),
              "bondd to say that it is too much", 60)
     # that of the slow protocols
@@ -243,8 +241,7 @@ def test_addresses_of_macvlans(lone, bondd):
     both = {MACVLAN, host.link("mv1")["address"]}
     wait_for(lambda: both <= unicast(host, "l1") and both <= unicast(host, "l0"), "them to be put")
     if bondd == "dies":
-        host.kill_bondd()
-        host.start_bondd()
+        host.restart_bondd(kill=True)
     if not is_team():  # of a team's slaves the kernel keeps the lists
         host.run("bridge", "fdb", "del", MACVLAN, "dev", "l1", "self")
         wait_for(lambda: both <= unicast(host, "l1"), "it to be put back")

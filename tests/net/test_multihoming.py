@@ -124,8 +124,7 @@ def test_protodown_of_a_slave_is_honoured(lone):
     host.wait_slaves("ml1")
     wait_for(lambda: host.show()["active_slave"] == "ml1", "the other slave")
     wait_for(lambda: "held down by protodown" in str(host.slave("ml0")["why"]), "the reason")
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     assert "held down by protodown" in host.slave("ml0")["why"]
     host.ip("link", "set", "ml1", "protodown", "on")
     wait_for(lambda: not host.show()["carrier"], "the bond to lose its carrier")

@@ -100,8 +100,7 @@ def test_save_keeps_it(lone, device):
         host.ctl("delete", bond)
     assert f"device = {device}\n" in (host.config_dir / "bond0.conf").read_text()
     assert "device" not in (host.config_dir / "bond1.conf").read_text()
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     assert host.show()["device"] == host.show()["options"]["device"] == device
     assert host.show("bond1")["options"]["device"] == "auto"
 
@@ -231,8 +230,7 @@ def test_queue_ids_bring_the_egress_program(netkit_pair, hook):
     near.ctl("set-slave", "bond0", "l1", "queue_id", 5)
     wait_for(has_egress, "the program on bond0")
     near.wait_ping("10.0.0.2")
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert has_egress()
     assert "cannot attach" not in near.log()
     near.ctl("set-slave", "bond0", "l1", "queue_id", 0)

@@ -57,8 +57,7 @@ def test_they_work_on_every_slave(pair, kind, mode):
         for host, address in ((near, 1), (made.far, 2)):
             add_vlan(host, link, number, address)
     wait_all(made, "made on slaves")
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     wait_all(made, "after another bondd")
     if mode == "active-backup":
         other = next(slave["name"] for slave in near.show()["slaves"] if not slave["active"])

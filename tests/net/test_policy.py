@@ -356,8 +356,7 @@ def test_xdp_asks_it_too(rotating):  # noqa: F811
     for number, link in enumerate(near.links):
         want(near, slot(number))
         assert arrivals(near)[link] >= 2000
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose again")
     assert arrivals(near)["l1"] >= 2000
     near.ctl("set", "bond0", "xdp_tx", "off")

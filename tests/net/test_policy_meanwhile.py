@@ -122,9 +122,7 @@ def test_loaded_while_bondd_is_so_busy_that_it_seems_away(pair):
     net = xor(pair)
     host = net.near
     host.ctl("policy", "load", "bond0", WANTED)
-    host.kill_bondd()
-    host.environment = {"XBOND_TEST_STOP_AT": "policy-pinned"}
-    host.start_bondd()
+    host.restart_bondd(kill=True, XBOND_TEST_STOP_AT="policy-pinned")
     unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"),
                            stderr=subprocess.PIPE, text=True)
     host.wait_frozen()

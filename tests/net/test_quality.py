@@ -149,8 +149,7 @@ def test_a_standby_port_takes_over(pair):
     wait_held(near, "l0")
     wait_for(lambda: distributing(near) == distributing(both.far) == ["l1"], "the other port")
     near.wait_ping("10.0.0.2")
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     for _ in moments(1):
         assert distributing(near) == ["l1"] and near.slave("l0")["mii_status"] == "down"
     both.far.ip("link", "set", "l1", "down")
@@ -226,8 +225,7 @@ def test_a_silent_slave_is_not_used(made, mode):
     wait_held(near, "l0", "silence")
     assert monitor(near, "l0", "silence")["since_heard_ms"] >= 800
     assert near.slave("l0")["why"].startswith("it receives nothing; it is tried again in ")
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     for _ in moments(0.5):
         assert near.carrier_slaves() == ["l1"]
     speak(both.far, "l0")
@@ -382,8 +380,7 @@ def test_a_slave_with_too_many_errors_is_held_down(lone, mode):
     shown = monitor(host, "x0", "errors")
     assert 1000 < shown["errors_per_million"] < 1000000 and 0 < shown["until_ms"] <= 10000
     assert "too many broken frames; it is tried again in" in host.slave("x0")["why"]
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     assert host.carrier_slaves() == ["l0"]
     # It is the only one left, so it is used.
     host.far.ip("link", "set", "l0", "down")

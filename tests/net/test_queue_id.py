@@ -140,8 +140,7 @@ def test_it_outlives_bondd_and_is_saved(queued, hook):
     made.near.ctl("save", "bond0")
     assert "[slave l2]\nqueue_id = 7\n" in (made.near.config_dir / "bond0.conf").read_text()
     made.near.ctl("delete", "bond0")
-    made.near.stop_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd()
     wait_for(lambda: made.near.ctl_json("list") == ["bond0"], "the bond to be made from its file")
     assert made.near.slave("l2")["options"]["queue_id"] == 7
 

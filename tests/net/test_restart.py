@@ -77,8 +77,7 @@ def test_adoption_keeps_everything(pair, hook):
     wait_for(lambda: host.slave("l0")["mii_status"] == "down", "the end of downdelay")
     before, marks = stable(host.show()), identities(host)
     counted = host.show()["tx_packets"]
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     wait_same(host, before)
     assert identities(host) == marks
     assert host.show()["tx_packets"] >= counted
@@ -92,8 +91,7 @@ def test_adoption_of_active_backup(pair):
     host.ctl("set", "bond0", "primary", "l2")
     wait_for(lambda: host.show()["active_slave"] == "l2", "the primary")
     before = stable(host.show())
-    host.kill_bondd()
-    host.start_bondd()
+    host.restart_bondd(kill=True)
     wait_same(host, before)
 
 

@@ -52,8 +52,7 @@ def test_a_device_without_xdp_is_not_touched(without_xdp, wanted):
     near = without_xdp
     with news_of(near, "m0") as news:
         near.ctl("set", "bond0", "rx_hook", wanted)
-        near.kill_bondd()
-        near.start_bondd()
+        near.restart_bondd(kill=True)
         near.ctl("set", "bond0", "rx_hook", "tc")
     assert not news
     assert ("m0 receives through TC, not XDP" in near.log()) == (wanted == "xdp")
@@ -65,8 +64,7 @@ def test_a_refusal_is_remembered(without_xdp):
     told = lambda: near.log().count("m0 receives through TC, not XDP")
     near.ctl("set", "bond0", "rx_hook", "xdp")
     assert told() == 1
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert told() == 1 and hooks(near) == ["tc"]
     near.ctl("set", "bond0", "rx_hook", "xdp")
     assert told() == 2
@@ -182,8 +180,7 @@ def test_a_slave_that_has_refused_keeps_its_mac_for_itself(near):
     near.ip("link", "set", "l1", "address", mac)
     near.ip("link", "set", "m0", "address", other)
     wait_for(lambda: "m0 does not take the bond's MAC address" in near.log(), "the refusal")
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     assert near.show()["mac"] == near.link("bond0")["address"] == near.link("l0")["address"] == mac
     assert near.link("m0")["address"] == other
     near.ip("link", "set", "l1", "address", free)

@@ -52,8 +52,7 @@ def test_a_bond_from_a_file_is_up(lone, up):
     assert is_up(host) == (up != "off")
     host.ip("link", "set", "bond0", "up" if up == "off" else "down")
     host.ctl("apply", "bond0")
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     host.ctl("load")
     assert is_up(host) == (up == "off")
     host.ctl("delete", "bond0")
@@ -298,8 +297,7 @@ def test_a_running_bond_is_adopted_as_it_runs(lone):
     host.ctl("set", "bond0", "miimon", 200, "primary", "none")
     host.ctl("del-slave", "bond0", "l1")
     host.ctl("add-slave", "bond0", "l2")
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     shown = host.show()
     assert shown["options"]["miimon"] == 200 and shown["options"]["primary"] in ("", None, "none")
     assert host.slave_names() == ["l0", "l2"]
@@ -353,8 +351,7 @@ def test_save_writes_what_makes_the_same(lone, bond, slave):
     text = (host.config_dir / "bond0.conf").read_text()
     host.start_bondd()
     host.ctl("delete", "bond0")
-    host.stop_bondd()
-    host.start_bondd()
+    host.restart_bondd()
     assert saved_state(host) == before
     host.ctl("save", "bond0")
     assert (host.config_dir / "bond0.conf").read_text() == text

@@ -118,8 +118,7 @@ def test_what_came_while_bondd_was_dead_is_met(pair, hook):
     meets(made)
     for _ in range(2):
         wait_for(lambda: prefs(made.far) == {LAST}, "ours to be the last filter")
-        made.far.kill_bondd()
-        made.far.start_bondd()
+        made.far.restart_bondd(kill=True)
         assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(5))
     made.far.kill_bondd()
     put.detach()
@@ -166,8 +165,7 @@ def test_what_lets_frames_pass_for_good_is_passed_by(pair, kind, hook):
         assert prefs(made.far) == {FIRST}
     else:
         assert order(made.far, "l0")[0] == "xbond_rx" and not prefs(made.far)
-    made.far.kill_bondd()
-    made.far.start_bondd()
+    made.far.restart_bondd(kill=True)
     with Capture(made.far, "bond0") as above:
         assert all(made.near.ping("10.0.0.2", timeout=1) for _ in range(5))
         assert len([frame for frame in above.frames(0.1) if frame.type == 0x0800]) == 5
@@ -356,8 +354,7 @@ def test_nft_chains_are_warned_of(lone, family):
     assert f"nft chains at the {place} of l0" in told.stdout + told.stderr and \
         " l1 " not in told.stdout + told.stderr
     assert "nft chains" in problem(near) and not problem(near, "l1")
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert "nft chains" in problem(near) and near.log().count("has an nft chain") == 1
     chain.remove()
     wait_for(lambda: not problem(near), "bondd to see that it has gone")

@@ -259,8 +259,7 @@ def test_what_another_detaches_stays_detached(xdp_pair):
     made.far.ctl("set", "bond0", "rx_hook", "xdp")
     assert set(hooks(made.far)) == {"xdp"} and has_xdp(made.far, "l0")
     run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_1")
-    made.far.kill_bondd()
-    made.far.start_bondd()
+    made.far.restart_bondd(kill=True)
     assert set(hooks(made.far)) == {"xdp"} and has_xdp(made.far, "l1")
 
 
@@ -470,8 +469,7 @@ def test_off_the_port_side_it_is_put_back(sending):
     wait_for(lambda: made.near.show()["times_detached"] == 1, "bondd to see it")
     wait_for(lambda: has_xdp(made.near, "xb-bond0"), "the program to be back")
     run("bpftool", "link", "detach", "pinned", made.near.bpf_dir / "bond0/link_xdp_tx")
-    made.near.kill_bondd()
-    made.near.start_bondd()
+    made.near.restart_bondd(kill=True)
     assert has_xdp(made.near, "xb-bond0")
 
 
@@ -615,8 +613,7 @@ def test_who_is_alone_on_the_device_is_told(tapped):
     tapped.ctl("add-slave", "bond0", "t0")
     alone = "bond0/link_xdp_rx_0" in tapped.pins()
     tapped.ctl("set", "bond0", "rx_hook", "xdp")
-    tapped.kill_bondd()
-    tapped.start_bondd()
+    tapped.restart_bondd(kill=True)
     assert tapped.log().count("t0 is not shared with other XDP programs: ") == alone
     assert not alone or "freplace" in tapped.log() or "holds libxdp's lock" in tapped.log()
 

@@ -134,8 +134,7 @@ def test_lro_of_slaves_with_vlans(wired, shows):
         wait_for(lambda: lro_of(made) == ["off", "off"], "LRO to be off")
         near.ip("link", "del", "bond0.100")
         wait_for(lambda: len(openers(near)) == 2, "those of the other VLAN alone")
-        near.kill_bondd()
-        near.start_bondd()
+        near.restart_bondd(kill=True)
         near.ip("link", "set", "bond0", "master", "br0")
         near.ip("link", "del", "bond0.101")
         wait_for(lambda: not openers(near), "the slaves' VLAN devices to go")
@@ -163,8 +162,7 @@ def test_a_restart_changes_nothing(wired, shows, kind):
         stream = Stream(made.near, made.far, rate=200)
         stream.flow_on(100)
         for _ in range(2):
-            made.near.kill_bondd()
-            made.near.start_bondd()
+            made.near.restart_bondd(kill=True)
         stream.flow_on(100)
         result = stream.finish()
         assert (losses(made), [full_state(made.near, dev) for dev in made.near.links],
@@ -558,8 +556,7 @@ def test_restart_with_virtual_functions(functions, shows):
         before = (losses(made), [full_state(made.near, dev) for dev in made.near.links],
                   hooks(made.near))
         for _ in range(2):
-            made.near.kill_bondd()
-            made.near.start_bondd()
+            made.near.restart_bondd(kill=True)
         made.near.wait_ping("10.0.0.2", deadline=15)
         assert (losses(made), [full_state(made.near, dev) for dev in made.near.links],
                 hooks(made.near)) == before, made.near.log()

@@ -209,8 +209,7 @@ def undo_each(made, verb, steps, names, wait=lambda: None):
         assert picture(near, names) == before, step
         wait()
         near.wait_ping("10.0.0.2")
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
 
 
 def before_deaths(made, verb):

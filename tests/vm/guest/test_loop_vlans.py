@@ -31,8 +31,7 @@ def fail_over(made):
 @contextlib.contextmanager
 def measured(near, what, figures):
     """The loop's figures of the block: bondd begins anew at each start."""
-    near.stop_bondd()
-    near.start_bondd()
+    near.restart_bondd()
     with subprocess.Popen([sys.executable, "-c", BYSTANDER], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as bystander:
         yield

@@ -225,8 +225,7 @@ def test_a_program_of_another_build_is_replaced(switched):
     add_filter(near, dev)
     active = by_xdp(switched)
     before = program_ids(near, dev)
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert program_ids(near, dev) == before
     near.kill_bondd()
     near.run("xdp-loader", "unload", dev, "--id", before[OURS][0])
@@ -237,8 +236,7 @@ def test_a_program_of_another_build_is_replaced(switched):
     assert after[THEIRS] == before[THEIRS] and len(after[OURS]) == 1 and \
         after[OURS] != another[OURS], (another, after)
     assert hooks(near) == ["xdp", "xdp"] and active == near.show()["active_slave"]
-    near.kill_bondd()
-    near.start_bondd()
+    near.restart_bondd(kill=True)
     assert program_ids(near, dev) == after
     check(switched, filtered=dev == active)
 
