@@ -307,9 +307,7 @@ def test_inactive_slaves_drop_duplicates(pair):
     is delivered.
     """
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
-    stream = Stream(made.far, made.near, to="10.0.0.1", count=1000)
-    result = stream.finish()
-    assert (result["lost"], result["duplicates"]) == (0, 0)
+    Stream(made.far, made.near, to="10.0.0.1", count=1000).finish_unharmed()
     assert made.near.slave("l1")["rx_dropped"] >= 1000
     made.near.ctl("set", "bond0", "all_slaves_active", "on")
     result = Stream(made.far, made.near, to="10.0.0.1", count=1000).finish()

@@ -73,6 +73,15 @@ class Stream:
         assert self.sender.returncode == 0 and self.receiver.returncode == 0
         return {**result, **sent, "lost": sent["sent"] - result["received"]}
 
+    def finish_unharmed(self, in_order=False):
+        """The same, where nothing was lost, nothing came twice and, if so said, all came in the
+        order in which it was sent.
+        """
+        result = self.finish()
+        harms = ("lost", "duplicates", *["reordered"] * in_order)
+        assert not any(result[harm] for harm in harms), result
+        return result
+
 
 class Tally:
     """Counts the packets of a Stream that reach devices of a namespace, whatever becomes of them

@@ -36,8 +36,7 @@ def carries(made, bond, links):
 def check_traffic(made):
     made.near.wait_ping("10.0.0.2")
     for one, other, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "10.0.0.1")):
-        result = Stream(one, other, to=to, count=200, rate=400, flows=16).finish()
-        assert (result["lost"], result["duplicates"]) == (0, 0), result
+        Stream(one, other, to=to, count=200, rate=400, flows=16).finish_unharmed()
 
 
 def second_bond(made, links):
