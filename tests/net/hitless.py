@@ -1,9 +1,10 @@
 """What packets and an LACP partner notice when bondd stops or is replaced: nothing. The trials are
 the same with every partner: test_hitless.py has them with Open vSwitch, tests/vm/guest with kernel
-bonding.
+bonding. Both have a fixture `trial`, and import the tests.
 """
 import os
 
+from builds import build, newer_abi, other_programs
 from lab import BONDD
 from traffic import Stream, Tally
 from waiting import moments
@@ -94,3 +95,22 @@ def check(what, result, capsys):
               f"| {result['transitions']} |")
     assert result["sent"] > 0
     assert (result["lost"], result["duplicates"], result["transitions"]) == (0, 0, 0), result
+
+
+def test_restarts(trial, capsys):
+    check("restart", trial.run([trial.restart] * TIMES), capsys)
+
+
+def test_kills(trial, capsys):
+    check("kill -9, start", trial.run([trial.kill] * TIMES), capsys)
+
+
+def test_five_minutes_without_bondd(trial, capsys):
+    check("stop, 5 minutes, start", trial.run([trial.away]), capsys)
+
+
+def test_upgrades(trial, capsys, tmp_path):
+    """The last one, because the bond has another ABI then."""
+    steps = trial.upgrades(build(tmp_path / "other", other_programs),
+                           build(tmp_path / "newer", newer_abi))
+    check("upgrade or downgrade", trial.run(steps), capsys)

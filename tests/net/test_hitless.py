@@ -4,8 +4,9 @@ what takes seconds.
 """
 import pytest
 
-from builds import build, newer_abi, other_programs
-from hitless import TIMES, Trial, check
+# pylint: disable-next=unused-import
+from hitless import (Trial, check, test_five_minutes_without_bondd, test_kills,  # noqa: F401
+                     test_restarts, test_upgrades)
 # pylint: disable-next=unused-import
 from test_lacp_ovs import switch, their_view, wait_agreed  # noqa: F401
 
@@ -31,21 +32,3 @@ def trial(switch):  # noqa: F811  pylint: disable=redefined-outer-name
 def test_nothing_happens(trial, capsys):
     """What the others are to be compared with."""
     check("nothing", trial.run([lambda: trial.look(QUIET_S)]), capsys)
-
-
-def test_restarts(trial, capsys):
-    check("restart", trial.run([trial.restart] * TIMES), capsys)
-
-
-def test_kills(trial, capsys):
-    check("kill -9, start", trial.run([trial.kill] * TIMES), capsys)
-
-
-def test_upgrades(trial, capsys, tmp_path):
-    other = build(tmp_path / "other", other_programs)
-    newer = build(tmp_path / "newer", newer_abi)
-    check("upgrade or downgrade", trial.run(trial.upgrades(other, newer)), capsys)
-
-
-def test_five_minutes_without_bondd(trial, capsys):
-    check("stop, 5 minutes, start", trial.run([trial.away]), capsys)

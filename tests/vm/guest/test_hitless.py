@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from builds import build, newer_abi, other_programs
-from hitless import TIMES, Trial, check
+# pylint: disable-next=unused-import
+from hitless import (Trial, test_five_minutes_without_bondd, test_kills,  # noqa: F401
+                     test_restarts, test_upgrades)
 from namespace import run
 from test_lacp_partners import bonded_with, view, wait_agreed
 
@@ -25,21 +26,3 @@ def trial(keeper):
                             made.partner.text(), re.M)
         return said + sum(map(int, counts))
     return Trial(made.near, made.far, made.far.links, lambda: view(made), changes)
-
-
-def test_restarts(trial, capsys):
-    check("restart", trial.run([trial.restart] * TIMES), capsys)
-
-
-def test_kills(trial, capsys):
-    check("kill -9, start", trial.run([trial.kill] * TIMES), capsys)
-
-
-def test_five_minutes_without_bondd(trial, capsys):
-    check("stop, 5 minutes, start", trial.run([trial.away]), capsys)
-
-
-def test_upgrades(trial, capsys, tmp_path):
-    """The last one, because the bond has another ABI then."""
-    steps = trial.upgrades(build(tmp_path, other_programs), build(tmp_path, newer_abi))
-    check("upgrade or downgrade", trial.run(steps), capsys)
