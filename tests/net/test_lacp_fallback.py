@@ -16,10 +16,8 @@ AWAY = 5  # a partner at the fast rate may be silent for 3 s
 def alone(lone):
     """A bond of two slaves whose far ends do not speak LACP: fallback, on l0."""
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast", "lacp_fallback", "one",
-             "lacp_fallback_delay", 300)
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(host.links, "mode", "802.3ad", "lacp_rate", "fast", "lacp_fallback", "one",
+                   "lacp_fallback_delay", 300)
     host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
     wait_carried(host, "l0")
     return host

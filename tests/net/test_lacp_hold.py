@@ -119,9 +119,7 @@ def test_our_own_system_is_never_answered(held):
 def test_a_loop_is_silent_without_bondd(lab):
     host = lab.host("a")
     host.ip("link", "add", "p0", "type", "veth", "peer", "name", "p1")
-    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast")
-    host.ctl("add-slave", "bond0", "p0", "p1")
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(["p0", "p1"], "mode", "802.3ad", "lacp_rate", "fast")
     wait_for(lambda: all("looped" in port["why"] for port in ports(host).values()),
              "the loop to be named")
     with Capture(host, "p0", outgoing=True) as wire:

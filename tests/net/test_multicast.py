@@ -34,9 +34,7 @@ def listening(lone, *joined, links=2):
     """
     host = lone(links=links)
     host.before = {name: static(host, name) for name in host.links}
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(host.links, "mode", "balance-xor")
     for each in joined:
         host.ip("maddr", "add", each, "dev", "bond0")
     wait_for(lambda: all(set(joined) <= static(host, name) for name in host.links),
@@ -255,9 +253,7 @@ def test_addresses_of_macvlans(lone, bondd):
 def test_the_bond_takes_the_address_of_a_macvlan(lone):
     """With mac_policy filter slaves go on receiving for it."""
     host = lone(links=1)
-    host.ctl("create", "bond0", "mode", "balance-xor", "mac_policy", "filter")
-    host.ctl("add-slave", "bond0", "l0")
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(["l0"], "mode", "balance-xor", "mac_policy", "filter")
     host.ip("link", "add", "mv0", "link", "bond0", "up", "address", MACVLAN, "type", "macvlan")
     wait_for(lambda: MACVLAN in unicast(host, "l0"), "it to be put")
     host.ip("link", "del", "mv0")

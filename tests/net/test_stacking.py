@@ -379,9 +379,7 @@ def test_slaves_join_the_groups_of_the_bond(pair):
 
 def test_groups_leave_the_slaves_of_a_bond_that_was_deleted_while_bondd_was_dead(lone):
     host = lone(links=2)
-    host.ctl("create", "bond0", "mode", "balance-xor")
-    host.ctl("add-slave", "bond0", *host.links)
-    host.ip("link", "set", "bond0", "up")
+    host.make_bond(host.links, "mode", "balance-xor")
     host.ip("maddr", "add", GROUP, "dev", "bond0")
     wait_for(lambda: GROUP in groups(host, "l0"), "l0 to listen, too")
     host.kill_bondd()
