@@ -15,6 +15,7 @@ from namespace import run
 # The commit of 1.0.0, or, before there is one, a late commit on the way there. Whatever it leaves
 # on a machine, every later tree takes over.
 RELEASE = "0a1d332bc2b0b56f5890107725006a9fabe24a4f"
+RELEASED = BUILD / "released" / RELEASE
 PARTS = ("bpf", "cli", "daemon", "include", "lib", "packaging")
 FILES = ("Makefile", "VERSION", "CHANGELOG.md")
 
@@ -96,31 +97,30 @@ def make(tree, *words):
 
 
 def no_release():
-    """Why the release cannot be built here; None: it can."""
-    if os.environ.get("XBOND_VM"):
-        return "there is no history in a guest"
+    """Why it is not there and cannot be built here; None: it is, or can be."""
+    if RELEASED.exists():
+        return None
     try:
         done = subprocess.run(["git", "-C", ROOT, "cat-file", "-e", f"{RELEASE}^{{commit}}"],
                               capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return "there is no git"
     return f"the commit of 1.0.0 is not here, as in a tarball or a shallow clone " \
-        f"({done.stderr.strip()})" if done.returncode else None
+        f"({''.join(done.stderr.splitlines()[:1])})" if done.returncode else None
 
 
 def release(tree):
     """Its bondd, and its bondctl: those that were made before, if they are still there, beside this
     build. What has not changed since is not compiled again, unless the Makefile has.
     """
-    made = BUILD / "released" / RELEASE
-    if not made.exists():
+    if not RELEASED.exists():
         build_release(tree)
-        unfinished = BUILD / "released" / str(os.getpid())
+        unfinished = RELEASED.with_name(str(os.getpid()))
         unfinished.mkdir(parents=True)
         for name in ("bondctl", "bondd"):
             shutil.copy2(tree / BUILD.name / name, unfinished)
-        unfinished.rename(made)
-    return made / "bondd"
+        unfinished.rename(RELEASED)
+    return RELEASED / "bondd"
 
 
 def build_release(tree):
