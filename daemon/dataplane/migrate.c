@@ -81,12 +81,28 @@ static void *migrate_value(struct migrate *migrate, const char *pin, uint32_t in
 	return migrate_maps_value(image, index);
 }
 
-/* The contents of ring buffers and timers cannot be read. Such maps are shared, or new. */
+static bool migrate_maps_is_of_timers(const struct object *object)
+{
+	return !strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) ||
+	       !strcmp(object->pin, XBOND_PIN_WATCHDOG);
+}
+
 static bool migrate_maps_is_readable(const struct bpf_map_info *info, const struct object *object)
 {
 	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
-	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) &&
-	       strcmp(object->pin, XBOND_PIN_WATCHDOG);
+	       !migrate_maps_is_of_timers(object);
+}
+
+/*
+ * The contents of ring buffers and timers cannot be read. Such maps are shared or, if they have
+ * another size in this build, new and empty: timers are wound up again, and what is lost of a ring
+ * is as if it had been full.
+ */
+static bool migrate_maps_is_new(const struct bpf_map_info *info, const struct object *object)
+{
+	return (info->type == BPF_MAP_TYPE_RINGBUF || migrate_maps_is_of_timers(object)) &&
+	       (info->value_size != bpf_map__value_size(object->map) ||
+		info->max_entries != bpf_map__max_entries(object->map));
 }
 
 static int migrate_maps_read_image(struct migrate_image *image, int fd, const struct object *object)
@@ -95,8 +111,12 @@ static int migrate_maps_read_image(struct migrate_image *image, int fd, const st
 	uint32_t length = sizeof(info);
 	int cpus = libbpf_num_possible_cpus(), r = bpf_obj_get_info_by_fd(fd, &info, &length);
 
-	if (r || cpus < 0 || !migrate_maps_is_readable(&info, object))
-		return r ? r : cpus < 0 ? cpus : 0;
+	if (r || cpus < 0)
+		return r ? r : cpus;
+	if (!migrate_maps_is_readable(&info, object)) {
+		image->changed = migrate_maps_is_new(&info, object);
+		return 0;
+	}
 	*image = (struct migrate_image){
 		.value_size = info.value_size,
 		.max_entries = info.max_entries,
@@ -207,12 +227,11 @@ static void migrate_keep_together(struct migrate *migrate)
 		XBOND_PIN_RECENT,   XBOND_PIN_AFXDP,
 	};
 
-	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
-		const struct migrate_image *image = migrate_maps_find(migrate, theirs[i]);
-
-		if (image && image->changed)
-			migrate_value(migrate, XBOND_PIN_TABLE, 0);
-	}
+	for (size_t i = 0; i < migrate->count; i++)
+		for (size_t k = 0; k < sizeof(theirs) / sizeof(theirs[0]); k++)
+			if (migrate->images[i].changed &&
+			    !strcmp(migrate->objects[i].pin, theirs[k]))
+				migrate_value(migrate, XBOND_PIN_TABLE, 0);
 }
 
 /* Reads all maps as they are now, and converts the copies. */

@@ -62,6 +62,8 @@ def newer_abi(tree):
     change(tree, steps, r"^static const struct migrate_step migrate_steps\[\] = \{\n", STEP)
     change(tree, steps, r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
+    change(tree, "bpf/slow.h", r"max_entries, 64 \* 1024", "max_entries, 128 * 1024")
+    change(tree, "bpf/xbond.bpf.c", r"^struct watchdog \{", "struct watchdog {\n\t__u64 more;")
     change(tree, "lib/common/pins.c", r"ARRAY_OF\(attached, 1\)",
            "BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_attached) + 16, 1, "
            ".at = offsetof(struct pins, attached)")
