@@ -25,6 +25,8 @@ PAGES = ("docs/developers/select.md", "docs/developers/policy.md")
 TABLES = (  # what no program prints: the line, where it is, what stands there
     ("socket RUN_DIR/%s", "lib/common/paths.h", r'PATHS_SOCKET_NAME "(\S+)"'),
     ("group %s", "daemon/control/control_socket.c", r'#define READER_GROUP "(\w+)"'),
+    ("group %s", "daemon/bond/pins_keep.c", r'#define PINS_GROUP "(\S+)"'),
+    ("journal field %s", "daemon/base/event.c", r'\(struct journal_field\)\{ "(\w+)"'),
     ("section [%s]", "lib/options/config_parse.c", r'#define (?:BOND|SLAVE)_SECTION "(\w+)"'),
     ("pin %s", "bpf/abi.h", r'#define XBOND_PIN_(?:BOND|TABLE|POLICY_MAPS) "(\w+)"'),
     ("xsk.h %s", "include/xbond/xsk.h", r"^#define (XBOND_XSK_(?!QUEUES)\w+ \w+)"),
@@ -219,6 +221,11 @@ def of_maps():
             yield f"policy {policy}: {line}"
 
 
+def of_units():
+    return {f"unit {file.name}" for kind in ("service", "socket")
+            for file in (ROOT / "packaging").glob(f"*.{kind}")}
+
+
 def of_tables():
     for line, files, pattern in TABLES:
         for file in ROOT.glob(files):
@@ -227,7 +234,8 @@ def of_tables():
 
 def names():
     return {*of_options(), *of_command_line(), *of_json(), *of_metrics(), *of_headers(),
-            *of_methods(), *of_ifupdown(), *of_xsk(), *of_maps(), *of_tables()}
+            *of_methods(), *of_ifupdown(), *of_xsk(), *of_maps(), *of_units(),
+            *of_tables()}
 
 
 def vanished(promised, now):
