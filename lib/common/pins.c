@@ -327,9 +327,14 @@ int pins_open_added(struct pins *pins, struct err *err)
 
 int pins_check(const struct pins *pins, const char *name, struct err *err)
 {
-	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
-		return pins_damaged(pins, XBOND_PIN_BOND, "has a state or mode that does not exist",
-				    err);
+	if (pins->bond->state > XBOND_BOND_DELETING)
+		return pins_damaged(pins, XBOND_PIN_BOND, "has a state that does not exist", err);
+	if (!mode_find(pins->bond->mode))
+		return err_set(
+			err, EBADMSG,
+			"%s/%s has mode %u, which this version of xbond does not know; use "
+			"the version that made the bond or, if the pins are damaged, " PINS_REMOVE,
+			pins->dir, XBOND_PIN_BOND, pins->bond->mode, pins->dir);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
 		return pins_damaged(pins, XBOND_PIN_BOND, "holds no name", err);
 	if (pins->lacp->current > 1)

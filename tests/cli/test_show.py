@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -236,9 +237,29 @@ def test_damaged_pin_is_named(pins, bpf_dir, bondctl):
 
 
 @pytest.mark.parametrize("mode", [77, 0xffffffff])
-def test_a_mode_that_does_not_exist_is_damage(pins, bondctl, mode):
+def test_a_mode_of_a_later_version(pins, bondctl, mode):
+    """Or damage: nobody is told to remove a bond that works."""
     pins.bond.mode = mode
-    assert "has a state or mode that does not exist" in bondctl("show", "bond0", status=1).stderr
+    text = bondctl("show", "bond0", status=1).stderr
+    assert f"has mode {mode}, which this version of xbond does not know; use the version that " \
+        "made the bond or, if the pins are damaged, remove them" in text
+
+
+def test_a_state_that_does_not_exist_is_damage(pins, bondctl):
+    pins.bond.state = 3
+    assert "has a state that does not exist" in bondctl("show", "bond0", status=1).stderr
+
+
+def test_values_of_a_later_version(pins, bondctl):
+    """They are numbers."""
+    pins.settings.xmit_hash_policy = 99
+    names = ("ad_select", "fail_over_mac", "primary_reselect", "arp_validate", "mac_policy",
+             "rx_hook", "device", "lacp_fallback", "lacp_tx")
+    for name in (*names, "device_kind", "hook"):
+        setattr(pins.bond, name, 99)
+    options = json.loads(bondctl("-j", "show", "bond0").stdout)["options"]
+    assert {options[name] for name in (*names, "xmit_hash_policy")} == {"99"}
+    assert re.search(r"mac_policy +99$", bondctl("show", "-d", "bond0").stdout, re.M)
 
 
 def test_set_slave_goes_to_bondd(pins, bondctl, tmp_path):

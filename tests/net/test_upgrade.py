@@ -3,13 +3,14 @@ older ones, and no packet and no partner notices.
 """
 import json
 import os
+import re
 
 import pytest
 
 import builds
 import lab as lab_module
 from bpf_objects import pinned_objects, there
-from lab import BONDD, stable
+from lab import BONDD, ROOT, stable
 from namespace import kernel_makes, run
 from lacp import tx_slots, wait_distributing, wait_told
 from policies import WANTED, slot, want
@@ -284,6 +285,26 @@ def test_an_older_abi_that_nobody_converts(watched):
     write_array(path, bond)
     made.near.start_bondd()
     assert made.lost() == [0, 0]
+
+
+def test_a_mode_that_only_a_later_version_has(lone):
+    """With the same ABI: it is left alone, and nobody is told to remove a bond that works."""
+    near = lone(links=1)
+    near.make_bond(["l0"])
+    near.stop_bondd()
+    path = near.bpf_dir / "bond0/bond"
+    bond, layout = array(path), (ROOT / "tests/manual/promised.txt").read_text()
+    at = int(re.search(r"xbond_bond at (\d+) __u32 mode$", layout, re.M)[1])
+    write_array(path, bond[:at] + b"\x4d" + bond[at + 1:])
+    before = near.pins(), pinned_tags(near), attached_tags(near, ["l0"])
+    near.start_bondd()
+    assert "bond0: not adopted: " in near.log() and "has mode 77, which this version of xbond " \
+        "does not know; use the version that made the bond or" in near.log()
+    assert before == (near.pins(), pinned_tags(near), attached_tags(near, ["l0"]))
+    near.stop_bondd()
+    write_array(path, bond)
+    near.start_bondd()
+    near.wait_slaves("l0")
 
 
 def partner_is_silent(made):
