@@ -363,6 +363,21 @@ def test_a_map_that_older_builds_did_not_have(pair):
     assert made.near.show()["times_detached"] == 0
 
 
+def test_what_only_newer_builds_have(lone):
+    """It stays as long as the bond does."""
+    near = lone(links=1)
+    near.make_bond(["l0"])
+    more = [near.bpf_dir / "bond0" / name for name in ("prog_more", "more")]
+    run("bpftool", "prog", "pin", "pinned", near.bpf_dir / "bond0/prog_rx", more[0])
+    run("bpftool", "map", "create", more[1], "type", "array", "key", "4", "value", "8", "entries",
+        "1", "name", "more")
+    near.replace_bondd(BONDD)
+    near.wait_slaves("l0")
+    assert "not adopted" not in near.log() and all(path.exists() for path in more)
+    near.ctl("delete", "bond0")
+    assert near.pins() == []
+
+
 def test_bondd_dies_while_it_makes_a_map(pair):
     """The next one does not leave programs on the map that has lost its pin: it makes all anew."""
     near = pair("balance-xor", links=2).near
