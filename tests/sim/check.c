@@ -282,8 +282,8 @@ void check_expired(struct world *world, struct end end)
 	      world->steady[port->peer.system][end.system]))
 		return;
 	far = &world->system[port->peer.system].port[port->peer.slot];
-	if (is_long_ago(world, port->troubled_ns) && is_long_ago(world, port->lost_ns[2]) &&
-	    is_long_ago(world, far->lost_ns[2]))
+	if (!far->held && is_long_ago(world, port->troubled_ns) &&
+	    is_long_ago(world, port->lost_ns[2]) && is_long_ago(world, far->lost_ns[2]))
 		world_fail(world, "%c.%u: its partner expires, and the link works", system->name,
 			   end.slot + 1);
 }

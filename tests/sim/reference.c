@@ -416,6 +416,8 @@ static bool step(struct system *system, struct port *port)
 
 	if (receive != was.receive)
 		receive_enter(world, own, receive, NULL);
+	if (receive == EXPIRED && was.receive == CURRENT)
+		check_expired(world, world_end(system, (unsigned int)(port - system->port)));
 	periodic = periodic_next(world, port);
 	if (periodic != was.periodic)
 		periodic_enter(world, own, periodic);

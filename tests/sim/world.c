@@ -213,22 +213,29 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 	world_evaluate(system, false);
 }
 
-/* It tells a change once, or, when it turns passive, not at all. */
+/* It tells a change once, or, when it turns passive, not at all. The rate only says when it
+ * expires. */
 static void reference_set(struct world *world, int index, const struct lacp_config *config)
 {
 	struct system *system = &world->system[index];
+	struct lacp_config before = system->lacp.state.config;
 
 	system->lacp.state.config = *config;
 	reference_options(&system->lacp.state.config);
+	before.rate_fast = config->rate_fast;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		cable_note_trouble(world, world_end(system, slot));
+		if (memcmp(&before, &system->lacp.state.config, sizeof(before)) != 0)
+			cable_note_trouble(world, world_end(system, slot));
 	world_evaluate(system, true);
 }
 
 void world_reference(struct world *world, int index)
 {
-	world->system[index].is_reference = true;
-	reference_set(world, index, &world->system[index].lacp.state.config);
+	struct system *system = &world->system[index];
+
+	system->is_reference = true;
+	reference_options(&system->lacp.state.config);
+	world_evaluate(system, true);
 }
 
 void world_configure(struct world *world, int index, const struct lacp_config *config)
