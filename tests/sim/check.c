@@ -270,7 +270,7 @@ static bool is_long_ago(const struct world *world, uint64_t time_ns)
 	return !time_ns || world->now_ns > time_ns + LACP_LONG_TIMEOUT_TIME + 10 * SECOND;
 }
 
-/* Both ends go on, and no LACPDU of theirs was lost within the longest timeout. */
+/* Both ends go on, and at most one LACPDU of each was lost within the longest timeout. */
 void check_expired(struct world *world, struct end end)
 {
 	const struct system *system = &world->system[end.system];
@@ -283,7 +283,7 @@ void check_expired(struct world *world, struct end end)
 		return;
 	far = &world->system[port->peer.system].port[port->peer.slot];
 	if (!far->held && is_long_ago(world, port->troubled_ns) &&
-	    is_long_ago(world, port->lost_ns[2]) && is_long_ago(world, far->lost_ns[2]))
+	    is_long_ago(world, port->lost_ns[1]) && is_long_ago(world, far->lost_ns[1]))
 		world_fail(world, "%c.%u: its partner expires, and the link works", system->name,
 			   end.slot + 1);
 }
