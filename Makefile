@@ -221,7 +221,7 @@ $(B)/tests/unit/test_link_list: WRAPPED := nl_call
 $(B)/tests/unit/test_lro: WRAPPED := feature_get feature_set link_visit
 $(B)/tests/unit/test_slave_mac: WRAPPED := link_get nl_call clock_gettime bond_evaluate xdp_settle_tx
 $(B)/tests/unit/test_xdp_hooks: WRAPPED := child_run link_get link_is_veth clock_gettime bpf_obj_get
-$(B)/tests/unit/test_xsk_port: WRAPPED := sendto xsk_socket__fd choice_select
+$(B)/tests/unit/test_xsk_port: WRAPPED := sendto xsk_socket__fd choice_select choice_look ioctl if_indextoname
 $(B)/tests/unit/test_xsk_port: MORE_LIBRARIES = -lcmocka -lxdp
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 

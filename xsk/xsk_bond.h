@@ -168,8 +168,11 @@ void xsk_close_slot(struct xbond_xsk *xsk, __u32 slot);
 __u32 xsk_mtu(const struct xbond_xsk *xsk, __u32 slot);
 /* Where choice_look() cannot look, this takes the RTNL lock. */
 int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot);
-/* Slots without carrier; it never takes the lock, and may then be a second late. */
-__u64 xsk_lost(const struct xbond_xsk *xsk);
+/*
+ * Slots without carrier. It never takes the lock. Returns whether the devices say so themselves;
+ * otherwise it may be a second late.
+ */
+int xsk_lost(const struct xbond_xsk *xsk, __u64 *ret_lost);
 
 /* xbond_xsk_take() without xsk_rescue(), which needs it. */
 int xsk_take(struct xbond_xsk *xsk, struct xbond_xsk_frame *frames, int most);

@@ -284,11 +284,11 @@ static __u64 xsk_take_back(struct xbond_xsk *xsk, __u32 slot)
 }
 
 /*
- * Zero copy. lost: as xsk_lost() says, which may be late. So a queue that has finished nothing
- * since the last time asks again. Returns the slots whose device has a frame that it was not told
- * of.
+ * Zero copy. lost, is_sure: as xsk_lost() says. If it may be late, a queue that has finished
+ * nothing since the last time asks the driver, and then not so soon again. Returns the slots whose
+ * device has a frame that it was not told of.
  */
-static __u64 xsk_look_after(struct xbond_xsk *xsk, __u32 slot, __u64 lost)
+static __u64 xsk_look_after(struct xbond_xsk *xsk, __u32 slot, __u64 lost, int is_sure)
 {
 	struct port *port = &xsk->port[slot][0];
 	int is_still;
@@ -296,7 +296,9 @@ static __u64 xsk_look_after(struct xbond_xsk *xsk, __u32 slot, __u64 lost)
 	port_reap(port, &xsk->area);
 	is_still = port_in_flight(port) && port->reaped == xsk->reaped[slot];
 	xsk->reaped[slot] = port->reaped;
-	if (!slots_have(lost, slot) && (!is_still || xsk_has_carrier(xsk, slot)))
+	if (is_still && !is_sure)
+		xsk->still_ns = choice_time_ns() + XSK_LOOK_NS;
+	if (!slots_have(lost, slot) && (!is_still || is_sure || xsk_has_carrier(xsk, slot)))
 		return is_still ? slots_bit(slot) : 0;
 	if (port_in_flight(port))
 		return xsk_take_back(xsk, slot);
@@ -307,15 +309,16 @@ static __u64 xsk_look_after(struct xbond_xsk *xsk, __u32 slot, __u64 lost)
 void xsk_rescue(struct xbond_xsk *xsk)
 {
 	__u64 now_ns = choice_time_ns(), touched, lost;
+	int is_sure;
 
 	if (now_ns < xsk->still_ns)
 		return;
 	xsk->still_ns = now_ns + XSK_STILL_NS;
 	touched = xsk->unsent;
 	if (xsk_is_zero_copy(xsk)) {
-		lost = xsk_lost(xsk);
+		is_sure = xsk_lost(xsk, &lost);
 		slots_for_each (xsk->slots, slot)
-			touched |= xsk_look_after(xsk, slot, lost);
+			touched |= xsk_look_after(xsk, slot, lost, is_sure);
 	}
 	xsk_kick(xsk, touched, xsk->slots & xsk->choice.up);
 }

@@ -81,14 +81,14 @@ int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
 								 : xsk_slave_runs(xsk, slot);
 }
 
-__u64 xsk_lost(const struct xbond_xsk *xsk)
+int xsk_lost(const struct xbond_xsk *xsk, __u64 *ret_lost)
 {
-	__u64 lost = 0;
-
-	if (!choice_look(&xsk->choice, &lost))
-		slots_for_each (xsk->slots, slot)
-			lost |= xsk_slave_runs(xsk, slot) ? 0 : slots_bit(slot);
-	return lost;
+	if (choice_look(&xsk->choice, ret_lost))
+		return 1;
+	*ret_lost = 0;
+	slots_for_each (xsk->slots, slot)
+		*ret_lost |= xsk_slave_runs(xsk, slot) ? 0 : slots_bit(slot);
+	return 0;
 }
 
 /* A slave may have fewer queues than are asked for; the kernel says so by EINVAL. */

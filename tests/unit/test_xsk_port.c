@@ -4,6 +4,10 @@
  * with what is for every slave: what is counted?
  */
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -48,6 +52,38 @@ ssize_t __wrap_sendto(int fd, const void *data, size_t length, int sendto_flags,
 int __wrap_choice_select(struct choice *choice, void *frame, __u32 length)
 {
 	return XBOND_EVERY_SLAVE;
+}
+
+static int may_look, looks, asked_drivers, have_carrier;
+
+int __wrap_choice_look(const struct choice *choice, __u64 *ret_lost)
+{
+	looks++;
+	*ret_lost = 0;
+	return may_look;
+}
+
+char *__wrap_if_indextoname(unsigned int ifindex, char *ret_name)
+{
+	return strcpy(ret_name, "eth0");
+}
+
+/* The kernel knows the devices only if they have carrier. */
+int __wrap_ioctl(int fd, unsigned long what, ...)
+{
+	struct ifreq *request;
+	va_list args;
+
+	va_start(args, what);
+	request = va_arg(args, struct ifreq *);
+	va_end(args);
+	if (what == SIOCETHTOOL) {
+		asked_drivers++;
+		((struct ethtool_value *)request->ifr_data)->data = 1;
+	} else {
+		request->ifr_flags = IFF_UP | IFF_RUNNING;
+	}
+	return have_carrier ? 0 : -1;
 }
 
 static void kernel_completes(__u64 address)
@@ -298,6 +334,44 @@ static void test_what_no_slave_of_all_sends_is_lost(void **state)
 	assert_int_equal(xsk->counts.lost, 1);
 }
 
+/* Both slaves have a frame, in zero-copy mode, and finish none. */
+static struct xbond_xsk *make_still_handle(int can_look)
+{
+	struct port other = make_other_port(1, RING), port = make_port();
+	struct xbond_xsk *xsk = make_handle(port, other);
+
+	xsk->options.bind = XDP_ZEROCOPY;
+	xsk->port[0][0].is_zero_copy = xsk->port[1][0].is_zero_copy = 1;
+	answers = (const int[]){ 0 };
+	may_look = can_look;
+	have_carrier = 1;
+	send_one(xsk);
+	looks = asked_drivers = 0;
+	xsk->still_ns = 0;
+	xsk_rescue(xsk);
+	may_look = have_carrier = 0;
+	assert_int_equal(xsk->choice.up, ~0ull);
+	return xsk;
+}
+
+/* It costs as much with one slave as with many. */
+static void test_one_look_says_all_of_queues_that_stand_still(void **state)
+{
+	make_still_handle(1);
+	assert_int_equal(looks, 1);
+	assert_int_equal(asked_drivers, 0);
+}
+
+/* They answer only when nobody has the RTNL lock. */
+static void test_drivers_are_not_asked_each_millisecond(void **state)
+{
+	__u64 began_ns = choice_time_ns();
+	struct xbond_xsk *xsk = make_still_handle(0);
+
+	assert_int_equal(asked_drivers, 2);
+	assert_true(xsk->still_ns >= began_ns + XSK_LOOK_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_what_one_slave_of_all_refuses_is_sent_by_the_others),
 		cmocka_unit_test(test_who_is_cut_in_the_midst_is_noticed),
 		cmocka_unit_test(test_what_no_slave_of_all_sends_is_lost),
+		cmocka_unit_test(test_one_look_says_all_of_queues_that_stand_still),
+		cmocka_unit_test(test_drivers_are_not_asked_each_millisecond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
