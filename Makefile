@@ -212,7 +212,7 @@ $(B)/tests/unit/%: MORE_LIBRARIES = -lcmocka
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/all.a
 	$(link)
 
-$(B)/tests/unit/test_attach_check: WRAPPED := attach_program attach_program_id attach_is_there \
+$(B)/tests/unit/test_attach_check: WRAPPED := attach_program pin_program_id attach_is_there \
 	attach_replace attach_is_of_xbond link_get pins_keep event_tell upgrade_is_due upgrade_to \
 	dataplane_open_programs clock_gettime
 $(B)/tests/unit/test_bfd_thread: WRAPPED := ring_buffer__consume

@@ -104,12 +104,10 @@ static bool gather_is_other_program(const struct doctor_bond *bond, const char *
 {
 	int link_fd = pin_open(bond->pins.dir, link_pin),
 	    program_fd = pin_open(bond->pins.dir, program_pin);
-	struct bpf_prog_info info = {};
-	uint32_t length = sizeof(info);
+	uint32_t id = program_fd >= 0 ? pin_program_id(program_fd) : 0;
 	struct pin_link link;
-	bool is_other = link_fd >= 0 && program_fd >= 0 && !pin_link_read(link_fd, &link) &&
-			!bpf_obj_get_info_by_fd(program_fd, &info, &length) && link.ifindex &&
-			link.program != info.id;
+	bool is_other = id && link_fd >= 0 && !pin_link_read(link_fd, &link) && link.ifindex &&
+			link.program != id;
 
 	if (link_fd >= 0)
 		close(link_fd);

@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/doctor/doctor.h"
 #include "common/mode.h"
+#include "common/pins.h"
 
 #define TRAFFIC_FEW 3	   /* fewer conversations prove nothing */
 #define TRAFFIC_FRAMES 10  /* fewer frames, likewise */
@@ -202,16 +202,11 @@ void doctor_check_refused(const struct doctor_facts *facts, const struct doctor_
 
 static const char *traffic_name_program(uint32_t id, char ret_name[BPF_OBJ_NAME_LEN])
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id);
+	struct bpf_prog_info info;
 
 	strcpy(ret_name, "?");
-	if (fd < 0)
-		return ret_name;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &size) && info.name[0])
+	if (pin_program_read(id, &info) && info.name[0])
 		memcpy(ret_name, info.name, BPF_OBJ_NAME_LEN);
-	close(fd);
 	return ret_name;
 }
 

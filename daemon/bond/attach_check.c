@@ -4,6 +4,7 @@
 #include "bpf/slots.h"
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
@@ -111,8 +112,7 @@ static void attach_check_found(const struct attach_place *place)
 
 void attach_check_place(struct attach_place *place)
 {
-	uint32_t wanted = attach_program_id(place->program_fd),
-		 found = attach_program(&place->point);
+	uint32_t wanted = pin_program_id(place->program_fd), found = attach_program(&place->point);
 	struct err err;
 	int r;
 

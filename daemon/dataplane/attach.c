@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "network/filters.h"
 
@@ -215,17 +216,9 @@ int attach_is_there(const struct attach_point *point)
 
 static bool attach_is_named(uint32_t id, const char *begin)
 {
-	struct bpf_prog_info info = {};
-	uint32_t length = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id);
-	bool named;
+	struct bpf_prog_info info;
 
-	if (fd < 0)
-		return false;
-	named = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-		!strncmp(info.name, begin, strlen(begin));
-	close(fd);
-	return named;
+	return pin_program_read(id, &info) && !strncmp(info.name, begin, strlen(begin));
 }
 
 /* Is there one whose name begins so, or, with others, one whose name does not? */
@@ -249,14 +242,6 @@ bool attach_is_of_xbond(uint32_t id)
 	return attach_is_named(id, OURS);
 }
 
-uint32_t attach_program_id(int program_fd)
-{
-	struct bpf_prog_info info = {};
-	uint32_t length = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
-}
-
 static bool attach_has_program_behind(int ifindex, uint32_t id)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, true, ids);
@@ -278,7 +263,7 @@ bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int p
 	}
 	return filters_are_behind(nl, &place) ||
 	       (egress->hook != XBOND_HOOK_CLSACT &&
-		attach_has_program_behind(egress->ifindex, attach_program_id(program_fd)));
+		attach_has_program_behind(egress->ifindex, pin_program_id(program_fd)));
 }
 
 static uint32_t attach_filter_program(int ifindex, bool egress, uint32_t priority)

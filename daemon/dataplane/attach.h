@@ -59,8 +59,6 @@ uint32_t attach_linked_program(const struct attach_point *point);
 int attach_is_there(const struct attach_point *point);
 /* Replaces the program by another; every packet meets one of them. */
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
-/* The kernel's number of a program; 0: unknown. */
-uint32_t attach_program_id(int program_fd);
 /* Does the kernel have TCX (from 6.6 on)? Tries it with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
 /* Does the device have a clsact filter of ours at egress? */

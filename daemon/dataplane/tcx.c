@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 
 #define PIN_SIZE (sizeof(((struct attach_point *)0)->pin) + sizeof(XBOND_PIN_NEW))
@@ -39,7 +40,7 @@ struct tcx_order tcx_look(const struct attach_point *point)
 
 static bool tcx_has(const struct attach_point *point, int program_fd)
 {
-	uint32_t ids[ATTACH_PROGRAMS_MAX], id = attach_program_id(program_fd),
+	uint32_t ids[ATTACH_PROGRAMS_MAX], id = pin_program_id(program_fd),
 					   count = attach_tcx_list(point->ifindex, false, ids);
 
 	for (uint32_t i = 0; i < count; i++)
@@ -151,7 +152,7 @@ int tcx_tidy(const struct attach_point *point, int program_fd)
 {
 	int r = tcx_remove_new(point), fd;
 
-	if (attach_linked_program(point) == attach_program_id(program_fd))
+	if (attach_linked_program(point) == pin_program_id(program_fd))
 		return r;
 	fd = bpf_obj_get(point->pin);
 	if (fd < 0)

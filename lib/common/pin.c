@@ -106,6 +106,27 @@ uint32_t pin_map_id(int map_fd)
 	return bpf_obj_get_info_by_fd(map_fd, &info, &length) ? 0 : info.id;
 }
 
+uint32_t pin_program_id(int program_fd)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
+}
+
+bool pin_program_read(uint32_t id, struct bpf_prog_info *ret_info)
+{
+	uint32_t length = sizeof(*ret_info);
+	int fd = bpf_prog_get_fd_by_id(id), r;
+
+	if (fd < 0)
+		return false;
+	memset(ret_info, 0, sizeof(*ret_info));
+	r = bpf_obj_get_info_by_fd(fd, ret_info, &length);
+	close(fd);
+	return !r;
+}
+
 #define PROGRAM_MAPS_MAX 64 /* as the kernel has it */
 
 bool pin_program_uses(int program_fd, uint32_t map_id)
@@ -184,17 +205,12 @@ static uint32_t policy_program_id(const char *dir, const char *pin)
 /* Name and tag of the program with this id, as far as this process may ask for them. */
 static void policy_program_read(struct policy_program *program)
 {
-	struct bpf_prog_info info = {};
-	uint32_t length = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(program->id);
+	struct bpf_prog_info info;
 
-	if (fd < 0)
+	if (!pin_program_read(program->id, &info))
 		return;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length)) {
-		memcpy(program->name, info.name, sizeof(info.name));
-		memcpy(program->tag, info.tag, sizeof(info.tag));
-	}
-	close(fd);
+	memcpy(program->name, info.name, sizeof(info.name));
+	memcpy(program->tag, info.tag, sizeof(info.tag));
 }
 
 bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program)

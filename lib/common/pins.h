@@ -28,6 +28,11 @@ int pin_open(const char *dir, const char *name);
 
 /* The kernel's number of a map; 0: unknown. */
 uint32_t pin_map_id(int map_fd);
+/* The same of a program. */
+uint32_t pin_program_id(int program_fd);
+struct bpf_prog_info;
+/* The program with that number; false if there is none, or this process may not ask. */
+bool pin_program_read(uint32_t id, struct bpf_prog_info *ret_info);
 /* Is that map one of the program's? */
 bool pin_program_uses(int program_fd, uint32_t map_id);
 

@@ -22,7 +22,7 @@ uint32_t __wrap_attach_program(const struct attach_point *point)
 	return seen;
 }
 
-uint32_t __wrap_attach_program_id(int program_fd)
+uint32_t __wrap_pin_program_id(int program_fd)
 {
 	return pinned;
 }
