@@ -27,7 +27,7 @@ def is_echo(frame):
 class Shared:
     """bond0 (10.0.0.1, fd00::1) at a bridge with hosts 10.0.0.11 and on, each in a namespace."""
 
-    def __init__(self, lab, near, peers=PEERS):
+    def __init__(self, lab, near, peers):
         self.near, self.far, self.links = near, near.far, near.links
         self.far.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", 0)
         self.far.ip("link", "set", "br0", "up")

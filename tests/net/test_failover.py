@@ -186,8 +186,8 @@ def test_min_links(pair):
 
 # updelay and downdelay
 
-def states(host, dev):
-    return host.slave(dev)["mii_status"]
+def state(host):
+    return host.slave("l0")["mii_status"]
 
 
 def test_downdelay_detours_at_once(pair):
@@ -199,12 +199,12 @@ def test_downdelay_detours_at_once(pair):
     stream.flow_on()
     started = time.monotonic()
     cut(made.far, "l0")
-    wait_for(lambda: states(made.near, "l0") == "going_down", "going_down")
+    wait_for(lambda: state(made.near) == "going_down", "going_down")
     stream.flow_on(3000)
-    assert states(made.near, "l0") == "going_down"
+    assert state(made.near) == "going_down"
     result = stream.finish()
     assert result["lost"] <= 1100
-    wait_for(lambda: states(made.near, "l0") == "down", "down at last")
+    wait_for(lambda: state(made.near) == "down", "down at last")
     assert time.monotonic() - started >= (delay_ms - 100) / 1000
     assert "l0 is going down: no carrier" in made.near.log()
     assert made.near.slave("l0")["link_failures"] == 1
@@ -214,10 +214,10 @@ def test_a_link_back_within_downdelay_is_no_failure(pair):
     made = pair("active-backup", links=2, downdelay=60000,
                 far={"mode": "broadcast", "downdelay": 0})
     cut(made.far, "l0")
-    wait_for(lambda: states(made.near, "l0") == "going_down", "going_down")
+    wait_for(lambda: state(made.near) == "going_down", "going_down")
     made.near.wait_ping("10.0.0.2")
     mend(made.far, "l0")
-    wait_for(lambda: states(made.near, "l0") == "up", "up again")
+    wait_for(lambda: state(made.near) == "up", "up again")
     shown = made.near.show()
     assert shown["active_slave"] == "l0" and shown["slaves"][0]["link_failures"] == 0
 
@@ -229,10 +229,10 @@ def test_updelay_waits(pair):
     made.near.ctl("set", "bond0", "updelay", 1500)
     mend(made.far, "l0")
     started = time.monotonic()
-    wait_for(lambda: states(made.near, "l0") == "going_up", "going_up")
+    wait_for(lambda: state(made.near) == "going_up", "going_up")
     before = made.far.received("l0")["packets"]
     send_packets(made.near, count=500, flows=50)
-    if states(made.near, "l0") == "going_up":
+    if state(made.near) == "going_up":
         assert made.far.received("l0")["packets"] - before < 20, \
             "a slave in updelay carries no traffic"
     made.near.wait_slaves("l0", "l1")

@@ -45,9 +45,9 @@ def rows(made, guests):
             for one, other in pairs for net in NETS]
 
 
-def unanswered(asked, deadline=10):
+def unanswered(asked):
     """Which of the rows have no answer in time."""
-    for _ in moments(deadline * PATIENCE):
+    for _ in moments(10 * PATIENCE):
         asked = [row for row in asked if not row[1].ping(row[2], timeout=0.3)]
         if not asked:
             break
