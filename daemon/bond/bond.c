@@ -97,9 +97,10 @@ const struct link_list *daemon_links(struct daemon *daemon)
 {
 	if (!daemon->links_are_read) {
 		daemon_forget_links(daemon);
-		daemon->links_are_read = !link_list_read(&daemon->nl, &daemon->links);
+		daemon->links_result = link_list_read(&daemon->nl, &daemon->links);
+		daemon->links_are_read = true;
 	}
-	return daemon->links_are_read ? &daemon->links : NULL;
+	return daemon->links_result ? NULL : &daemon->links;
 }
 
 void daemon_forget_links(struct daemon *daemon)

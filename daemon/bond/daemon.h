@@ -53,11 +53,12 @@ struct daemon {
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
 	struct link_list links;	 /* daemon_links() */
 	bool links_are_read;
+	int links_result; /* of reading them */
 };
 
 /*
- * All devices of this namespace; NULL: they cannot be read. One answer serves all bonds that settle
- * one after another, until a device changes or they have settled.
+ * All devices of this namespace; NULL: they cannot be read. One answer, or failure, serves all
+ * bonds that settle one after another, until a device changes or they have settled.
  */
 const struct link_list *daemon_links(struct daemon *daemon);
 void daemon_forget_links(struct daemon *daemon);

@@ -8,11 +8,13 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "daemon/bond/daemon.h"
 #include "network/link.h"
 #include "network/netconf.h"
 #include "tests/unit/unit.h"
 
 static int changes; /* how often the list still changes */
+static int asked;
 
 int __real_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg,
 		   struct err *err);
@@ -31,7 +33,7 @@ int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *
 {
 	if (nlmsg_hdr(msg)->nlmsg_type != RTM_GETLINK)
 		return __real_nl_call(nl, msg, handler, arg, err);
-	assert_null(nl);
+	asked++;
 	nlmsg_free(msg);
 	tell(3, handler, arg);
 	if (!changes)
@@ -61,6 +63,24 @@ static void a_list_that_never_rests_is_an_error(void **state)
 	changes = 1000;
 	assert_int_equal(link_list_read(NULL, &list), -EAGAIN);
 	link_list_free(&list);
+}
+
+/* And not by each slave that is looked at. */
+static void it_is_tried_once(void **state)
+{
+	struct daemon daemon = { 0 };
+	int once;
+
+	changes = 1000;
+	asked = 0;
+	assert_null(daemon_links(&daemon));
+	once = asked;
+	assert_null(daemon_links(&daemon));
+	assert_int_equal(asked, once);
+	daemon_forget_links(&daemon);
+	changes = 0;
+	assert_int_equal(daemon_links(&daemon)->count, 1);
+	daemon_forget_links(&daemon);
 }
 
 /* The message has room for a page; what is left of it would change nothing, and be acknowledged. */
@@ -204,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_device_stands_once),
 		cmocka_unit_test(a_list_that_never_rests_is_an_error),
+		cmocka_unit_test(it_is_tried_once),
 		cmocka_unit_test(a_request_that_is_too_long_is_not_sent_in_part),
 		cmocka_unit_test(a_new_port_has_no_other_vlans),
 		cmocka_unit_test(a_port_keeps_its_options_but_not_its_state),
