@@ -335,35 +335,43 @@ void ifupdown_module_option(struct import *import, const struct ifupdown_stanza 
 
 /* Policies of ifupdown2: what bonds have that do not say it themselves. */
 
-static void ifupdown_policy_defaults(struct import *import, const struct import_tree *tree,
-				     const yaml_node_t *defaults, struct import_bond *bond)
+/* One look at them. What else counts depends on the mode, so that is looked for first. */
+struct ifupdown_policies {
+	struct import *import;
+	bool for_mode, for_one_bond;
+};
+
+static void ifupdown_policy_defaults(const struct ifupdown_policies *policies,
+				     const struct import_tree *tree, const yaml_node_t *defaults,
+				     struct import_bond *bond)
 {
+	struct import *import = policies->import;
 	struct import_node node;
 
-	/* What else counts depends on the mode. */
-	for (int of_mode = 1; of_mode >= 0; of_mode--)
-		for (size_t i = 0; import_tree_at(import, tree, defaults, i, &node); i++) {
-			char *name = import_text(import, "%s", node.key), *at = name;
-			struct ifupdown_option option = { .value = import_tree_text(node.value),
-							  .line = node.line };
-			struct ifupdown_setting setting = { .value = option.value };
+	for (size_t i = 0; import_tree_at(import, tree, defaults, i, &node); i++) {
+		char *name = import_text(import, "%s", node.key), *at = name;
+		struct ifupdown_option option = { .value = import_tree_text(node.value),
+						  .line = node.line };
+		struct ifupdown_setting setting = { .value = option.value };
 
-			if (!option.value || strncmp(name, "bond-", 5) != 0)
-				continue;
-			while ((at = strchr(at, '-')))
-				*at = '_';
-			setting.key = name + 5;
-			if ((strcmp(setting.key, "mode") == 0) == of_mode &&
-			    ifupdown_is_parameter_of(bond, &setting))
-				ifupdown_bond_option(import, bond, setting.key, &option);
-		}
+		if (!option.value || strncmp(name, "bond-", 5) != 0)
+			continue;
+		while ((at = strchr(at, '-')))
+			*at = '_';
+		setting.key = name + 5;
+		if (!strcmp(setting.key, "mode") == policies->for_mode &&
+		    ifupdown_is_parameter_of(bond, &setting))
+			ifupdown_bond_option(import, bond, setting.key, &option);
+	}
 }
 
 /* {"bond": {"defaults": {"bond-mode": "802.3ad"}, "iface_defaults": {"bond0": {...}}}} */
 static int ifupdown_read_policy(void *context, const char *path, struct err *err)
 {
-	struct import *import = context;
-	struct import_node module, defaults, own;
+	const struct ifupdown_policies *policies = context;
+	struct import *import = policies->import;
+	const char *section = policies->for_one_bond ? "iface_defaults" : "defaults";
+	struct import_node module, defaults;
 	struct import_tree tree = { 0 };
 	const struct import_file *file;
 	int r = import_file_read(import, path, &file, err);
@@ -374,18 +382,17 @@ static int ifupdown_read_policy(void *context, const char *path, struct err *err
 	for (size_t i = 0; module.value && i < import->bond_count; i++) {
 		struct import_bond *bond = import->bonds[i];
 
-		if (bond->is_not_of_driver)
-			continue;
-		if (import_tree_find(import, &tree, module.value, "iface_defaults", &defaults) &&
-		    import_tree_find(import, &tree, defaults.value, bond->name, &own))
-			ifupdown_policy_defaults(import, &tree, own.value, bond);
-		if (import_tree_find(import, &tree, module.value, "defaults", &defaults))
-			ifupdown_policy_defaults(import, &tree, defaults.value, bond);
+		if (!bond->is_not_of_driver &&
+		    import_tree_find(import, &tree, module.value, section, &defaults) &&
+		    (!policies->for_one_bond ||
+		     import_tree_find(import, &tree, defaults.value, bond->name, &defaults)))
+			ifupdown_policy_defaults(policies, &tree, defaults.value, bond);
 	}
 	import_tree_done(&tree);
 	return r;
 }
 
+/* Of all files in a directory, what is for one bond goes first. */
 int ifupdown_read_policies(struct import *import, struct err *err)
 {
 	static const char *const dirs[] = { "/etc/network/ifupdown2/policy.d",
@@ -393,11 +400,12 @@ int ifupdown_read_policies(struct import *import, struct err *err)
 	static const char *const suffixes[] = { ".json", NULL };
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && !r; i++) {
-		const char *const own[] = { import_path(import, dirs[i]), NULL };
+	for (int look = 0; look < 8 && !r; look++) {
+		struct ifupdown_policies policies = { import, look < 4, look % 2 == 0 };
+		const char *const own[] = { import_path(import, dirs[look / 2 % 2]), NULL };
 
 		r = import_read_files(import, &(struct import_request){ 0 }, own, suffixes,
-				      ifupdown_read_policy, import, err);
+				      ifupdown_read_policy, &policies, err);
 	}
 	return r;
 }
