@@ -270,12 +270,16 @@ static bool is_long_ago(const struct world *world, uint64_t time_ns)
 	return !time_ns || world->now_ns > time_ns + LACP_LONG_TIMEOUT_TIME + 10 * SECOND;
 }
 
-/* Both ends go on, and at most one LACPDU of each was lost within the longest timeout. */
+/*
+ * Both ends go on, and at most one LACPDU of each was lost within the longest timeout. A reference
+ * that turns slow needs the next one.
+ */
 void check_expired(struct world *world, struct end end)
 {
 	const struct system *system = &world->system[end.system];
 	const struct port *port = &system->port[end.slot], *far;
 	const struct lacp_port_state *state = &system->lacp.port[end.slot];
+	unsigned int last = system->is_reference ? 2 : 1;
 
 	if (port->peer.system < 0 || state->heard_ns == world->now_ns ||
 	    !(world->steady[end.system][port->peer.system] ||
@@ -283,7 +287,7 @@ void check_expired(struct world *world, struct end end)
 		return;
 	far = &world->system[port->peer.system].port[port->peer.slot];
 	if (!far->held && is_long_ago(world, port->troubled_ns) &&
-	    is_long_ago(world, port->lost_ns[1]) && is_long_ago(world, far->lost_ns[1]))
+	    is_long_ago(world, port->lost_ns[last]) && is_long_ago(world, far->lost_ns[last]))
 		world_fail(world, "%c.%u: its partner expires, and the link works", system->name,
 			   end.slot + 1);
 }
