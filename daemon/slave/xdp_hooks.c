@@ -136,10 +136,16 @@ static bool xdp_is_veth(struct bond *bond, unsigned int slot)
 
 static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	bool veth = xdp_is_veth(bond, slot);
+	struct link_info link;
 	char pin[PIN_PATH_SIZE];
-	int r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
+	bool veth;
+	int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
 
+	if (r) /* the program of the other kind would stay */
+		return err_set(err, EBUSY, "it is not known what kind of device it is: %s",
+			       strerror(-r));
+	veth = !strcmp(link.kind, "veth");
+	r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
 	if (r)
 		return r;
 	xdp_slave_pin(pin, bond, slot);

@@ -13,6 +13,7 @@
 #include "tests/unit/one_bond.h"
 
 static int libxdp; /* its answer */
+static int link_refused;
 
 int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 {
@@ -23,7 +24,7 @@ int __wrap_child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 int __wrap_link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
 {
 	*ret_link = (struct link_info){ .ifindex = ifindex, .xdp_id = 17 };
-	return 0;
+	return link_refused;
 }
 
 bool __wrap_link_is_veth(struct nl *nl, int ifindex)
@@ -75,6 +76,19 @@ static void a_directory_in_place_of_a_pin_is_told(void **state)
 	rmdir(dir);
 }
 
+/* A veth has another program than a NIC. */
+static void what_cannot_be_read_gets_no_program(void **state)
+{
+	struct err err;
+
+	slaves[0] = (struct xbond_slave){ .name = "l0", .ifindex = 2, .state = XBOND_SLOT_MEMBER };
+	link_refused = -ENOMEM;
+	assert_int_equal(xdp_settle_slave(&bond, 0, &err), -EBUSY);
+	link_refused = 0;
+	assert_int_equal(slaves[0].rx_hook, XBOND_RX_TC);
+	assert_int_equal(slaves[0].before.flags & XBOND_SLAVE_XDP_REFUSED, 0);
+}
+
 static int setup(void **state)
 {
 	bond_begin(&xdp_part);
@@ -88,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_that_nobody_has_seen_is_looked_for),
 		cmocka_unit_test(a_directory_in_place_of_a_pin_is_told),
+		cmocka_unit_test(what_cannot_be_read_gets_no_program),
 	};
 
 	return cmocka_run_group_tests(tests, setup, bond_end);
