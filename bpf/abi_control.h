@@ -131,6 +131,8 @@ struct xbond_verdict {
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
 
+#define XBOND_LOOK_ANSWERED 2 /* what xbond_look returns to others than bondd */
+
 /* Between the programs and bondd. */
 struct xbond_wake {
 	/*

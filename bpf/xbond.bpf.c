@@ -440,13 +440,15 @@ __noinline __u32 netdev_look_at(__u32 slot)
 	return (state & NETDEV_MAY_SEND) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;
 }
 
-/* Returns 1, or 0 if the kernel's devices cannot be read. */
+/*
+ * Returns 1, or 0 if the kernel's devices cannot be read. Others than bondd set cb[0], and have the
+ * slots that are lost in cb[0] and cb[1] if it returns XBOND_LOOK_ANSWERED.
+ */
 SEC("tc")
 int xbond_look(struct __sk_buff *skb)
 {
 	__u64 up = 0, lost = 0;
 
-	(void)skb;
 	if (!netdev_is_readable())
 		return 0;
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
@@ -454,6 +456,11 @@ int xbond_look(struct __sk_buff *skb)
 
 		up |= (__u64)(seen & NETDEV_LOOK_UP) << slot;
 		lost |= (__u64)(seen >> 1 & 1) << slot;
+	}
+	if (skb->cb[0]) {
+		skb->cb[0] = (__u32)lost;
+		skb->cb[1] = lost >> 32;
+		return XBOND_LOOK_ANSWERED;
 	}
 	wake.up = up;
 	wake.lost = lost;

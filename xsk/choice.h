@@ -31,9 +31,8 @@ struct choice {
 	__u64 random; /* not 0 */
 	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
 	__u32 table_id;
-	__u32 copied;		       /* bits of the maps that are copies, for choice_refresh() */
-	const struct xbond_wake *wake; /* what the program of look_fd writes; NULL: none */
-	int look_fd;
+	__u32 copied; /* bits of the maps that are copies, for choice_refresh() */
+	int look_fd;  /* of choice_look()'s program, or negative */
 	int fds[CHOICE_MAPS];
 	size_t lengths[CHOICE_MAPS]; /* in memory */
 };

@@ -103,40 +103,18 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 			      r == EPROTO ? "it is of another version of xbond" : strerror(r));
 }
 
-/* Who may not have these asks otherwise. */
-static void choice_open_look(struct choice *choice, const char *bond)
-{
-	int fd = xbond_open_pin(bond, XBOND_PIN_WAKE);
-	void *memory = fd < 0 ? MAP_FAILED
-			      : mmap(NULL, choice_whole_pages(sizeof(*choice->wake)), PROT_READ,
-				     MAP_SHARED, fd, 0);
-
-	if (fd >= 0)
-		close(fd);
-	if (memory == MAP_FAILED)
-		return;
-	choice->wake = memory;
-	choice->look_fd = xbond_open_pin(bond, XBOND_PIN_PROG_LOOK);
-}
-
-static void choice_close_look(struct choice *choice)
-{
-	if (!choice->wake)
-		return;
-	if (choice->look_fd >= 0)
-		close(choice->look_fd);
-	munmap((void *)choice->wake, choice_whole_pages(sizeof(*choice->wake)));
-	choice->wake = NULL;
-}
-
 int choice_look(const struct choice *choice, __u64 *ret_lost)
 {
 	static const unsigned char frame[ETH_ZLEN]; /* the kernel wants one */
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame));
+	struct __sk_buff context = { .cb = { 1 } };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame),
+		    .ctx_in = &context, .ctx_size_in = sizeof(context), .ctx_out = &context,
+		    .ctx_size_out = sizeof(context));
 
-	if (!choice->wake || bpf_prog_test_run_opts(choice->look_fd, &run) || !run.retval)
+	if (choice->look_fd < 0 || bpf_prog_test_run_opts(choice->look_fd, &run) ||
+	    run.retval != XBOND_LOOK_ANSWERED)
 		return 0;
-	*ret_lost = __atomic_load_n(&choice->wake->lost, __ATOMIC_RELAXED);
+	*ret_lost = context.cb[0] | (__u64)context.cb[1] << 32;
 	return 1;
 }
 
@@ -161,6 +139,7 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 	int r = xbond_check_bond(bond, XBOND_SELECT_ABI, why);
 
 	memset(ret, 0, sizeof(*ret));
+	ret->look_fd = -1;
 	if (!r)
 		r = xbond_read_table(bond, &ret->table_id, &select_abi);
 	for (size_t map = 0; !r && map < CHOICE_MAPS; map++)
@@ -171,7 +150,7 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 	if (r) {
 		choice_close(ret);
 	} else {
-		choice_open_look(ret, bond);
+		ret->look_fd = xbond_open_pin(bond, XBOND_PIN_PROG_LOOK);
 		choice_refresh(ret);
 	}
 	r = choice_may_not(bond, r, why);
@@ -183,7 +162,9 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 
 void choice_close(struct choice *choice)
 {
-	choice_close_look(choice);
+	if (choice->look_fd >= 0)
+		close(choice->look_fd);
+	choice->look_fd = -1;
 	for (size_t map = 0; map < CHOICE_MAPS; map++) {
 		void **memory = choice_pointer(choice, map);
 

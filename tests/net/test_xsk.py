@@ -119,6 +119,27 @@ def test_a_slave_that_is_set_down(made):
     assert sender.finish()["opened"] in (3, 4)  # 3: it lost its carrier first
 
 
+def test_who_looks_at_carriers(made, tmp_path):
+    """A program with zero copy does so each millisecond, and must not write bondd's words."""
+    near, context = made.near, bytearray(192)
+    made.near.freeze_bondd()
+    made.far.ip("link", "set", "l1", "down")
+    before = near.pinned("wake")
+    context[48] = 1  # cb[0]
+    (tmp_path / "frame").write_bytes(bytes(64))
+    (tmp_path / "context").write_bytes(context)
+    done = near.run("bpftool", "-j", "prog", "run", "pinned", near.bpf_dir / "bond0/prog_look",
+                    "data_in", tmp_path / "frame", "ctx_in", tmp_path / "context", "ctx_out",
+                    tmp_path / "answer")
+    if KERNEL < (6, 2):
+        assert json.loads(done.stdout)["retval"] == 0
+        return
+    assert json.loads(done.stdout)["retval"] == 2
+    lost = struct.unpack_from("=Q", (tmp_path / "answer").read_bytes(), 48)[0]
+    assert lost == (1 << 64) - 1 & ~0b101  # of slots without a slave, too
+    assert near.pinned("wake") == before and not before["lost"] & 1 << 1
+
+
 def wait_refused(near, *links):
     refused = {link: near.sent(link)["dropped"] for link in links}
     wait_for(lambda: all(near.sent(link)["dropped"] > count for link, count in refused.items()),
