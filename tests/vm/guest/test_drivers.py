@@ -420,7 +420,8 @@ def test_zero_copy(wired, shows, kind, rate, cuts):
                     stream.flow_on(300)
             result = stream.finish()
             print(result)
-            assert result["made"] == result["sent"], result
+            # A guest that gets no CPU for a moment has full rings.
+            assert result["made"] == result["sent"] + result["full"], result
             # On the wire, until the driver noticed, and what left until the next look.
             assert result["lost"] <= cuts * max(25, rate / 50), result
             near.thaw_bondd()
