@@ -131,7 +131,7 @@ struct xbond_verdict {
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
 
-#define XBOND_LOOK_ANSWERED 2 /* what xbond_look returns to others than bondd */
+#define XBOND_LOOK_ANSWERED 2 /* xbond_look: the answer is in the caller's own context */
 
 /* Between the programs and bondd. */
 struct xbond_wake {

@@ -441,8 +441,9 @@ __noinline __u32 netdev_look_at(__u32 slot)
 }
 
 /*
- * Returns 1, or 0 if the kernel's devices cannot be read. Others than bondd set cb[0], and have the
- * slots that are lost in cb[0] and cb[1] if it returns XBOND_LOOK_ANSWERED.
+ * Returns 1, or 0 if the kernel's devices cannot be read. The words in `wake` are bondd's. Whoever
+ * else asks sets cb[0]; it has the slots that are lost in cb[0] and cb[1], and those that are up in
+ * cb[2] and cb[3], if XBOND_LOOK_ANSWERED is returned.
  */
 SEC("tc")
 int xbond_look(struct __sk_buff *skb)
@@ -460,6 +461,8 @@ int xbond_look(struct __sk_buff *skb)
 	if (skb->cb[0]) {
 		skb->cb[0] = (__u32)lost;
 		skb->cb[1] = lost >> 32;
+		skb->cb[2] = (__u32)up;
+		skb->cb[3] = up >> 32;
 		return XBOND_LOOK_ANSWERED;
 	}
 	wake.up = up;

@@ -120,11 +120,16 @@ def test_a_slave_that_is_set_down(made):
 
 
 def test_who_looks_at_carriers(made, tmp_path):
-    """A program with zero copy does so each millisecond, and must not write bondd's words."""
+    """A program with zero copy does so each millisecond, and bondctl while bondd is away. They must
+    not write bondd's words.
+    """
+    def words():
+        return [near.pinned("wake")[name] for name in ("up", "lost")]
+
     near, context = made.near, bytearray(192)
     made.near.freeze_bondd()
     made.far.ip("link", "set", "l1", "down")
-    before = near.pinned("wake")
+    before = words()
     context[48] = 1  # cb[0]
     (tmp_path / "frame").write_bytes(bytes(64))
     (tmp_path / "context").write_bytes(context)
@@ -135,9 +140,10 @@ def test_who_looks_at_carriers(made, tmp_path):
         assert json.loads(done.stdout)["retval"] == 0
         return
     assert json.loads(done.stdout)["retval"] == 2
-    lost = struct.unpack_from("=Q", (tmp_path / "answer").read_bytes(), 48)[0]
-    assert lost == (1 << 64) - 1 & ~0b101  # of slots without a slave, too
-    assert near.pinned("wake") == before and not before["lost"] & 1 << 1
+    lost, up = struct.unpack_from("=2Q", (tmp_path / "answer").read_bytes(), 48)
+    assert lost == (1 << 64) - 1 & ~0b101 and up == 0b101  # lost: slots without a slave, too
+    wait_for(lambda: near.slave("l1")["mii_status"] == "down", "bondctl to look")
+    assert words() == before and not before[1] & 1 << 1
 
 
 def wait_refused(near, *links):
