@@ -37,8 +37,12 @@ struct asked_slave {
 };
 
 struct asked_slave asked_slave(struct bond *bond, unsigned int slot);
-/* Its bond; NULL: this slave is not there any more. */
-struct bond *asked_slave_bond(struct daemon *daemon, const struct asked_slave *asked);
+/*
+ * Its bond; NULL: this slave is not there any more. before: the bond of one that was asked about
+ * before it, in the order of the bonds, or NULL. So many answers do not search all bonds each.
+ */
+struct bond *asked_slave_bond(struct daemon *daemon, struct bond *before,
+			      const struct asked_slave *asked);
 
 /*
  * The kernel's messages about a slave's carrier: the fast half of XBOND_MONITOR_CARRIER. The other

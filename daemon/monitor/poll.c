@@ -169,11 +169,10 @@ void poll_answer(struct daemon *daemon)
 	size_t count;
 	const struct poller_query *answers = asker_answers(daemon->poller, &count);
 	uint64_t asked_ns = daemon->poller->asked_ns;
-	struct bond *changed = NULL;
+	struct bond *bond = NULL, *changed = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct bond *bond = asked_slave_bond(daemon, &answers[i].of);
-
+		bond = asked_slave_bond(daemon, bond, &answers[i].of);
 		if (!bond)
 			continue;
 		if (changed && changed != bond) {

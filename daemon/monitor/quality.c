@@ -302,11 +302,10 @@ static void quality_take_answers(struct daemon *daemon)
 {
 	size_t count;
 	const struct sampler_query *answers = asker_answers(daemon->sampler, &count);
-	struct bond *changed = NULL;
+	struct bond *bond = NULL, *changed = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct bond *bond = asked_slave_bond(daemon, &answers[i].of);
-
+		bond = asked_slave_bond(daemon, bond, &answers[i].of);
 		if (changed && changed != bond) {
 			bond_evaluate(changed);
 			changed = NULL;

@@ -85,9 +85,10 @@ struct asked_slave asked_slave(struct bond *bond, unsigned int slot)
 				     .ifindex = bond_slave(bond, slot)->ifindex };
 }
 
-struct bond *asked_slave_bond(struct daemon *daemon, const struct asked_slave *asked)
+struct bond *asked_slave_bond(struct daemon *daemon, struct bond *before,
+			      const struct asked_slave *asked)
 {
-	struct bond *bond = daemon->bonds;
+	struct bond *bond = before ? before : daemon->bonds;
 
 	while (bond && bond_pin(bond)->port_ifindex != asked->bond)
 		bond = bond->next;
