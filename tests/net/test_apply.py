@@ -464,6 +464,7 @@ def test_bondd_dies_while_a_slave_moves(bonds, step):
     assert slaves_of(host, *names) == [["l0", "l1"], ["l2"]]
 
 
+@pytest.mark.skipif(is_team(), reason="a team has no fail_over_mac")
 def test_bondd_dies_while_the_slaves_are_away(bonds):
     """For a moment --interrupt leaves the bond without slaves."""
     host = bonds.host
