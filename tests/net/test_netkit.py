@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lab import Refused
+from lab import Refused, is_team
 from namespace import kernel_makes, run
 from traffic import Capture, Stream, flows_by_link, send_packets
 from waiting import wait_for
@@ -47,6 +47,7 @@ def refused(host, *words, status=1):
 
 # which device
 
+@pytest.mark.skipif(is_team(), reason="auto takes a team where the kernel has it")
 def test_auto_takes_netkit_where_the_kernel_has_it(lone):
     host = lone(links=1)
     host.ctl("create", "bond0")
