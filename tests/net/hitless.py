@@ -89,7 +89,7 @@ class Trial:
 
 
 def check(what, result, capsys):
-    """Prints a row of docs/operators/hitless.md; nothing may have been noticed."""
+    """Prints a row of docs/trust.md; nothing may have been noticed."""
     with capsys.disabled():
         print(f"\n| {what} | {result['times']} | {result['sent']} | {result['lost']} "
               f"| {result['transitions']} |")
