@@ -7,7 +7,7 @@
  * The device is found through the memory of a devmap, because the kernel clears an entry when the
  * device is unregistered or moves to another namespace. An address kept by bondd would outlive the
  * device. The entries are read in place: the lookup is a function call, which costs more than all
- * of this. docs/users/datapath.md has the figures.
+ * of this. docs/notes.md has the figures.
  */
 #ifndef XBOND_BPF_NETDEV_H
 #define XBOND_BPF_NETDEV_H
