@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An addon of ifupdown2: makes bonds of interfaces(5) that say `bond-driver xbond`, by the script
 that ifupdown has for it. Such stanzas do not show their slaves to ifupdown2's own addon for bonds,
-which would make a bond of the kernel. addons.conf must name this one (docs/operators/takeover.md).
+which would make a bond of the kernel. addons.conf must name this one (docs/operators/beside.md).
 """
 import os
 import subprocess
