@@ -112,6 +112,7 @@ def test_mentions_are_links(site):
         (site / "docs/operators/metrics.html").read_text()
     assert re.search(r'<a href="bondctl.8.html"><b>bondctl</b>\(8\)</a>',
                      (site / "man/bondd.8.html").read_text())
+    assert 'half-lost.html">docs/users/half-lost.md</a>' in (site / "man/xbond.7.html").read_text()
 
 
 def test_the_index_has_all_pages(pages, site):
@@ -124,7 +125,7 @@ def test_the_index_has_all_pages(pages, site):
 def test_pages_that_are_mentioned_are_there():
     """In comments, manuals and messages, too."""
     for path in sources():
-        for name in re.findall(rb"\bdocs/[\w/]+\.md\b", path.read_bytes()):
+        for name in re.findall(rb"\bdocs/[\w/-]+\.md\b", path.read_bytes()):
             assert (ROOT / name.decode()).exists(), f"{path}: {name}"
 
 
