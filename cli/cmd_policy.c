@@ -196,7 +196,11 @@ static enum cli_exit policy_unload(const struct policy_call *call)
 	return CLI_DONE;
 }
 
-/* Two that change the policy of one bond come one after the other. file: NULL to unload it. */
+/*
+ * Two that change the policy of one bond come one after the other, and a policy that was loaded for
+ * a bond that was made anew meanwhile would read the question of the old one. file: NULL to unload
+ * it.
+ */
 static enum cli_exit policy_change(struct policy_call *call, const struct policy_file *file)
 {
 	enum cli_exit status;

@@ -402,30 +402,10 @@ static int policy_pin_programs(const struct policy_file *file, const char *dir, 
 	return r;
 }
 
-/*
- * To load a policy takes its time. If the bond was made anew meanwhile, the policy would read the
- * question of the old one.
- */
-static int policy_pin_check_bond(const struct policy_file *file, const char *dir, struct err *err)
-{
-	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION);
-	uint32_t now = fd < 0 ? 0 : pin_map_id(fd);
-
-	if (fd >= 0)
-		close(fd);
-	if (now && now == pin_map_id(bpf_map__fd(file->question)))
-		return 0;
-	return err_set(err, ESTALE,
-		       "the bond was deleted, renamed or made anew while the policy was being "
-		       "loaded; load it again");
-}
-
 int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 {
-	int r = policy_pin_check_bond(file, dir, err);
+	int r = policy_pin_stage_maps(file, dir, err);
 
-	if (!r)
-		r = policy_pin_stage_maps(file, dir, err);
 	if (!r)
 		r = policy_pin_programs(file, dir, err);
 	if (r) {

@@ -262,9 +262,15 @@ int steer_lock(const struct pins *pins, struct err *err)
 	int lock = open(pins->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
-	if (lock >= 0 && !flock(lock, LOCK_EX))
+	if (lock < 0 || flock(lock, LOCK_EX))
+		r = err_set(err, errno, "cannot lock %s: %m", pins->dir);
+	else if (!pins_are_current(pins))
+		r = err_set(err, ESTALE,
+			    "%s was made anew meanwhile, with a bond of that name or by an "
+			    "upgrade; try again",
+			    pins->dir);
+	else
 		return lock;
-	r = err_set(err, errno, "cannot lock %s: %m", pins->dir);
 	if (lock >= 0)
 		close(lock);
 	return r;
@@ -278,7 +284,9 @@ int steer_write(struct pins *pins, const char *bond, const char *slave,
 
 	if (lock < 0)
 		return lock;
-	r = steer_write_settings(pins, bond, slave, set, err);
+	r = steer_check(pins, bond, err);
+	if (!r)
+		r = steer_write_settings(pins, bond, slave, set, err);
 	close(lock);
 	return r;
 }

@@ -55,7 +55,10 @@ int steer_check(const struct pins *pins, const char *bond, struct err *err);
 /* Fails with -ENODEV if it is no slave of the bond. */
 int steer_check_slave(const struct pins *pins, const char *bond, const char *slave,
 		      struct err *err);
-/* A descriptor that holds the lock of the bond until it is closed; -errno, with a line in err. */
+/*
+ * A descriptor that holds the lock of the bond until it is closed; -errno, with a line in err:
+ * -ESTALE if others are pinned now than were opened, and what is written would be lost.
+ */
 int steer_lock(const struct pins *pins, struct err *err);
 /*
  * Writes all steering options of the set. slave: NULL for options of the bond. It is looked up

@@ -111,9 +111,7 @@ struct top_bond {
 	bool is_there;
 	struct err error; /* why it cannot be read; then nothing below is known; "": it can */
 	int error_code;
-	struct pins pins; /* open if there is no error */
-	dev_t device;	  /* of the directory of the pins */
-	ino_t inode;
+	struct pins pins;  /* open if there is no error */
 	uint64_t rates_ns; /* when the counters were read last */
 	const char *mode;
 	bool has_lacp;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bpf/slots.h"
 #include "cli/base/client.h"
@@ -199,17 +198,10 @@ static void top_read_free(struct top_bond *bond)
 /* Opens the pins, again if they are other ones than before. */
 static int top_read_open(struct top_bond *bond, const char *bpf_dir, struct err *err)
 {
-	char path[PATH_MAX];
-	struct stat st = { 0 };
-
-	pins_path(path, sizeof(path), bpf_dir, bond->name);
-	if (!stat(path, &st) && bond->pins.bond && st.st_dev == bond->device &&
-	    st.st_ino == bond->inode)
+	if (bond->pins.bond && pins_are_current(&bond->pins))
 		return pins_open_added(&bond->pins, err);
 	top_read_close(bond);
 	top_hot_free(bond);
-	bond->device = st.st_dev;
-	bond->inode = st.st_ino;
 	return pins_open(&bond->pins, bpf_dir, bond->name, err);
 }
 

@@ -199,8 +199,6 @@ static int top_drain_write(struct top *top, const char *name, const char *slave,
 	if (!*ret_bond || (*ret_bond)->error.text[0])
 		return err_set(err, ENOENT, "%s is gone", name);
 	r = option_set_check_mode(&set, (*ret_bond)->pins.bond->mode, err);
-	if (!r)
-		r = steer_check(&(*ret_bond)->pins, name, err);
 	return r ? r : steer_write(&(*ret_bond)->pins, name, slave, &set, err);
 }
 

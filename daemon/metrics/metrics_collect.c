@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bpf/slots.h"
 #include "common/clock.h"
@@ -20,9 +19,6 @@
 struct metrics_open {
 	struct metrics_open *next;
 	char name[XBOND_NAME_SIZE];
-	/* Of the directory: another one is there after an upgrade of the maps. */
-	dev_t device;
-	ino_t inode;
 	uint64_t used_ns;
 	struct pins pins;
 };
@@ -57,10 +53,10 @@ void metrics_pins_free(struct metrics_pins *all)
 }
 
 /* The content of the maps may have changed in any way. */
-static bool metrics_pins_are_good(struct metrics_open *open, const struct stat *dir)
+static bool metrics_pins_are_good(struct metrics_open *open)
 {
-	return open->device == dir->st_dev && open->inode == dir->st_ino &&
-	       !pins_open_added(&open->pins, NULL) && !pins_check(&open->pins, open->name, NULL);
+	return pins_are_current(&open->pins) && !pins_open_added(&open->pins, NULL) &&
+	       !pins_check(&open->pins, open->name, NULL);
 }
 
 static struct metrics_open **metrics_pins_at(struct metrics_pins *all, const char *name)
@@ -72,8 +68,7 @@ static struct metrics_open **metrics_pins_at(struct metrics_pins *all, const cha
 	return at;
 }
 
-static int metrics_pins_open(struct metrics_pins *all, const char *name, const struct stat *dir,
-			     struct metrics_open **at)
+static int metrics_pins_open(struct metrics_pins *all, const char *name, struct metrics_open **at)
 {
 	struct metrics_open *open = memory_need(calloc(1, sizeof(*open)));
 	int r = pins_open(&open->pins, all->bpf_dir, name, NULL);
@@ -83,29 +78,21 @@ static int metrics_pins_open(struct metrics_pins *all, const char *name, const s
 		return r;
 	}
 	strncpy(open->name, name, sizeof(open->name) - 1);
-	open->device = dir->st_dev;
-	open->inode = dir->st_ino;
 	open->next = *at;
 	*at = open;
 	return 0;
 }
 
-/* If the directory is exchanged between the two looks at it, the next answer finds that out. */
 static int metrics_pins_find(struct metrics_pins *all, const char *name,
 			     const struct pins **ret_pins)
 {
 	struct metrics_open **at = metrics_pins_at(all, name);
-	char path[PATH_MAX];
-	struct stat dir;
 	int r;
 
-	pins_path(path, sizeof(path), all->bpf_dir, name);
-	if (stat(path, &dir))
-		return -errno;
-	if (*at && !metrics_pins_are_good(*at, &dir))
+	if (*at && !metrics_pins_are_good(*at))
 		metrics_pins_close(at);
 	at = metrics_pins_at(all, name);
-	r = *at ? 0 : metrics_pins_open(all, name, &dir, at);
+	r = *at ? 0 : metrics_pins_open(all, name, at);
 	if (r)
 		return r;
 	(*at)->used_ns = clock_now_ns();

@@ -128,8 +128,7 @@ static int pins_no_such_bond(const char *bpf_dir, const char *name, struct err *
 	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", name);
 }
 
-static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const char *name,
-			  struct err *err)
+static int pins_check_dir(struct pins *pins, const char *bpf_dir, const char *name, struct err *err)
 {
 	struct stat st;
 
@@ -149,6 +148,8 @@ static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const ch
 			       "%s is not on a BPF file system; mount one with 'mount -t bpf bpf "
 			       "/sys/fs/bpf' or give the right --bpf-dir",
 			       pins->dir);
+	pins->device = st.st_dev;
+	pins->inode = st.st_ino;
 	return 0;
 }
 
@@ -413,6 +414,13 @@ void pins_close(struct pins *pins)
 	if (pins->clients_fd >= 0)
 		close(pins->clients_fd);
 	*pins = (struct pins){ PINS_NO_FILES };
+}
+
+bool pins_are_current(const struct pins *pins)
+{
+	struct stat st;
+
+	return !stat(pins->dir, &st) && st.st_dev == pins->device && st.st_ino == pins->inode;
 }
 
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bpf/abi.h"
 #include "common/err.h"
@@ -74,6 +75,8 @@ int pin_link_read(int link_fd, struct pin_link *ret_link);
 
 struct pins {
 	char dir[PATH_MAX];
+	dev_t device; /* of the directory, when it was opened */
+	ino_t inode;
 	struct xbond_settings *settings;
 	struct xbond_table *table;
 	struct xbond_buckets *buckets;
@@ -116,6 +119,8 @@ int pins_check(const struct pins *pins, const char *name, struct err *err);
 /* Opens maps that were not there when the pins were opened but may be there now. */
 int pins_open_added(struct pins *pins, struct err *err);
 void pins_close(struct pins *pins);
+/* False if another directory is in its place: of a new bond of that name, or after an upgrade. */
+bool pins_are_current(const struct pins *pins);
 
 /* Gives the ABI version of BPF_DIR/name, whatever it is; 0 with an error. */
 int pins_abi(const char *bpf_dir, const char *name, uint32_t *ret_abi, struct err *err);

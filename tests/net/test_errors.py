@@ -1,4 +1,5 @@
 """Every error has its own clear line, the right exit status, and changes nothing."""
+import fcntl
 import json
 import os
 import pathlib
@@ -308,6 +309,27 @@ def waiting_requests(host):
     """Connections to the control socket that nobody has accepted."""
     line = host.run("ss", "-Hlx", "src", str(host.run_dir / "bondd.sock")).stdout.split()
     return line and int(line[2]) > 0
+
+
+def waits_for_a_lock(pid):
+    return any(f" {pid} " in line and "-> FLOCK" in line
+               for line in pathlib.Path("/proc/locks").read_text().splitlines())
+
+
+def test_another_bond_of_that_name(case):
+    """What bondctl has opened is not the bond's any more when it has the lock."""
+    host = case.host
+    lock = os.open(host.bpf_dir / "bond0", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    setting = host.spawn(*host.ctl_command("set", "bond0", "path", "direct"),
+                         stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: waits_for_a_lock(setting.pid), "bondctl to wait for the lock")
+    host.ctl("delete", "bond0")
+    host.ctl("create", "bond0", "mode", "balance-xor", "path", "counted")
+    os.close(lock)
+    said = setting.communicate(timeout=60)[1]
+    assert (setting.returncode, said.count("\n")) == (REFUSED, 1), said
+    assert "made anew" in said and host.show()["options"]["path"] == "counted"
 
 
 def test_two_bondd_on_one_directory(case):
