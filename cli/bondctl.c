@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	enum cli_exit status;
 
 	memory_init();
+	paths_keep_standard();
 	call.cli.verbs = cli_verbs;
 	paths_init(&call.cli.paths);
 	text_wrap_begin();

@@ -145,6 +145,7 @@ int main(void)
 	int r = 0, status;
 
 	memory_init();
+	paths_keep_standard();
 	plugin_read_environment(&call);
 	if (!call.command) {
 		fprintf(stderr,

@@ -404,6 +404,7 @@ int main(int argc, char **argv)
 	/* Large blocks, such as libbpf's 10 MB of the kernel's types, are given back. */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	memory_init();
+	paths_keep_standard();
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
 	daemon.metrics_at = paths_from_env("XBOND_METRICS", NULL);

@@ -2,11 +2,13 @@
 #include "common/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *paths_from_env(const char *variable, const char *otherwise)
 {
@@ -43,6 +45,14 @@ int paths_make_dir(const char *path, mode_t mode)
 		*slash = '/';
 	}
 	return mkdir(part, mode) && errno != EEXIST ? -errno : 0;
+}
+
+void paths_keep_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return;
 }
 
 /* The Makefile defines it for this file alone, so that a new commit compiles nothing else anew. */

@@ -32,6 +32,12 @@ int paths_length(const char *directory);
 /* Makes the directory, with this mode, and those above it. It is no error if it exists. */
 int paths_make_dir(const char *path, mode_t mode);
 
+/*
+ * Before any other file is opened: none gets the number of standard input, output or error, should
+ * one of these be closed, and so what is printed. Reading and writing these still fails.
+ */
+void paths_keep_standard(void);
+
 /* The version as bondd and bondctl print it: the number, and the commit if the build knows it. */
 
 extern const char xbond_version[];

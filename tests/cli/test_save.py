@@ -27,9 +27,10 @@ def _config_dir(tmp_path):
 @pytest.fixture(name="save")
 def _save(pins, config_dir):
     """Returns what it says."""
-    def call(status=0):
-        done = subprocess.run([BONDCTL, "--run-dir", config_dir, "--bpf-dir",
-                               pins.directory.parent, "--config-dir", config_dir, "save", "bond0"],
+    def call(status=0, before=""):
+        done = subprocess.run(["bash", "-c", before + 'exec "$@"', "save", BONDCTL, "--run-dir",
+                               config_dir, "--bpf-dir", pins.directory.parent, "--config-dir",
+                               config_dir, "save", "bond0"],
                               capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr.count("\n")) == (status, status), done.stderr
         return done.stderr
@@ -74,6 +75,14 @@ def test_it_keeps_the_permissions_of_the_file(save, config_dir):
     save()
     now = path.stat()
     assert (stat.S_IMODE(now.st_mode), now.st_uid, now.st_gid) == (0o640, 12, 34)
+
+
+def test_what_it_says_is_not_in_the_file(save, config_dir):
+    """Standard error is closed, and no file takes its place."""
+    path = config_dir / "bond0.conf"
+    path.write_text("[bond\n")
+    save(before="exec 2>&-; ")
+    assert path.read_text().startswith("# Written by bondctl")
 
 
 def test_it_follows_no_links_in_a_circle(save, config_dir):
