@@ -255,37 +255,40 @@ static bool device_is_our_team(const struct xbond_bond *pin, const struct link_i
 		attach_has_egress_filter(device->ifindex));
 }
 
-/* If it has just been made, its number is not known yet. */
+/* The number of a new one is not known yet; by the name alone it may be another bondd's. */
 static int device_remove_team(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info device;
 	int r = link_get(nl, -1, (int)pin->ifindex, &device);
 
-	if (r == -ENODEV || (!r && !device_is_our_team(pin, &device)))
+	if (r == -ENODEV || (!r && !device_is_our_team(pin, &device))) {
 		r = link_get_by_name(nl, pin->name, &device);
+		if (!r && !mac_is_same(device.mac, pin->mac))
+			return 0;
+	}
 	if (r || !device_is_our_team(pin, &device))
 		return r;
 	return link_delete(nl, device.ifindex, NULL);
 }
 
 /*
- * Found by its number if that is known, else by a name that only bondd gives. The peer may be in
- * any namespace.
+ * Found by its number if that is known; the peer may be in any namespace. Else by the names and the
+ * address of one that has just been made: another bondd may have given the same names.
  */
 static int device_remove_pair(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info port, device;
 	int r = link_get(nl, -1, (int)pin->port_ifindex, &port);
 
-	if (r == -ENODEV || (!r && !bond_is_port_side(&port)))
+	if (r == -ENODEV || (!r && !bond_is_port_side(&port))) {
 		r = link_get_by_name(nl, pin->port_name, &port);
+		if (!r)
+			r = link_get_by_name(nl, pin->name, &device);
+		if (!r && (device.lower != port.ifindex || !mac_is_same(device.mac, pin->mac)))
+			return 0;
+	}
 	if (r || !link_is_paired(&port))
 		return r;
-	if (!bond_is_port_side(&port)) {
-		r = link_get_by_name(nl, pin->name, &device);
-		if (r || device.lower != port.ifindex)
-			return r;
-	}
 	return link_delete(nl, port.ifindex, NULL);
 }
 

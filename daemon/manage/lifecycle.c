@@ -193,6 +193,11 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond->dataplane.settled = true; /* none of its programs runs yet */
 	slave_multicast_open(bond);
 	r = device_create(bond, err);
+	if (r == -EEXIST)
+		err_set(err, EEXIST,
+			"somebody else has just made a device with the name %s, or with that of "
+			"its port side; try again",
+			first.name);
 	if (!r)
 		r = port_hooks_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)

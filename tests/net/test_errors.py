@@ -339,6 +339,26 @@ def test_two_bondd_on_one_directory(case):
     assert case.host.ping_bondd() and state(case.host) == before
 
 
+@pytest.mark.parametrize("others", ["bridge", "bond"])
+def test_somebody_else_takes_the_name_meanwhile(lone, on_veths, others):
+    """What another bondd has made has the names that ours would have."""
+    host = lone(bondd=False)
+    host.environment = {"XBOND_TEST_STOP_AT": "create-pinned"}
+    host.start_bondd()
+    creating = host.spawn(*host.ctl_command("create", "bond0"), stderr=subprocess.PIPE, text=True)
+    host.wait_frozen()
+    if others == "bridge":
+        host.ip("link", "add", "bond0", "type", "bridge")
+    else:
+        host.ip("link", "add", "bond0", "type", "veth", "peer", "name", "xb-bond0")
+        host.ip("link", "set", "xb-bond0", "alias", "xbond: port side of bond0")
+    before = host.devices()
+    host.thaw_bondd()
+    said = creating.communicate(timeout=60)[1]
+    assert creating.returncode == REFUSED and "somebody else" in said, said
+    assert host.devices() == before and host.pins() == []
+
+
 def test_the_directory_is_free_after_kill(case):
     """A lock of a dead bondd, and its socket's file, stop nobody."""
     case.host.kill_bondd()
