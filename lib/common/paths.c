@@ -33,18 +33,26 @@ int paths_length(const char *directory)
 	return length;
 }
 
+/* Whatever umask is: the group of bondd's socket must get into its directory. */
+static int paths_make_one(const char *path, mode_t mode)
+{
+	if (!mkdir(path, mode))
+		return chmod(path, mode) ? -errno : 0;
+	return errno == EEXIST ? 0 : -errno;
+}
+
 int paths_make_dir(const char *path, mode_t mode)
 {
 	char part[PATH_MAX];
+	int r = 0;
 
 	snprintf(part, sizeof(part), "%s", path);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(part + 1, '/'); slash && !r; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(part, 0755) && errno != EEXIST)
-			return -errno;
+		r = paths_make_one(part, 0755);
 		*slash = '/';
 	}
-	return mkdir(part, mode) && errno != EEXIST ? -errno : 0;
+	return r ? r : paths_make_one(path, mode);
 }
 
 void paths_keep_standard(void)

@@ -51,6 +51,14 @@ def test_a_socket_that_was_removed_is_theirs_again(shown):
     assert as_member(shown, "list").stdout == "a0\nbond0\n"
 
 
+def test_whatever_the_umask_is(lone):
+    host = lone(bondd=False)
+    host.wrapper = ["bash", "-c", 'umask 077; exec "$@"', "bash"]
+    host.start_bondd()
+    host.ctl("create", "a0")
+    assert as_member(host, "list").stdout == "a0\n"
+
+
 def hidden(host, *words):
     """As under `ip netns exec`, which mounts a /sys of its own."""
     return host.run("unshare", "--mount", "sh", "-ec", f'mount -t tmpfs none {host.bpf_dir}; "$@"',
