@@ -156,7 +156,7 @@ static void with_all_states(struct active_input *input)
 		}
 }
 
-static void every_state_is_as_in_the_model(void **state)
+TEST(every_state_is_as_in_the_model)
 {
 	static const struct active_link links[][SLAVES] = {
 		{ { 0, 1000, 1 }, { 0, 1000, 1 }, { 0, 1000, 1 } },
@@ -189,7 +189,7 @@ static struct active_input three(unsigned int current, enum xbond_reselect resel
 	};
 }
 
-static void reselect_decides_when_a_higher_prio_returns(void **state)
+TEST(reselect_decides_when_a_higher_prio_returns)
 {
 	struct active_input input = three(0, XBOND_RESELECT_ALWAYS);
 
@@ -208,7 +208,7 @@ static void reselect_decides_when_a_higher_prio_returns(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 2);
 }
 
-static void the_primary_is_preferred_to_every_prio(void **state)
+TEST(the_primary_is_preferred_to_every_prio)
 {
 	struct active_input input = three(0, XBOND_RESELECT_ALWAYS);
 
@@ -220,7 +220,7 @@ static void the_primary_is_preferred_to_every_prio(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 2);
 }
 
-static void an_equal_prio_replaces_nobody(void **state)
+TEST(an_equal_prio_replaces_nobody)
 {
 	struct active_input input = three(2, XBOND_RESELECT_ALWAYS);
 
@@ -229,7 +229,7 @@ static void an_equal_prio_replaces_nobody(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 2);
 }
 
-static void a_primary_that_is_due_waits_for_its_link(void **state)
+TEST(a_primary_that_is_due_waits_for_its_link)
 {
 	struct active_input input = three(0, XBOND_RESELECT_FAILURE);
 	struct active_choice choice;
@@ -246,7 +246,7 @@ static void a_primary_that_is_due_waits_for_its_link(void **state)
 	assert_false(choice.primary_due);
 }
 
-static void a_choice_that_is_given_back_is_made_anew(void **state)
+TEST(a_choice_that_is_given_back_is_made_anew)
 {
 	struct active_input input = three(0, XBOND_RESELECT_FAILURE);
 
@@ -256,7 +256,7 @@ static void a_choice_that_is_given_back_is_made_anew(void **state)
 	assert_false(active_choose(&input, true).by_hand);
 }
 
-static void the_order_foretells_each_next_choice(void **state)
+TEST(the_order_foretells_each_next_choice)
 {
 	static const uint8_t expected[] = { 1, 3, 4, 0, NONE };
 	struct active_input input = { .primary = 1, .current = NONE, .requested = NONE };
@@ -273,19 +273,4 @@ static void the_order_foretells_each_next_choice(void **state)
 		input.up &= ~(UINT64_C(1) << order[place]);
 	}
 	assert_int_equal(input.up, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_state_is_as_in_the_model),
-		cmocka_unit_test(reselect_decides_when_a_higher_prio_returns),
-		cmocka_unit_test(the_primary_is_preferred_to_every_prio),
-		cmocka_unit_test(an_equal_prio_replaces_nobody),
-		cmocka_unit_test(a_primary_that_is_due_waits_for_its_link),
-		cmocka_unit_test(a_choice_that_is_given_back_is_made_anew),
-		cmocka_unit_test(the_order_foretells_each_next_choice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

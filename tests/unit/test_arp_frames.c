@@ -20,7 +20,7 @@ static void assert_bytes(const uint8_t *frame, size_t size, const uint8_t *expec
 	assert_memory_equal(frame, expected, size);
 }
 
-static void a_request(void **state)
+TEST(a_request)
 {
 	static const uint8_t expected[] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0, 0x5e, 0x10, 0,    0x01, 8, 6,
@@ -33,7 +33,7 @@ static void a_request(void **state)
 	assert_bytes(frame, arp_frame_request(&probe, frame), expected, sizeof(expected));
 }
 
-static void a_reply(void **state)
+TEST(a_reply)
 {
 	static const uint8_t to[6] = { 0x06, 1, 2, 3, 4, 5 };
 	static const uint8_t expected[] = {
@@ -49,7 +49,7 @@ static void a_reply(void **state)
 	assert_bytes(frame, arp_frame_reply(&probe, frame), expected, sizeof(expected));
 }
 
-static void a_rarp(void **state)
+TEST(a_rarp)
 {
 	static const uint8_t expected[] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0,	0x5e, 0x10, 0, 0x01,
@@ -66,7 +66,7 @@ static void a_rarp(void **state)
 }
 
 /* To the host itself, by both addresses. */
-static void a_solicitation_to_one(void **state)
+TEST(a_solicitation_to_one)
 {
 	static const uint8_t to[6] = { 0x06, 1, 2, 3, 4, 5 };
 	const struct arp_probe probe = {
@@ -81,7 +81,7 @@ static void a_solicitation_to_one(void **state)
 	assert_memory_equal(frame + 80, mac, 6);
 }
 
-static void a_request_without_a_sender(void **state)
+TEST(a_request_without_a_sender)
 {
 	const struct arp_probe probe = { .source = none, .target = target4, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE];
@@ -91,7 +91,7 @@ static void a_request_without_a_sender(void **state)
 	assert_memory_equal(frame + 22, mac, 6);
 }
 
-static void tags_from_the_outside(void **state)
+TEST(tags_from_the_outside)
 {
 	static const uint8_t expected[] = { 0x88, 0xa8, 0, 100, 0x81, 0, 0x0f, 0xfe, 8, 6, 0, 1 };
 	const struct arp_probe probe = {
@@ -116,7 +116,7 @@ static uint32_t sum_of(const uint8_t *packet, size_t length)
 	return sum;
 }
 
-static void a_solicitation(void **state)
+TEST(a_solicitation)
 {
 	static const uint8_t to[] = { 0x33, 0x33, 0xff, 0xaa, 0xbb, 0xcc };
 	static const uint8_t group[] = { 0xff, 2, 0, 0, 0,    0,    0,	  0,
@@ -138,7 +138,7 @@ static void a_solicitation(void **state)
 }
 
 /* Without a source there must be no source link-layer address (RFC 4861, 4.3). */
-static void a_solicitation_without_a_sender(void **state)
+TEST(a_solicitation_without_a_sender)
 {
 	const struct arp_probe probe = { .source = none, .target = target6, .mac = mac };
 	uint8_t frame[ARP_FRAME_SIZE];
@@ -146,20 +146,4 @@ static void a_solicitation_without_a_sender(void **state)
 	assert_int_equal(arp_frame_solicitation(&probe, frame), 14 + 40 + 24);
 	assert_int_equal(frame[19], 24);
 	assert_int_equal(sum_of(frame + 14, 24), 0xffff);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request),
-		cmocka_unit_test(a_reply),
-		cmocka_unit_test(a_rarp),
-		cmocka_unit_test(a_solicitation_to_one),
-		cmocka_unit_test(a_request_without_a_sender),
-		cmocka_unit_test(tags_from_the_outside),
-		cmocka_unit_test(a_solicitation),
-		cmocka_unit_test(a_solicitation_without_a_sender),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

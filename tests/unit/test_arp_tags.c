@@ -48,7 +48,7 @@ static bool leads(int ifindex)
 	return arp_tags_to_bond(&links, ifindex, BOND, &tags);
 }
 
-static void vlans(void **state)
+TEST(vlans)
 {
 	assert_true(leads(BOND));
 	assert_int_equal(tags.count, 0);
@@ -64,7 +64,7 @@ static void vlans(void **state)
 	assert_false(leads(DEEP)); /* one tag too many */
 }
 
-static void bridges(void **state)
+TEST(bridges)
 {
 	assert_false(leads(BRIDGE));
 	devices[0].master = BRIDGE;
@@ -78,7 +78,7 @@ static void bridges(void **state)
 	devices[3].master = 0;
 }
 
-static void elsewhere(void **state)
+TEST(elsewhere)
 {
 	assert_false(leads(ETH));
 	assert_false(leads(PORT));
@@ -86,15 +86,4 @@ static void elsewhere(void **state)
 	assert_false(leads(AWAY)); /* its number is one of another namespace */
 	assert_false(leads(LOOP));
 	assert_false(leads(99));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vlans),
-		cmocka_unit_test(bridges),
-		cmocka_unit_test(elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

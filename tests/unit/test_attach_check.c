@@ -109,7 +109,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void what_is_taken_off_is_put_back(void **state)
+TEST(what_is_taken_off_is_put_back, setup, bond_end)
 {
 	check(XBOND_HOOK_TCX);
 	assert_int_equal(put_back, 0);
@@ -126,7 +126,7 @@ static void what_is_taken_off_is_put_back(void **state)
 }
 
 /* The kernel had no memory, or bondd no descriptors. */
-static void a_query_that_fails_says_nothing(void **state)
+TEST(a_query_that_fails_says_nothing, setup, bond_end)
 {
 	seen = 0;
 	is_there = -ENOMEM;
@@ -144,7 +144,7 @@ static void a_query_that_fails_says_nothing(void **state)
 }
 
 /* The programs of this build were refused when bondd began, and taken later. */
-static void a_program_of_another_build_is_replaced_without_words(void **state)
+TEST(a_program_of_another_build_is_replaced_without_words, setup, bond_end)
 {
 	seen = OURS + 1;
 	seen_is_of_xbond = true;
@@ -163,7 +163,7 @@ static unsigned int loads_within(unsigned int seconds)
 	return loaded;
 }
 
-static void programs_that_the_kernel_refuses_are_not_loaded_all_the_time(void **state)
+TEST(programs_that_the_kernel_refuses_are_not_loaded_all_the_time, setup, bond_end)
 {
 	assert_int_equal(loads_within(600), 300);
 	path_refused = -EACCES;
@@ -171,17 +171,4 @@ static void programs_that_the_kernel_refuses_are_not_loaded_all_the_time(void **
 	path_refused = 0;
 	assert_in_range(loads_within(60), 1, 30);
 	assert_int_equal(loads_within(600), 300);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, bond_end)
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_taken_off_is_put_back),
-		TEST(a_query_that_fails_says_nothing),
-		TEST(a_program_of_another_build_is_replaced_without_words),
-		TEST(programs_that_the_kernel_refuses_are_not_loaded_all_the_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

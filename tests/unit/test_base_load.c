@@ -33,7 +33,7 @@ static void send(uint64_t of_0, uint64_t of_1)
 	input.sent[1] = 20 * MIB + of_1;
 }
 
-static void what_no_bucket_has(void **state)
+TEST(what_no_bucket_has, setup)
 {
 	send(50 * MIB, 7 * MIB);
 	assert_true(base_load(&input, base));
@@ -43,7 +43,7 @@ static void what_no_bucket_has(void **state)
 }
 
 /* Of packets that were sent between the two readings. */
-static void little_is_nothing(void **state)
+TEST(little_is_nothing, setup)
 {
 	send(MIB / 2, MIB / 2);
 	assert_true(base_load(&input, base));
@@ -52,7 +52,7 @@ static void little_is_nothing(void **state)
 }
 
 /* A bucket that has moved has been sent by both. The sum says that there is nothing else. */
-static void moved_buckets_are_no_base(void **state)
+TEST(moved_buckets_are_no_base, setup)
 {
 	send(0, 0);
 	input.sent[0] += 4 * MIB;
@@ -62,7 +62,7 @@ static void moved_buckets_are_no_base(void **state)
 	assert_int_equal(base[0], 0);
 }
 
-static void nobody_knows_whose_it_was(void **state)
+TEST(nobody_knows_whose_it_was, setup)
 {
 	send(50 * MIB, 0);
 	before[1] = 0;
@@ -72,7 +72,7 @@ static void nobody_knows_whose_it_was(void **state)
 }
 
 /* Lost before a slave got them, or owned by nobody: less was sent than the buckets say. */
-static void no_base_is_below_nothing(void **state)
+TEST(no_base_is_below_nothing, setup)
 {
 	send(0, 0);
 	input.sent[1] = 0;
@@ -87,7 +87,7 @@ static void no_base_is_below_nothing(void **state)
 }
 
 /* A policy has put five flows on slot 0: of the other five, all have to be on slot 1. */
-static void buckets_make_room(void **state)
+TEST(buckets_make_room, setup)
 {
 	static struct rebalance_input rebalance;
 	static struct rebalance_move moves[REBALANCE_MOVES];
@@ -109,18 +109,4 @@ static void buckets_make_room(void **state)
 		owner[moves[i].partner] = moves[i].from;
 	}
 	assert_int_equal(rebalance_plan(&rebalance, moves), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_no_bucket_has, setup),
-		cmocka_unit_test_setup(little_is_nothing, setup),
-		cmocka_unit_test_setup(moved_buckets_are_no_base, setup),
-		cmocka_unit_test_setup(nobody_knows_whose_it_was, setup),
-		cmocka_unit_test_setup(no_base_is_below_nothing, setup),
-		cmocka_unit_test_setup(buckets_make_room, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

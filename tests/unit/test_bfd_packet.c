@@ -53,7 +53,7 @@ static enum bfd_refusal decode(size_t length)
 	return bfd_packet_decode(bytes, length, &decoded);
 }
 
-static void clause_4_1_layout(void **state)
+TEST(clause_4_1_layout, setup)
 {
 	static const uint8_t expected[] = { 0x25, 0xe8, 3,    24,   1, 2, 3,	4,
 					    5,	  6,	7,    8,    0, 0, 0x27, 0x10,
@@ -62,13 +62,13 @@ static void clause_4_1_layout(void **state)
 	assert_memory_equal(bytes, expected, sizeof(expected));
 }
 
-static void what_is_encoded_is_decoded(void **state)
+TEST(what_is_encoded_is_decoded, setup)
 {
 	assert_int_equal(decode(24), BFD_TAKEN);
 	assert_memory_equal(&decoded, &up, sizeof(up));
 }
 
-static void clause_6_8_6_refusals(void **state)
+TEST(clause_6_8_6_refusals, setup)
 {
 	static const struct {
 		unsigned int at;
@@ -90,7 +90,7 @@ static void clause_6_8_6_refusals(void **state)
 	assert_int_equal(decode(0), BFD_TOO_SHORT);
 }
 
-static void clause_6_8_6_discriminators(void **state)
+TEST(clause_6_8_6_discriminators, setup)
 {
 	memset(bytes + 4, 0, 4);
 	assert_int_equal(decode(24), BFD_NO_DISCRIMINATOR);
@@ -102,7 +102,7 @@ static void clause_6_8_6_discriminators(void **state)
 	}
 }
 
-static void clause_6_8_6_authentication_is_not_in_use(void **state)
+TEST(clause_6_8_6_authentication_is_not_in_use, setup)
 {
 	bytes[1] |= BFD_FLAG_AUTHENTICATED;
 	bytes[3] = 26;
@@ -123,7 +123,7 @@ static uint32_t sum16(const uint8_t *at, size_t size, uint32_t sum)
 	return sum;
 }
 
-static void a_frame_of_ipv4(void **state)
+TEST(a_frame_of_ipv4, setup)
 {
 	assert_int_equal(judge(66), BFD_FRAME_GOOD);
 	assert_int_equal(frame[22], 255);		    /* RFC 5881, 5 */
@@ -135,7 +135,7 @@ static void a_frame_of_ipv4(void **state)
 	assert_int_equal(sum16(frame + 34, 32, sum16(frame + 26, 8, 17 + 32)), 0xffff);
 }
 
-static void a_frame_of_ipv6(void **state)
+TEST(a_frame_of_ipv6, setup6)
 {
 	assert_int_equal(judge(86), BFD_FRAME_GOOD);
 	assert_int_equal(frame[21], 255);
@@ -153,7 +153,7 @@ static void a_frame_of_ipv6(void **state)
 	assert_int_equal(judge(85), BFD_FRAME_BAD);
 }
 
-static void frames_of_others_and_bad_ones(void **state)
+TEST(frames_of_others_and_bad_ones, setup)
 {
 	static const struct {
 		unsigned int at;
@@ -193,7 +193,7 @@ static void set_sum(uint32_t at, uint32_t sum)
 }
 
 /* RFC 1122, 3.2.1.2 and 4.1.3.4 */
-static void wrong_checksums(void **state)
+TEST(wrong_checksums, setup)
 {
 	uint32_t right = bfd_frame_word(frame + 40);
 
@@ -219,7 +219,7 @@ static void wrong_checksums(void **state)
 }
 
 /* RFC 8200, 8.1: over IPv6 there must be one. */
-static void wrong_checksums_of_ipv6(void **state)
+TEST(wrong_checksums_of_ipv6, setup6)
 {
 	uint32_t right = bfd_frame_word(frame + 60);
 
@@ -234,7 +234,7 @@ static void wrong_checksums_of_ipv6(void **state)
 }
 
 /* A sum of 0 is sent as its other form. */
-static void no_packet_is_sent_without_a_checksum(void **state)
+TEST(no_packet_is_sent_without_a_checksum, setup)
 {
 	struct bfd_packet packet = up;
 	unsigned int zeroes = 0;
@@ -248,30 +248,10 @@ static void no_packet_is_sent_without_a_checksum(void **state)
 	assert_true(zeroes);
 }
 
-static void names(void **state)
+TEST(names, setup)
 {
 	assert_string_equal(bfd_state_name(BFD_UP), "up");
 	assert_string_equal(bfd_state_name(200), "unknown");
 	assert_string_equal(bfd_diag_name(1), "control detection time expired");
 	assert_string_equal(bfd_diag_name(31), "unknown");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(clause_4_1_layout, setup),
-		cmocka_unit_test_setup(what_is_encoded_is_decoded, setup),
-		cmocka_unit_test_setup(clause_6_8_6_refusals, setup),
-		cmocka_unit_test_setup(clause_6_8_6_discriminators, setup),
-		cmocka_unit_test_setup(clause_6_8_6_authentication_is_not_in_use, setup),
-		cmocka_unit_test_setup(a_frame_of_ipv4, setup),
-		cmocka_unit_test_setup(a_frame_of_ipv6, setup6),
-		cmocka_unit_test_setup(frames_of_others_and_bad_ones, setup),
-		cmocka_unit_test_setup(wrong_checksums, setup),
-		cmocka_unit_test_setup(wrong_checksums_of_ipv6, setup6),
-		cmocka_unit_test_setup(no_packet_is_sent_without_a_checksum, setup),
-		cmocka_unit_test_setup(names, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static int setup_up(void **state)
 	return 0;
 }
 
-static void clause_6_8_1_initial_values(void **state)
+TEST(clause_6_8_1_initial_values, setup)
 {
 	assert_int_equal(session.state, BFD_DOWN);
 	assert_int_equal(session.remote_discr, 0);
@@ -83,7 +83,7 @@ static void clause_6_8_1_initial_values(void **state)
 	assert_int_equal(out.min_echo_us, 0);
 }
 
-static void clause_6_2_three_way_handshake(void **state)
+TEST(clause_6_2_three_way_handshake, setup)
 {
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_INIT);
@@ -96,7 +96,7 @@ static void clause_6_2_three_way_handshake(void **state)
 }
 
 /* The table of 6.8.6. */
-static void clause_6_8_6_every_state_and_packet(void **state)
+TEST(clause_6_8_6_every_state_and_packet, setup)
 {
 	static const enum bfd_state next[4][4] = {
 		[BFD_ADMIN_DOWN] = { BFD_ADMIN_DOWN, BFD_ADMIN_DOWN, BFD_ADMIN_DOWN,
@@ -116,7 +116,7 @@ static void clause_6_8_6_every_state_and_packet(void **state)
 		}
 }
 
-static void clause_6_8_6_diagnostics(void **state)
+TEST(clause_6_8_6_diagnostics, setup_up)
 {
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_DOWN);
@@ -125,7 +125,7 @@ static void clause_6_8_6_diagnostics(void **state)
 	assert_int_equal(out.diag, BFD_DIAG_NEIGHBOR_DOWN);
 }
 
-static void clause_6_8_6_another_session(void **state)
+TEST(clause_6_8_6_another_session, setup_up)
 {
 	struct bfd_packet packet = from(BFD_DOWN);
 
@@ -134,7 +134,7 @@ static void clause_6_8_6_another_session(void **state)
 	assert_int_equal(session.state, BFD_UP);
 }
 
-static void clause_6_8_4_detection_time(void **state)
+TEST(clause_6_8_4_detection_time, setup_up)
 {
 	struct bfd_packet slow = from(BFD_UP);
 
@@ -156,7 +156,7 @@ static void clause_6_8_4_detection_time(void **state)
 	assert_int_equal(out.diag, BFD_DIAG_TIME_EXPIRED);
 }
 
-static void clause_6_8_4_also_before_it_is_up(void **state)
+TEST(clause_6_8_4_also_before_it_is_up, setup)
 {
 	hear(from(BFD_DOWN));
 	assert_int_equal(session.state, BFD_INIT);
@@ -165,7 +165,7 @@ static void clause_6_8_4_also_before_it_is_up(void **state)
 	assert_int_equal(session.state, BFD_DOWN);
 }
 
-static void clause_6_8_3_slow_until_up(void **state)
+TEST(clause_6_8_3_slow_until_up, setup)
 {
 	uint64_t before_ns;
 
@@ -198,18 +198,18 @@ static void jitter_is_within(uint64_t least_ns, uint64_t most_ns)
 	assert_true(longest_ns - shortest_ns > (most_ns - least_ns) * 9 / 10);
 }
 
-static void clause_6_8_7_jitter(void **state)
+TEST(clause_6_8_7_jitter, setup_up)
 {
 	jitter_is_within(7500 * MS / 1000, 10 * MS);
 }
 
-static void clause_6_8_7_less_jitter_if_none_may_be_lost(void **state)
+TEST(clause_6_8_7_less_jitter_if_none_may_be_lost, setup_up)
 {
 	bfd_session_configure(&session, 10000, 1);
 	jitter_is_within(7500 * MS / 1000, 9 * MS);
 }
 
-static void clause_6_8_7_the_slower_end_decides(void **state)
+TEST(clause_6_8_7_the_slower_end_decides, setup_up)
 {
 	struct bfd_packet slow = from(BFD_UP);
 
@@ -218,7 +218,7 @@ static void clause_6_8_7_the_slower_end_decides(void **state)
 	assert_int_equal(bfd_session_tx_ns(&session), 70 * MS);
 }
 
-static void clause_6_8_7_nothing_to_whom_asks_for_nothing(void **state)
+TEST(clause_6_8_7_nothing_to_whom_asks_for_nothing, setup_up)
 {
 	struct bfd_packet deaf = from(BFD_UP);
 
@@ -231,7 +231,7 @@ static void clause_6_8_7_nothing_to_whom_asks_for_nothing(void **state)
 	assert_int_equal(bfd_session_deadline(&session), now_ns + 2 * SECOND);
 }
 
-static void clause_6_8_7_nothing_to_whom_is_in_demand_mode(void **state)
+TEST(clause_6_8_7_nothing_to_whom_is_in_demand_mode, setup_up)
 {
 	struct bfd_packet demand = from(BFD_UP);
 
@@ -243,7 +243,7 @@ static void clause_6_8_7_nothing_to_whom_is_in_demand_mode(void **state)
 	assert_int_equal(run(), 0);
 }
 
-static void clause_6_8_7_news_at_once(void **state)
+TEST(clause_6_8_7_news_at_once, setup)
 {
 	run();
 	hear(from(BFD_DOWN));
@@ -252,7 +252,7 @@ static void clause_6_8_7_news_at_once(void **state)
 	assert_int_equal(out.state, BFD_INIT);
 }
 
-static void clause_6_5_a_poll_is_answered_once(void **state)
+TEST(clause_6_5_a_poll_is_answered_once, setup_up)
 {
 	struct bfd_packet poll = from(BFD_UP);
 
@@ -265,7 +265,7 @@ static void clause_6_5_a_poll_is_answered_once(void **state)
 	assert_int_equal(run(), 0);
 }
 
-static void clause_6_8_3_up_begins_a_poll(void **state)
+TEST(clause_6_8_3_up_begins_a_poll, setup)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
@@ -286,7 +286,7 @@ static void clause_6_8_3_up_begins_a_poll(void **state)
 	assert_false(out.poll);
 }
 
-static void clause_6_8_3_a_longer_interval_waits_for_the_answer(void **state)
+TEST(clause_6_8_3_a_longer_interval_waits_for_the_answer, setup_up)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
@@ -302,7 +302,7 @@ static void clause_6_8_3_a_longer_interval_waits_for_the_answer(void **state)
 	assert_int_equal(bfd_session_tx_ns(&session), 100 * MS);
 }
 
-static void clause_6_8_3_a_shorter_one_detects_later(void **state)
+TEST(clause_6_8_3_a_shorter_one_detects_later, setup_up)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
@@ -317,7 +317,7 @@ static void clause_6_8_3_a_shorter_one_detects_later(void **state)
 }
 
 /* By its own words a packet has one of the two bits. With both, neither end may answer for ever. */
-static void clause_6_5_a_poll_that_is_an_answer_too(void **state)
+TEST(clause_6_5_a_poll_that_is_an_answer_too, setup_up)
 {
 	struct bfd_packet both = from(BFD_UP);
 
@@ -333,7 +333,7 @@ static void clause_6_5_a_poll_that_is_an_answer_too(void **state)
 	assert_int_equal(run(), 0);
 }
 
-static void clause_6_5_an_answer_that_nobody_asked_for(void **state)
+TEST(clause_6_5_an_answer_that_nobody_asked_for, setup_up)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
@@ -347,7 +347,7 @@ static void clause_6_5_an_answer_that_nobody_asked_for(void **state)
 }
 
 /* The far end's counts at once, ours is told at once; no Poll Sequence is needed. */
-static void clause_6_8_12_another_multiplier(void **state)
+TEST(clause_6_8_12_another_multiplier, setup_up)
 {
 	struct bfd_packet packet = from(BFD_UP);
 
@@ -371,7 +371,7 @@ static void clause_6_8_12_another_multiplier(void **state)
 }
 
 /* The far end began anew. Until we have missed the old one, that may be anybody. */
-static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
+TEST(clause_6_8_6_the_far_end_has_another_discriminator, setup_up)
 {
 	struct bfd_packet packet = from(BFD_DOWN);
 
@@ -404,7 +404,7 @@ static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
 }
 
 /* The largest intervals and multiplier of the wire overflow nothing. */
-static void clause_4_1_the_largest_values(void **state)
+TEST(clause_4_1_the_largest_values, setup_up)
 {
 	struct bfd_packet packet = from(BFD_UP);
 
@@ -422,7 +422,7 @@ static void clause_4_1_the_largest_values(void **state)
 }
 
 /* The answer may be to the parameters before. */
-static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
+TEST(clause_6_5_a_change_during_a_poll_begins_another, setup_up)
 {
 	struct bfd_packet answer = from(BFD_UP);
 
@@ -438,7 +438,7 @@ static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
 	assert_int_equal(bfd_session_tx_ns(&session), 200 * MS);
 }
 
-static void no_change_is_no_poll(void **state)
+TEST(no_change_is_no_poll, setup_up)
 {
 	run();
 	bfd_session_configure(&session, 10000, 3);
@@ -446,7 +446,7 @@ static void no_change_is_no_poll(void **state)
 	assert_false(session.polls);
 }
 
-static void clause_6_8_16_turned_off(void **state)
+TEST(clause_6_8_16_turned_off, setup_up)
 {
 	bfd_session_admin_down(&session, now_ns);
 	assert_int_equal(run(), 1);
@@ -461,7 +461,7 @@ static void verdict_of_rfc_7130_is(enum bfd_verdict verdict, uint64_t known_ns)
 	assert_int_equal(bfd_session_verdict(&session, known_ns, now_ns), verdict);
 }
 
-static void rfc_7130_no_verdict_before_the_first_up(void **state)
+TEST(rfc_7130_no_verdict_before_the_first_up, setup)
 {
 	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 0);
 	now_ns += 3600 * SECOND;
@@ -470,7 +470,7 @@ static void rfc_7130_no_verdict_before_the_first_up(void **state)
 	assert_int_equal(bfd_session_verdict_due(&session, 0), BFD_NEVER);
 }
 
-static void but_when_another_link_has_shown_that_the_far_end_speaks(void **state)
+TEST(but_when_another_link_has_shown_that_the_far_end_speaks, setup)
 {
 	uint64_t known_ns = now_ns;
 
@@ -480,7 +480,7 @@ static void but_when_another_link_has_shown_that_the_far_end_speaks(void **state
 	verdict_of_rfc_7130_is(BFD_FAILS, known_ns);
 }
 
-static void once_up_a_session_that_is_not_up_fails(void **state)
+TEST(once_up_a_session_that_is_not_up_fails, setup_up)
 {
 	verdict_of_rfc_7130_is(BFD_WORKS, now_ns);
 	now_ns += 30 * MS;
@@ -492,7 +492,7 @@ static void once_up_a_session_that_is_not_up_fails(void **state)
 	verdict_of_rfc_7130_is(BFD_WORKS, now_ns);
 }
 
-static void rfc_7130_turned_off_there_is_no_failure(void **state)
+TEST(rfc_7130_turned_off_there_is_no_failure, setup_up)
 {
 	hear(from(BFD_ADMIN_DOWN));
 	assert_int_equal(session.state, BFD_DOWN);
@@ -506,7 +506,7 @@ static void rfc_7130_turned_off_there_is_no_failure(void **state)
 	verdict_of_rfc_7130_is(BFD_WORKS, 1);
 }
 
-static void after_an_absence_the_detection_time_begins_anew(void **state)
+TEST(after_an_absence_the_detection_time_begins_anew, setup_up)
 {
 	now_ns += 10 * SECOND;
 	bfd_session_resume(&session, 0, now_ns);
@@ -518,7 +518,7 @@ static void after_an_absence_the_detection_time_begins_anew(void **state)
 	assert_int_equal(session.state, BFD_DOWN);
 }
 
-static void after_an_absence_the_far_end_may_be_slower(void **state)
+TEST(after_an_absence_the_far_end_may_be_slower, setup_up)
 {
 	uint64_t detection_ns = bfd_session_detection_ns(&session);
 
@@ -534,7 +534,7 @@ static void after_an_absence_the_far_end_may_be_slower(void **state)
 	assert_int_equal(bfd_session_detection_ns(&session), detection_ns);
 }
 
-static void what_the_programs_found_ends_it(void **state)
+TEST(what_the_programs_found_ends_it, setup_up)
 {
 	bfd_session_lose(&session, BFD_DIAG_TIME_EXPIRED, now_ns);
 	assert_int_equal(session.state, BFD_DOWN);
@@ -543,48 +543,4 @@ static void what_the_programs_found_ends_it(void **state)
 	verdict_of_rfc_7130_is(BFD_FAILS, 1);
 	bfd_session_turned_off(&session, now_ns); /* also if it has failed before */
 	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(clause_6_8_1_initial_values, setup),
-		cmocka_unit_test_setup(clause_6_2_three_way_handshake, setup),
-		cmocka_unit_test_setup(clause_6_8_6_every_state_and_packet, setup),
-		cmocka_unit_test_setup(clause_6_8_6_diagnostics, setup_up),
-		cmocka_unit_test_setup(clause_6_8_6_another_session, setup_up),
-		cmocka_unit_test_setup(clause_6_8_4_detection_time, setup_up),
-		cmocka_unit_test_setup(clause_6_8_4_also_before_it_is_up, setup),
-		cmocka_unit_test_setup(clause_6_8_3_slow_until_up, setup),
-		cmocka_unit_test_setup(clause_6_8_7_jitter, setup_up),
-		cmocka_unit_test_setup(clause_6_8_7_less_jitter_if_none_may_be_lost, setup_up),
-		cmocka_unit_test_setup(clause_6_8_7_the_slower_end_decides, setup_up),
-		cmocka_unit_test_setup(clause_6_8_7_nothing_to_whom_asks_for_nothing, setup_up),
-		cmocka_unit_test_setup(clause_6_8_7_nothing_to_whom_is_in_demand_mode, setup_up),
-		cmocka_unit_test_setup(clause_6_8_7_news_at_once, setup),
-		cmocka_unit_test_setup(clause_6_5_a_poll_is_answered_once, setup_up),
-		cmocka_unit_test_setup(clause_6_8_3_up_begins_a_poll, setup),
-		cmocka_unit_test_setup(clause_6_8_3_a_longer_interval_waits_for_the_answer,
-				       setup_up),
-		cmocka_unit_test_setup(clause_6_8_3_a_shorter_one_detects_later, setup_up),
-		cmocka_unit_test_setup(clause_6_5_a_poll_that_is_an_answer_too, setup_up),
-		cmocka_unit_test_setup(clause_6_5_an_answer_that_nobody_asked_for, setup_up),
-		cmocka_unit_test_setup(clause_6_8_12_another_multiplier, setup_up),
-		cmocka_unit_test_setup(clause_6_8_6_the_far_end_has_another_discriminator,
-				       setup_up),
-		cmocka_unit_test_setup(clause_4_1_the_largest_values, setup_up),
-		cmocka_unit_test_setup(clause_6_5_a_change_during_a_poll_begins_another, setup_up),
-		cmocka_unit_test_setup(no_change_is_no_poll, setup_up),
-		cmocka_unit_test_setup(clause_6_8_16_turned_off, setup_up),
-		cmocka_unit_test_setup(rfc_7130_no_verdict_before_the_first_up, setup),
-		cmocka_unit_test_setup(but_when_another_link_has_shown_that_the_far_end_speaks,
-				       setup),
-		cmocka_unit_test_setup(once_up_a_session_that_is_not_up_fails, setup_up),
-		cmocka_unit_test_setup(rfc_7130_turned_off_there_is_no_failure, setup_up),
-		cmocka_unit_test_setup(after_an_absence_the_detection_time_begins_anew, setup_up),
-		cmocka_unit_test_setup(after_an_absence_the_far_end_may_be_slower, setup_up),
-		cmocka_unit_test_setup(what_the_programs_found_ends_it, setup_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void both_are_up(void)
 	come_up(1);
 }
 
-static void its_socket_has_control_priority(void **state)
+TEST(its_socket_has_control_priority)
 {
 	int fd = packet_open_control(), priority = 0;
 	socklen_t size = sizeof(priority);
@@ -118,7 +118,7 @@ static void its_socket_has_control_priority(void **state)
 	close(fd);
 }
 
-static void a_slave_that_is_added_late_has_three_seconds(void **state)
+TEST(a_slave_that_is_added_late_has_three_seconds, begin)
 {
 	add(0);
 	come_up(0);
@@ -134,7 +134,7 @@ static void a_slave_that_is_added_late_has_three_seconds(void **state)
 	verdicts_are(BFD_WORKS, BFD_FAILS);
 }
 
-static void after_bfd_was_turned_off_there_slaves_can_be_added_again(void **state)
+TEST(after_bfd_was_turned_off_there_slaves_can_be_added_again, begin)
 {
 	both_are_up();
 	hear(0, BFD_ADMIN_DOWN);
@@ -153,7 +153,7 @@ static void after_bfd_was_turned_off_there_slaves_can_be_added_again(void **stat
 }
 
 /* One far end of two. A slave that is added again may lead to either. */
-static void a_session_that_is_up_shows_that_bfd_is_spoken(void **state)
+TEST(a_session_that_is_up_shows_that_bfd_is_spoken, begin)
 {
 	both_are_up();
 	hear(0, BFD_ADMIN_DOWN);
@@ -164,7 +164,7 @@ static void a_session_that_is_up_shows_that_bfd_is_spoken(void **state)
 	assert_int_equal(map.known_ns, 0);
 }
 
-static void silence_is_not_turned_off(void **state)
+TEST(silence_is_not_turned_off, begin)
 {
 	both_are_up();
 	wait_a_minute();
@@ -177,7 +177,7 @@ static void silence_is_not_turned_off(void **state)
 }
 
 /* Neither one that was up nor one that never was. */
-static void what_fails_does_not_work_because_bfd_was_turned_off_elsewhere(void **state)
+TEST(what_fails_does_not_work_because_bfd_was_turned_off_elsewhere, begin)
 {
 	both_are_up();
 	add(2);
@@ -196,7 +196,7 @@ static void what_fails_does_not_work_because_bfd_was_turned_off_elsewhere(void *
 	verdicts_are(BFD_FAILS, BFD_NO_VERDICT);
 }
 
-static void without_slaves_nothing_is_known(void **state)
+TEST(without_slaves_nothing_is_known, begin)
 {
 	both_are_up();
 	remove_slave(0);
@@ -206,7 +206,7 @@ static void without_slaves_nothing_is_known(void **state)
 }
 
 /* It runs before all sessions have been continued. */
-static void the_next_bondd_knows_the_same(void **state)
+TEST(the_next_bondd_knows_the_same, begin)
 {
 	uint64_t known_ns;
 
@@ -233,7 +233,7 @@ static void the_next_bondd_knows_the_same(void **state)
 	assert_int_equal(bond.link[2].verdict, BFD_NO_VERDICT);
 }
 
-static void another_interval_changes_nothing_of_it(void **state)
+TEST(another_interval_changes_nothing_of_it, begin)
 {
 	struct bfd_thread_config config = { .interval_us = 100000, .multiplier = 3 };
 
@@ -244,23 +244,4 @@ static void another_interval_changes_nothing_of_it(void **state)
 	wait_a_minute();
 	verdicts_are(BFD_NO_VERDICT, BFD_NO_VERDICT);
 	assert_int_equal(map.known_ns, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(its_socket_has_control_priority),
-		cmocka_unit_test_setup(a_slave_that_is_added_late_has_three_seconds, begin),
-		cmocka_unit_test_setup(after_bfd_was_turned_off_there_slaves_can_be_added_again,
-				       begin),
-		cmocka_unit_test_setup(a_session_that_is_up_shows_that_bfd_is_spoken, begin),
-		cmocka_unit_test_setup(silence_is_not_turned_off, begin),
-		cmocka_unit_test_setup(
-			what_fails_does_not_work_because_bfd_was_turned_off_elsewhere, begin),
-		cmocka_unit_test_setup(without_slaves_nothing_is_known, begin),
-		cmocka_unit_test_setup(the_next_bondd_knows_the_same, begin),
-		cmocka_unit_test_setup(another_interval_changes_nothing_of_it, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static void the_verifiers_last_lines(void **state)
+TEST(the_verifiers_last_lines, begin)
 {
 	say(LIBBPF_WARN, "libbpf: prog 'p': BPF program load failed: Permission denied\n");
 	say(LIBBPF_WARN,
@@ -39,7 +39,7 @@ static void the_verifiers_last_lines(void **state)
 }
 
 /* That of a policy that was too complex had 30 MB. */
-static void the_end_of_a_long_log(void **state)
+TEST(the_end_of_a_long_log, begin)
 {
 	static char log[1 << 20];
 	size_t end = 0;
@@ -55,7 +55,7 @@ static void the_end_of_a_long_log(void **state)
 					    "pc-13 | The sequence of 8193 jumps is too complex.)");
 }
 
-static void what_libbpf_refuses_itself(void **state)
+TEST(what_libbpf_refuses_itself, begin)
 {
 	say(LIBBPF_WARN, "libbpf: extern (func ksym) '%s': not found in kernel or module BTFs\n",
 	    "nosuch");
@@ -70,7 +70,7 @@ static void what_libbpf_refuses_itself(void **state)
 }
 
 /* The log of BTF that the kernel does not take, and that no program needs. */
-static void optional_btf_is_no_reason(void **state)
+TEST(optional_btf_is_no_reason, begin)
 {
 	say(LIBBPF_WARN, "libbpf: BTF loading error: -22\n");
 	say(LIBBPF_WARN,
@@ -80,16 +80,4 @@ static void optional_btf_is_no_reason(void **state)
 	assert_string_equal(bpf_log_last(), "");
 	say(LIBBPF_WARN, "libbpf: map 'm': failed to create: -E2BIG\n");
 	assert_string_equal(bpf_log_last(), " (libbpf: map 'm': failed to create: -E2BIG)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_verifiers_last_lines, begin),
-		cmocka_unit_test_setup(the_end_of_a_long_log, begin),
-		cmocka_unit_test_setup(what_libbpf_refuses_itself, begin),
-		cmocka_unit_test_setup(optional_btf_is_no_reason, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static int strangers_moved(unsigned int slot)
 	return count;
 }
 
-static void equal_weights_share_equally(void **state)
+TEST(equal_weights_share_equally, setup)
 {
 	for (unsigned int slots = 1; slots <= XBOND_MAX_SLAVES; slots++) {
 		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
@@ -64,7 +64,7 @@ static void equal_weights_share_equally(void **state)
 	}
 }
 
-static void shares_follow_weights(void **state)
+TEST(shares_follow_weights, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 100, 250, 1000 };
 
@@ -74,7 +74,7 @@ static void shares_follow_weights(void **state)
 	assert_in_range(share_of(2), 3034, 3035);
 }
 
-static void a_tiny_weight_gets_a_bucket(void **state)
+TEST(a_tiny_weight_gets_a_bucket, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 65535, 65535, 65535 };
 
@@ -82,7 +82,7 @@ static void a_tiny_weight_gets_a_bucket(void **state)
 	assert_in_range(share_of(0), 1, 1);
 }
 
-static void who_leaves_takes_nobody_along(void **state)
+TEST(who_leaves_takes_nobody_along, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 
@@ -94,7 +94,7 @@ static void who_leaves_takes_nobody_along(void **state)
 	assert_in_range(share_of(0), 1365, 1366);
 }
 
-static void who_returns_takes_only_its_share(void **state)
+TEST(who_returns_takes_only_its_share, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 
@@ -108,7 +108,7 @@ static void who_returns_takes_only_its_share(void **state)
 }
 
 /* Long histories of coming and going. */
-static void resilience_holds_over_histories(void **state)
+TEST(resilience_holds_over_histories, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 5, 5, 5, 5, 5, 5, 5, 5 };
 	unsigned int steps = sample_size(400, 2000);
@@ -130,7 +130,7 @@ static void resilience_holds_over_histories(void **state)
 	}
 }
 
-static void no_change_moves_nothing(void **state)
+TEST(no_change_moves_nothing, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 3, 7, 11 };
 
@@ -140,7 +140,7 @@ static void no_change_moves_nothing(void **state)
 }
 
 /* Members a to d fail and return in any order; whoever works has its own buckets and its share. */
-static void who_returns_gets_back_what_it_had(void **state)
+TEST(who_returns_gets_back_what_it_had, setup)
 {
 	static const unsigned int histories[][6] = { { 2, 2 },
 						     { 1, 3, 1, 3 },
@@ -246,7 +246,7 @@ static void check_shares(void)
 }
 
 /* Its flows are with others already, and need not change slaves again. */
-static void who_is_down_moves_nothing(void **state)
+TEST(who_is_down_moves_nothing, setup)
 {
 	static const uint32_t first[XBOND_MAX_SLAVES] = { 100, 10, 1, 5 };
 	static const uint32_t weights[] = { 1, 40, 0, 100, 3 };
@@ -278,7 +278,7 @@ static void change_one(unsigned int slot)
 	}
 }
 
-static void only_what_must_moves(void **state)
+TEST(only_what_must_moves, setup)
 {
 	static const uint32_t first[XBOND_MAX_SLAVES] = { 1, 2, 3, 4, 5, 6 };
 	unsigned int steps = sample_size(800, 4000);
@@ -303,7 +303,7 @@ static void only_what_must_moves(void **state)
 	}
 }
 
-static void nobody_leaves_the_table_alone(void **state)
+TEST(nobody_leaves_the_table_alone, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1 }, none[XBOND_MAX_SLAVES] = { 0 };
 
@@ -312,7 +312,7 @@ static void nobody_leaves_the_table_alone(void **state)
 	assert_memory_equal(table, before, sizeof(table));
 }
 
-static void round_robin_takes_turns(void **state)
+TEST(round_robin_takes_turns, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 7, 0, 7, 7 };
 	static const uint8_t turns[] = { 0, 2, 3 };
@@ -322,7 +322,7 @@ static void round_robin_takes_turns(void **state)
 		assert_int_equal(table[i], turns[i % 3]);
 }
 
-static void round_robin_is_smooth_by_weight(void **state)
+TEST(round_robin_is_smooth_by_weight, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 25000, 100000 };
 	uint32_t used = buckets_round_robin(table, weight);
@@ -339,7 +339,7 @@ static void round_robin_is_smooth_by_weight(void **state)
 	assert_true(last_small >= 0);
 }
 
-static void round_robin_scales_odd_weights(void **state)
+TEST(round_robin_scales_odd_weights, setup)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 65535, 65521, 1 };
 	uint32_t used = buckets_round_robin(table, weight);
@@ -347,26 +347,4 @@ static void round_robin_scales_odd_weights(void **state)
 	assert_in_range(used, XBOND_BUCKETS / 2, XBOND_BUCKETS);
 	assert_in_range(share_of(2), 1, 4);
 	assert_in_range(share_of(0), share_of(1) - 8, share_of(1) + 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(equal_weights_share_equally, setup),
-		cmocka_unit_test_setup(shares_follow_weights, setup),
-		cmocka_unit_test_setup(a_tiny_weight_gets_a_bucket, setup),
-		cmocka_unit_test_setup(who_leaves_takes_nobody_along, setup),
-		cmocka_unit_test_setup(who_returns_takes_only_its_share, setup),
-		cmocka_unit_test_setup(resilience_holds_over_histories, setup),
-		cmocka_unit_test_setup(no_change_moves_nothing, setup),
-		cmocka_unit_test_setup(who_returns_gets_back_what_it_had, setup),
-		cmocka_unit_test_setup(who_is_down_moves_nothing, setup),
-		cmocka_unit_test_setup(only_what_must_moves, setup),
-		cmocka_unit_test_setup(nobody_leaves_the_table_alone, setup),
-		cmocka_unit_test_setup(round_robin_takes_turns, setup),
-		cmocka_unit_test_setup(round_robin_is_smooth_by_weight, setup),
-		cmocka_unit_test_setup(round_robin_scales_odd_weights, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

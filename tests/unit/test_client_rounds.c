@@ -93,7 +93,7 @@ static int free_bond(void **state)
 	return 0;
 }
 
-static void a_map_that_cannot_be_read_is_read_again(void **state)
+TEST(a_map_that_cannot_be_read_is_read_again, make_bond, free_bond)
 {
 	const struct xbond_receivers *receivers = bond->dataplane.pins.receivers;
 
@@ -116,7 +116,7 @@ static const void *rounds(void)
 }
 
 /* After a change of mode they are told bond0's address, and then forgotten. */
-static void clients_of_another_mode_are_not_given_up(void **state)
+TEST(clients_of_another_mode_are_not_given_up, make_bond, free_bond)
 {
 	error = 0;
 	client_rounds_settle(bond);
@@ -178,7 +178,7 @@ static void check_forgotten_are_of(uint64_t age_s)
 }
 
 /* Neighbours with long TCP connections do not ask again. */
-static void with_room_for_all_who_has_answered_stays(void **state)
+TEST(with_room_for_all_who_has_answered_stays, make_bond, free_bond)
 {
 	fill(HALF - 1, 5 * HOUR, 1);
 	assert_int_equal(make_plan(), 0);
@@ -190,7 +190,7 @@ static void with_room_for_all_who_has_answered_stays(void **state)
 }
 
 /* Their ages are in no order. */
-static void the_longest_unheard_go_and_no_more_than_needed(void **state)
+TEST(the_longest_unheard_go_and_no_more_than_needed, make_bond, free_bond)
 {
 	plan.count = 0;
 	for (int i = 0; i < HALF + 9; i++)
@@ -201,7 +201,7 @@ static void the_longest_unheard_go_and_no_more_than_needed(void **state)
 	check_forgotten_are_of(HOUR + HALF);
 }
 
-static void who_was_heard_lately_stays(void **state)
+TEST(who_was_heard_lately_stays, make_bond, free_bond)
 {
 	fill(NEARLY_FULL - 5, 599, 1);
 	for (int i = 0; i < 4; i++)
@@ -210,7 +210,7 @@ static void who_was_heard_lately_stays(void **state)
 	check_forgotten_are_of(601);
 }
 
-static void in_a_nearly_full_map_once_is_little(void **state)
+TEST(in_a_nearly_full_map_once_is_little, make_bond, free_bond)
 {
 	fill(NEARLY_FULL, 61, 1);
 	assert_int_equal(make_plan(), NEARLY_FULL - HALF);
@@ -221,7 +221,7 @@ static void in_a_nearly_full_map_once_is_little(void **state)
 }
 
 /* Of the addresses of bond0. The clients are of the first one, and the last one is a mark. */
-static void an_address_goes_when_it_is_old_and_has_no_clients(void **state)
+TEST(an_address_goes_when_it_is_old_and_has_no_clients, make_bond, free_bond)
 {
 	static const uint64_t ages[] = { 6 * HOUR, 601, 599, 601 };
 
@@ -241,25 +241,4 @@ static void an_address_goes_when_it_is_old_and_has_no_clients(void **state)
 				assert_int_equal(plan.what[i] == CLIENT_FORGET,
 						 entries[i].key.own[0] == 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_map_that_cannot_be_read_is_read_again, make_bond,
-						free_bond),
-		cmocka_unit_test_setup_teardown(clients_of_another_mode_are_not_given_up, make_bond,
-						free_bond),
-		cmocka_unit_test_setup_teardown(with_room_for_all_who_has_answered_stays, make_bond,
-						free_bond),
-		cmocka_unit_test_setup_teardown(the_longest_unheard_go_and_no_more_than_needed,
-						make_bond, free_bond),
-		cmocka_unit_test_setup_teardown(who_was_heard_lately_stays, make_bond, free_bond),
-		cmocka_unit_test_setup_teardown(in_a_nearly_full_map_once_is_little, make_bond,
-						free_bond),
-		cmocka_unit_test_setup_teardown(an_address_goes_when_it_is_old_and_has_no_clients,
-						make_bond, free_bond),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,14 @@
 #include "options/config_file.h"
 #include "tests/unit/unit.h"
 
-static char path[] = "/tmp/xbond-config-XXXXXX";
+static char path[32];
 
 static int make_file(void **state)
 {
-	int fd = mkstemp(path);
+	int fd;
 
+	strcpy(path, "/tmp/xbond-config-XXXXXX");
+	fd = mkstemp(path);
 	return fd < 0 ? -1 : close(fd);
 }
 
@@ -47,7 +49,7 @@ static void expect_error(const char *text, int line, const char *words)
 	assert_non_null(strstr(err.text, words));
 }
 
-static void a_whole_file(void **state)
+TEST(a_whole_file, make_file, remove_file)
 {
 	struct config_file file;
 
@@ -67,7 +69,7 @@ static void a_whole_file(void **state)
 	config_file_free(&file);
 }
 
-static void long_lines(void **state)
+TEST(long_lines, make_file, remove_file)
 {
 	struct config_file file;
 	char text[1024];
@@ -86,7 +88,7 @@ static void long_lines(void **state)
 	}
 }
 
-static void lists_over_several_lines(void **state)
+TEST(lists_over_several_lines, make_file, remove_file)
 {
 	const struct option_value *value;
 	struct config_file file;
@@ -117,7 +119,7 @@ static void read_bytes(const char *bytes, size_t size, int line)
 	config_mistakes_free(&mistakes);
 }
 
-static void lines_with_nul(void **state)
+TEST(lines_with_nul, make_file, remove_file)
 {
 	static const char first[] = "[bond]\n\0\nmode = broadcast\n";
 	static const char middle[] = "# note\n[bond]\nmode = \0broadcast\n[slave eth0]\n";
@@ -126,7 +128,7 @@ static void lines_with_nul(void **state)
 	read_bytes(middle, sizeof(middle) - 1, 3);
 }
 
-static void indented_lines(void **state)
+TEST(indented_lines, make_file, remove_file)
 {
 	struct config_file file;
 
@@ -139,7 +141,7 @@ static void indented_lines(void **state)
 	config_file_free(&file);
 }
 
-static void a_file_without_a_bond(void **state)
+TEST(a_file_without_a_bond, make_file, remove_file)
 {
 	struct config_file file;
 	struct err err;
@@ -152,7 +154,7 @@ static void a_file_without_a_bond(void **state)
 	assert_int_equal(config_file_read_or_err(&file, "/tmp", &err), -EINVAL);
 }
 
-static void mistakes_are_named_by_line(void **state)
+TEST(mistakes_are_named_by_line, make_file, remove_file)
 {
 	expect_error("[bond]\nmode = balance-rr\ncolour = red\n", 3, "colour");
 	expect_error("[bond]\nmiimon = 0\n", 2, "miimon");
@@ -169,7 +171,7 @@ static void mistakes_are_named_by_line(void **state)
 	expect_error("[bond]\nmode = balance-rr\nfoo\nbar = 1\n", 3, "neither");
 }
 
-static void a_missing_file(void **state)
+TEST(a_missing_file, make_file, remove_file)
 {
 	struct config_file file;
 	struct err err;
@@ -193,7 +195,7 @@ static int read_layers(const char *const *texts, struct config_file *ret_file,
 	return config_file_read_streams(ret_file, streams, count, ret_mistakes);
 }
 
-static void slaves_by_mac(void **state)
+TEST(slaves_by_mac, make_file, remove_file)
 {
 	struct config_file file;
 	char text[MAC_FORMAT_SIZE];
@@ -214,7 +216,7 @@ static void slaves_by_mac(void **state)
 	expect_error("[bond]\n[slave eth0:1]\n", 2, "neither");
 }
 
-static void drop_ins(void **state)
+TEST(drop_ins, make_file, remove_file)
 {
 	const char *const texts[] = {
 		"[bond]\nmode = 1\nmiimon = 50\narp_ip_target = 192.0.2.1\nnum_unsol_na = 3\n"
@@ -248,7 +250,7 @@ static void expect_mistake(const struct config_mistakes *mistakes, size_t i, con
 }
 
 /* The folder's path has room for "/./" many times, but then a long name does not fit behind it. */
-static void a_drop_in_with_too_long_a_path(void **state)
+TEST(a_drop_in_with_too_long_a_path, make_file, remove_file)
 {
 	char dir[64], drop_in[256], deep[PATH_MAX];
 	size_t length = PATH_MAX - 100;
@@ -270,7 +272,7 @@ static void a_drop_in_with_too_long_a_path(void **state)
 	rmdir(dir);
 }
 
-static void a_mistake_behind_all_warnings(void **state)
+TEST(a_mistake_behind_all_warnings, make_file, remove_file)
 {
 	const struct config_place place = { "main", 0, 0 };
 	struct config_mistakes mistakes = { 0 };
@@ -284,7 +286,7 @@ static void a_mistake_behind_all_warnings(void **state)
 	config_mistakes_free(&mistakes);
 }
 
-static void all_mistakes_are_named(void **state)
+TEST(all_mistakes_are_named, make_file, remove_file)
 {
 	const char *const texts[] = { "[bond]\nmode = 802.3ad\nprimary = eth0\nmimon = 5\nwhat\n"
 				      "lacp_rate = quick\n[slaves]\nweight = 1\n",
@@ -309,7 +311,7 @@ static void all_mistakes_are_named(void **state)
 	config_mistakes_free(&mistakes);
 }
 
-static void a_file_full_of_mistakes(void **state)
+TEST(a_file_full_of_mistakes, make_file, remove_file)
 {
 	struct config_mistakes mistakes;
 	struct config_file file;
@@ -324,7 +326,7 @@ static void a_file_full_of_mistakes(void **state)
 	config_mistakes_free(&mistakes);
 }
 
-static void too_many_slaves(void **state)
+TEST(too_many_slaves, make_file, remove_file)
 {
 	struct config_file file;
 	struct err err = { "" };
@@ -336,35 +338,11 @@ static void too_many_slaves(void **state)
 	assert_non_null(strstr(err.text, ":66: one slave too many"));
 }
 
-static void files_that_are_none(void **state)
+TEST(files_that_are_none, make_file, remove_file)
 {
 	struct config_file file;
 	struct err err;
 
 	assert_int_equal(config_file_read_or_err(&file, "/dev/zero", &err), -EINVAL);
 	assert_non_null(strstr(err.text, "regular"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_file),
-		cmocka_unit_test(long_lines),
-		cmocka_unit_test(lists_over_several_lines),
-		cmocka_unit_test(lines_with_nul),
-		cmocka_unit_test(indented_lines),
-		cmocka_unit_test(a_file_without_a_bond),
-		cmocka_unit_test(mistakes_are_named_by_line),
-		cmocka_unit_test(a_missing_file),
-		cmocka_unit_test(slaves_by_mac),
-		cmocka_unit_test(drop_ins),
-		cmocka_unit_test(a_drop_in_with_too_long_a_path),
-		cmocka_unit_test(a_mistake_behind_all_warnings),
-		cmocka_unit_test(all_mistakes_are_named),
-		cmocka_unit_test(a_file_full_of_mistakes),
-		cmocka_unit_test(too_many_slaves),
-		cmocka_unit_test(files_that_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

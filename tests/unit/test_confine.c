@@ -43,7 +43,7 @@ static void *confined_run(void *arg)
 	return NULL;
 }
 
-static void test_what_it_may_not_do(void **state)
+TEST(test_what_it_may_not_do)
 {
 	struct confined confined = { .lost = open("/", O_RDONLY | O_CLOEXEC) };
 	pthread_t thread;
@@ -59,7 +59,7 @@ static void test_what_it_may_not_do(void **state)
 	assert_int_equal(confined.got, 'x');
 }
 
-static void test_what_others_still_may(void **state)
+TEST(test_what_others_still_may)
 {
 	int fd;
 
@@ -70,14 +70,4 @@ static void test_what_others_still_may(void **state)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(fd >= 0);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_may_not_do),
-		cmocka_unit_test(test_what_others_still_may),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static size_t count_host(enum doctor_severity severity,
 	return json_array_size(report.findings[severity]);
 }
 
-static void test_nothing_is_wrong(void **state)
+TEST(test_nothing_is_wrong, reset, end)
 {
 	json_t *found;
 
@@ -140,7 +140,7 @@ static void test_nothing_is_wrong(void **state)
 	json_decref(found);
 }
 
-static void test_the_worst_comes_first(void **state)
+TEST(test_the_worst_comes_first, reset, end)
 {
 	static const enum doctor_severity order[] = { DOCTOR_NOTE, DOCTOR_BAD, DOCTOR_WARNING };
 	json_t *found;
@@ -157,7 +157,7 @@ static void test_the_worst_comes_first(void **state)
 	json_decref(found);
 }
 
-static void test_kernels(void **state)
+TEST(test_kernels, reset, end)
 {
 	facts.host.has_jit = DOCTOR_NO;
 	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_bpf), 1);
@@ -178,7 +178,7 @@ static int count_slow_turns(unsigned int turns, unsigned int ago_s)
 	return count_host(DOCTOR_NOTE, doctor_check_loop);
 }
 
-static void test_main_loop(void **state)
+TEST(test_main_loop, reset, end)
 {
 	facts.host.loop_is_known = true;
 	facts.host.loop.worst_ns = NS_PER_S / 4;
@@ -197,7 +197,7 @@ static void test_main_loop(void **state)
 	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 1);
 }
 
-static void test_policy_that_nothing_asks(void **state)
+TEST(test_policy_that_nothing_asks, reset, end)
 {
 	strcpy(bond.policy, "by_vlan");
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_policy), 0);
@@ -205,7 +205,7 @@ static void test_policy_that_nothing_asks(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_policy), 1);
 }
 
-static void test_carrier_source_of_old_kernels(void **state)
+TEST(test_carrier_source_of_old_kernels, reset, end)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_POLL };
 
@@ -217,7 +217,7 @@ static void test_carrier_source_of_old_kernels(void **state)
 	assert_true(last_has("advice", "Linux 6.2"));
 }
 
-static void test_carrier_source_says_what_it_lacks(void **state)
+TEST(test_carrier_source_says_what_it_lacks, reset, end)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_TRACEPOINT };
 
@@ -232,7 +232,7 @@ static void test_carrier_source_says_what_it_lacks(void **state)
 	assert_true(last_has("advice", "no BTF"));
 }
 
-static void test_drivers_without_xdp(void **state)
+TEST(test_drivers_without_xdp, reset, end)
 {
 	bond_pin.rx_hook = XBOND_RX_AUTO;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 0);
@@ -246,7 +246,7 @@ static void test_drivers_without_xdp(void **state)
 	assert_false(last_has("finding", "no native XDP"));
 }
 
-static void test_path_says_what_is_in_the_way(void **state)
+TEST(test_path_says_what_is_in_the_way, reset, end)
 {
 	settings.path = XBOND_PATH_DIRECT;
 	table.flags = XBOND_F_FORCE_COUNTED;
@@ -272,7 +272,7 @@ static void test_path_says_what_is_in_the_way(void **state)
 	assert_true(last_has("finding", "another network namespace"));
 }
 
-static void test_each_offload(void **state)
+TEST(test_each_offload, reset, end)
 {
 	static const struct {
 		enum doctor_offload offload;
@@ -293,7 +293,7 @@ static void test_each_offload(void **state)
 	}
 }
 
-static void test_half_duplex_with_lacp(void **state)
+TEST(test_half_duplex_with_lacp, reset, end)
 {
 	slaves[1].duplex = 0;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_speed), 1);
@@ -313,7 +313,7 @@ static void hold_slave(enum xbond_monitor monitor)
 	bond.pins.monitors = verdicts;
 }
 
-static void test_slaves_that_are_used_though_held(void **state)
+TEST(test_slaves_that_are_used_though_held, reset, end)
 {
 	static const struct {
 		enum xbond_monitor monitor;
@@ -340,7 +340,7 @@ static void test_slaves_that_are_used_though_held(void **state)
 	assert_true(last_has("finding", "fewer than min_links others work"));
 }
 
-static void test_slaves_that_are_held(void **state)
+TEST(test_slaves_that_are_held, reset, end)
 {
 	hold_slave(XBOND_MONITOR_ERRORS);
 	slaves[1].link = XBOND_LINK_DOWN;
@@ -353,7 +353,7 @@ static void test_slaves_that_are_held(void **state)
 }
 
 /* Whatever the pins say of it: bondd may be away. */
-static void test_a_slave_that_was_set_down(void **state)
+TEST(test_a_slave_that_was_set_down, reset, end)
 {
 	links[1].flags = 0;
 	for (int link = XBOND_LINK_DOWN; link <= XBOND_LINK_UP; link++) {
@@ -373,7 +373,7 @@ static void find(struct doctor_report *found, enum doctor_severity severity, con
 	doctor_found(found, severity, slave, "found");
 }
 
-static void test_what_is_bad_for_a_moment_only(void **state)
+TEST(test_what_is_bad_for_a_moment_only, reset, end)
 {
 	struct doctor_report before;
 
@@ -393,7 +393,7 @@ static void test_what_is_bad_for_a_moment_only(void **state)
 	doctor_report_done(&before);
 }
 
-static void test_broken_frames(void **state)
+TEST(test_broken_frames, reset, end)
 {
 	struct doctor_device *device = &bond.slave[1].device;
 
@@ -412,7 +412,7 @@ static void test_broken_frames(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 0);
 }
 
-static void test_shares(void **state)
+TEST(test_shares, reset, end)
 {
 	bond.slave[0].counters = (struct xbond_counters){ .tx_packets = 99000, .rx_packets = 500 };
 	bond.slave[1].counters = (struct xbond_counters){ .tx_packets = 500, .rx_packets = 9000 };
@@ -435,7 +435,7 @@ static void test_shares(void **state)
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0);
 }
 
-static void test_mtu_of_a_device_on_the_bond(void **state)
+TEST(test_mtu_of_a_device_on_the_bond, reset, end)
 {
 	other->lower = own->ifindex;
 	strcpy(other->kind, "vlan");
@@ -445,7 +445,7 @@ static void test_mtu_of_a_device_on_the_bond(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mtu), 0);
 }
 
-static void test_lro(void **state)
+TEST(test_lro, reset, end)
 {
 	bond.slave[1].device.offloads = 1u << DOCTOR_LRO;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 0);
@@ -457,7 +457,7 @@ static void test_lro(void **state)
 	assert_true(last_has("finding", "port of a bridge"));
 }
 
-static void test_drivers_without_vlans(void **state)
+TEST(test_drivers_without_vlans, reset, end)
 {
 	bond.slave[0].device.offloads = 1u << DOCTOR_NO_VLANS;
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_vlan), 0);
@@ -466,7 +466,7 @@ static void test_drivers_without_vlans(void **state)
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_vlan), 1);
 }
 
-static void test_full_receive_filters(void **state)
+TEST(test_full_receive_filters, reset, end)
 {
 	links[0].promiscuity = 1;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 0);
@@ -489,7 +489,7 @@ static void set_mac(struct link_info *link)
 }
 
 /* VLANs have the address of the device that they are on; slaves may be VLANs. */
-static void test_mac_addresses_of_the_family(void **state)
+TEST(test_mac_addresses_of_the_family, reset, end)
 {
 	set_mac(own);
 	set_mac(other);
@@ -512,7 +512,7 @@ static void test_mac_addresses_of_the_family(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }
 
-static void test_uses_of_the_port_side(void **state)
+TEST(test_uses_of_the_port_side, reset, end)
 {
 	struct address address = { .ifindex = 11 };
 
@@ -536,7 +536,7 @@ static void test_uses_of_the_port_side(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_port_side), 0);
 }
 
-static void test_two_timestamps(void **state)
+TEST(test_two_timestamps, reset, end)
 {
 	facts.host.has_ptp4l = true;
 	strcpy(own->kind, "netkit");
@@ -551,7 +551,7 @@ static void test_two_timestamps(void **state)
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_timestamps), 0);
 }
 
-static void test_a_pair_that_could_be_a_team(void **state)
+TEST(test_a_pair_that_could_be_a_team, reset, end)
 {
 	strcpy(own->kind, "veth");
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 0);
@@ -565,7 +565,7 @@ static void test_a_pair_that_could_be_a_team(void **state)
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_device_kind), 0);
 }
 
-static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
+TEST(test_a_bond_that_ifupdown_makes_needs_no_file, reset, end)
 {
 	bond.config_is = DOCTOR_CONFIG_NONE;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_config), 1);
@@ -576,7 +576,7 @@ static void test_a_bond_that_ifupdown_makes_needs_no_file(void **state)
 	assert_true(last_has("advice", "bond-driver xbond"));
 }
 
-static void test_arp_probes_where_replies_come_by_one_link(void **state)
+TEST(test_arp_probes_where_replies_come_by_one_link, reset, end)
 {
 	static const struct {
 		uint32_t mode;
@@ -627,7 +627,7 @@ static void see_both(uint32_t asked, uint32_t answered)
 	see(1, asked, answered);
 }
 
-static void test_unanswered_over_one_slave(void **state)
+TEST(test_unanswered_over_one_slave, reset, end)
 {
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
 
@@ -650,7 +650,7 @@ static void test_unanswered_over_one_slave(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 }
 
-static void test_unanswered_because_one_slave_hears_nothing(void **state)
+TEST(test_unanswered_because_one_slave_hears_nothing, reset, end)
 {
 	see_both(8, 6);
 	bond.slave[1].seen.received = 0; /* as with a far end that hashes otherwise */
@@ -662,7 +662,7 @@ static void test_unanswered_because_one_slave_hears_nothing(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 }
 
-static void test_unanswered_because_one_slave_hears_next_to_nothing(void **state)
+TEST(test_unanswered_because_one_slave_hears_next_to_nothing, reset, end)
 {
 	struct doctor_seen *right = &bond.slave[1].seen;
 
@@ -686,7 +686,7 @@ static void test_unanswered_because_one_slave_hears_next_to_nothing(void **state
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 }
 
-static void test_unanswered_at_all(void **state)
+TEST(test_unanswered_at_all, reset, end)
 {
 	see(0, 0, 0);
 	see(1, 8, 0);
@@ -702,7 +702,7 @@ static void test_unanswered_at_all(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_unanswered), 0);
 }
 
-static void test_refused_frames(void **state)
+TEST(test_refused_frames, reset, end)
 {
 	see(0, 8, 8);
 	see(1, 0, 0);
@@ -714,7 +714,7 @@ static void test_refused_frames(void **state)
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_refused), 0);
 }
 
-static void test_a_slave_that_loses_a_part(void **state)
+TEST(test_a_slave_that_loses_a_part, reset, end)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
@@ -749,7 +749,7 @@ static void test_a_slave_that_loses_a_part(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 0);
 }
 
-static void test_a_slow_slave(void **state)
+TEST(test_a_slow_slave, reset, end)
 {
 	struct talk_times *left = bond.slave[0].seen.talk.times,
 			  *right = bond.slave[1].seen.talk.times;
@@ -774,7 +774,7 @@ static void test_a_slow_slave(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_slow), 0);
 }
 
-static void test_a_dead_slave_is_told_once(void **state)
+TEST(test_a_dead_slave_is_told_once, reset, end)
 {
 	struct talk_sums *right = &bond.slave[1].seen.talk;
 
@@ -790,7 +790,7 @@ static void test_a_dead_slave_is_told_once(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
 }
 
-static void test_a_smaller_mtu_at_the_far_end(void **state)
+TEST(test_a_smaller_mtu_at_the_far_end, reset, end)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
@@ -815,7 +815,7 @@ static void test_a_smaller_mtu_at_the_far_end(void **state)
 }
 
 /* It may be the only one that carries long frames. */
-static void test_what_is_too_long_is_not_lost_by_a_link(void **state)
+TEST(test_what_is_too_long_is_not_lost_by_a_link, reset, end)
 {
 	struct talk_sums *left = &bond.slave[0].seen.talk, *right = &bond.slave[1].seen.talk;
 
@@ -834,7 +834,7 @@ static void test_what_is_too_long_is_not_lost_by_a_link(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_loss), 1);
 }
 
-static void test_the_address_of_the_bond_at_the_far_end(void **state)
+TEST(test_the_address_of_the_bond_at_the_far_end, reset, end)
 {
 	struct address own_address = { .family = AF_INET, .bytes = { 10, 0, 0, 7 } };
 	struct talk_sums *talk = &bond.slave[1].seen.talk;
@@ -853,7 +853,7 @@ static void test_the_address_of_the_bond_at_the_far_end(void **state)
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
 }
 
-static void test_lacp_that_nobody_answers(void **state)
+TEST(test_lacp_that_nobody_answers, reset, end)
 {
 	see_both(8, 8);
 	bond.slave[1].seen.talk.lacpdus = 1;
@@ -865,7 +865,7 @@ static void test_lacp_that_nobody_answers(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lacp_unused), 0);
 }
 
-static void test_xdp_programs_of_others(void **state)
+TEST(test_xdp_programs_of_others, reset, end)
 {
 	links[1].xdp_id = 7;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_other_xdp), 1);
@@ -881,7 +881,7 @@ static void test_xdp_programs_of_others(void **state)
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_other_xdp), 1);
 }
 
-static void test_afxdp(void **state)
+TEST(test_afxdp, reset, end)
 {
 	struct xdp_socket sockets[] = { { .ifindex = 2, .queue = 0 },
 					{ .ifindex = 2, .queue = 0 } };
@@ -909,59 +909,4 @@ static void test_afxdp(void **state)
 	assert_true(last_has("finding", "are copied"));
 	sockets[0].zero_copy = sockets[1].zero_copy = true;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_afxdp), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nothing_is_wrong, reset, end),
-		cmocka_unit_test_setup_teardown(test_the_worst_comes_first, reset, end),
-		cmocka_unit_test_setup_teardown(test_kernels, reset, end),
-		cmocka_unit_test_setup_teardown(test_main_loop, reset, end),
-		cmocka_unit_test_setup_teardown(test_policy_that_nothing_asks, reset, end),
-		cmocka_unit_test_setup_teardown(test_carrier_source_of_old_kernels, reset, end),
-		cmocka_unit_test_setup_teardown(test_carrier_source_says_what_it_lacks, reset, end),
-		cmocka_unit_test_setup_teardown(test_drivers_without_xdp, reset, end),
-		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),
-		cmocka_unit_test_setup_teardown(test_each_offload, reset, end),
-		cmocka_unit_test_setup_teardown(test_half_duplex_with_lacp, reset, end),
-		cmocka_unit_test_setup_teardown(test_slaves_that_are_used_though_held, reset, end),
-		cmocka_unit_test_setup_teardown(test_slaves_that_are_held, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_slave_that_was_set_down, reset, end),
-		cmocka_unit_test_setup_teardown(test_what_is_bad_for_a_moment_only, reset, end),
-		cmocka_unit_test_setup_teardown(test_broken_frames, reset, end),
-		cmocka_unit_test_setup_teardown(test_shares, reset, end),
-		cmocka_unit_test_setup_teardown(test_mtu_of_a_device_on_the_bond, reset, end),
-		cmocka_unit_test_setup_teardown(test_lro, reset, end),
-		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
-		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
-		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
-		cmocka_unit_test_setup_teardown(test_uses_of_the_port_side, reset, end),
-		cmocka_unit_test_setup_teardown(test_two_timestamps, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_pair_that_could_be_a_team, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_bond_that_ifupdown_makes_needs_no_file,
-						reset, end),
-		cmocka_unit_test_setup_teardown(test_arp_probes_where_replies_come_by_one_link,
-						reset, end),
-		cmocka_unit_test_setup_teardown(test_unanswered_over_one_slave, reset, end),
-		cmocka_unit_test_setup_teardown(test_unanswered_because_one_slave_hears_nothing,
-						reset, end),
-		cmocka_unit_test_setup_teardown(
-			test_unanswered_because_one_slave_hears_next_to_nothing, reset, end),
-		cmocka_unit_test_setup_teardown(test_unanswered_at_all, reset, end),
-		cmocka_unit_test_setup_teardown(test_refused_frames, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_slave_that_loses_a_part, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_slow_slave, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_dead_slave_is_told_once, reset, end),
-		cmocka_unit_test_setup_teardown(test_a_smaller_mtu_at_the_far_end, reset, end),
-		cmocka_unit_test_setup_teardown(test_what_is_too_long_is_not_lost_by_a_link, reset,
-						end),
-		cmocka_unit_test_setup_teardown(test_the_address_of_the_bond_at_the_far_end, reset,
-						end),
-		cmocka_unit_test_setup_teardown(test_lacp_that_nobody_answers, reset, end),
-		cmocka_unit_test_setup_teardown(test_xdp_programs_of_others, reset, end),
-		cmocka_unit_test_setup_teardown(test_afxdp, reset, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

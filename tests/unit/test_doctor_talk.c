@@ -125,7 +125,7 @@ static void sum(void)
 	talk_sum(&talk, now_ns, sums);
 }
 
-static void test_tcp_is_unanswered_only_if_sent_again(void **state)
+TEST(test_tcp_is_unanswered_only_if_sent_again, begin, end)
 {
 	tcp(SENT, 1, 1000, 10, 0, 5); /* its answer takes another way */
 	tcp(SENT, 1, 1001, 10, 0, 5);
@@ -138,7 +138,7 @@ static void test_tcp_is_unanswered_only_if_sent_again(void **state)
 	assert_int_equal(sums[1].owed, 1);
 }
 
-static void test_tcp_is_answered_by_a_later_acknowledgement(void **state)
+TEST(test_tcp_is_answered_by_a_later_acknowledgement, begin, end)
 {
 	tcp(RECEIVED, 0, 1000, 0, 10, 5); /* of what was sent before */
 	tcp(SENT, 1, 1000, 10, 0, 5);
@@ -151,7 +151,7 @@ static void test_tcp_is_answered_by_a_later_acknowledgement(void **state)
 	assert_int_equal(sums[1].unanswered, 0);
 }
 
-static void test_what_was_lost_before_is_sent_again(void **state)
+TEST(test_what_was_lost_before_is_sent_again, begin, end)
 {
 	tcp(SENT, 1, 1000, 30, 0, 5);
 	tcp(SENT, 1, 1000, 10, 0, 5);
@@ -160,7 +160,7 @@ static void test_what_was_lost_before_is_sent_again(void **state)
 	assert_int_equal(sums[1].unanswered, 1);
 }
 
-static void test_one_way_udp_is_owed_nothing(void **state)
+TEST(test_one_way_udp_is_owed_nothing, begin, end)
 {
 	for (uint16_t port = 1000; port < 1008; port++)
 		udp(SENT, port & 1, 2, port);
@@ -170,7 +170,7 @@ static void test_one_way_udp_is_owed_nothing(void **state)
 	assert_int_equal(sums[1].proven + sums[1].expected + sums[1].owed + sums[1].peers, 0);
 }
 
-static void test_a_service_that_answers_over_another_slave(void **state)
+TEST(test_a_service_that_answers_over_another_slave, begin, end)
 {
 	udp(SENT, 0, 2, 1000);
 	udp(RECEIVED, 1, 2, 1000);
@@ -187,7 +187,7 @@ static void test_a_service_that_answers_over_another_slave(void **state)
 	assert_int_equal(sums[1].hears, 1);
 }
 
-static void test_echoes_have_a_while(void **state)
+TEST(test_echoes_have_a_while, begin, end)
 {
 	for (uint8_t number = 0; number < 4; number++)
 		echo(SENT, 0, 2 + number, number);
@@ -210,7 +210,7 @@ static void take_times(uint8_t number, unsigned int slot, unsigned int back, uin
 	echo(RECEIVED, back, 2, number);
 }
 
-static void test_a_slave_whose_answers_are_late(void **state)
+TEST(test_a_slave_whose_answers_are_late, begin, end)
 {
 	for (uint8_t number = 0; number < 6; number++)
 		take_times(number, 0, 2, number < 4 ? 1 : 100);
@@ -238,7 +238,7 @@ static void test_a_slave_whose_answers_are_late(void **state)
 }
 
 /* The questions go by both slaves, and the answers to half of each come by a slow one. */
-static void test_a_slave_that_brings_answers_late(void **state)
+TEST(test_a_slave_that_brings_answers_late, begin, end)
 {
 	for (uint8_t number = 0; number < 16; number++)
 		take_times(number, number & 1, number & 2 ? 2 : 3, number & 2 ? 100 : 1);
@@ -250,7 +250,7 @@ static void test_a_slave_that_brings_answers_late(void **state)
 	assert_int_equal(sums[3].times[TALK_RECEIVED].late, 0);
 }
 
-static void test_tcp_is_timed_by_its_acknowledgement(void **state)
+TEST(test_tcp_is_timed_by_its_acknowledgement, begin, end)
 {
 	for (uint16_t port = 1000; port < 1004; port++) {
 		tcp(SENT, port == 1003, port, 10, 0, 5);
@@ -272,7 +272,7 @@ static void test_tcp_is_timed_by_its_acknowledgement(void **state)
 	assert_int_equal(sums[1].times[TALK_SENT].late_ns, 51 * SECOND / 1000);
 }
 
-static void test_what_is_sent_again_is_not_timed(void **state)
+TEST(test_what_is_sent_again_is_not_timed, begin, end)
 {
 	tcp(SENT, 1, 1003, 10, 0, 5);
 	now_ns += SECOND;
@@ -287,7 +287,7 @@ static void test_what_is_sent_again_is_not_timed(void **state)
 	assert_int_equal(sums[1].times[TALK_SENT].all, 1);
 }
 
-static void test_what_several_slaves_carry_is_nobodys(void **state)
+TEST(test_what_several_slaves_carry_is_nobodys, begin, end)
 {
 	udp(SENT, 0, 2, 1000);
 	udp(SENT, 1, 2, 1000);
@@ -296,7 +296,7 @@ static void test_what_several_slaves_carry_is_nobodys(void **state)
 	assert_int_equal(sums[0].asked + sums[1].asked, 0);
 }
 
-static void test_frames_that_come_by_a_backup_alone(void **state)
+TEST(test_frames_that_come_by_a_backup_alone, begin, end)
 {
 	make_ip(RECEIVED, 2, IPPROTO_UDP, 1000, 53, 60);
 	take_cut(RECEIVED, 1, false, SIZE);
@@ -314,7 +314,7 @@ static void test_frames_that_come_by_a_backup_alone(void **state)
 }
 
 /* Each link's receive offload has merged other segments. */
-static void test_flooded_tcp_is_known_by_its_flow(void **state)
+TEST(test_flooded_tcp_is_known_by_its_flow, begin, end)
 {
 	tcp(RECEIVED, 0, 1000, 10, 0, 20);
 	make_ip(RECEIVED, 2, IPPROTO_TCP, 1000, 443, 45);
@@ -325,7 +325,7 @@ static void test_flooded_tcp_is_known_by_its_flow(void **state)
 	assert_int_equal(sums[1].alone, 0);
 }
 
-static void test_segments_that_come_again(void **state)
+TEST(test_segments_that_come_again, begin, end)
 {
 	for (uint8_t seq = 10; seq < 100; seq += 10)
 		tcp(SENT, 0, 1000, seq, 0, 10);
@@ -345,7 +345,7 @@ static void test_segments_that_come_again(void **state)
 	assert_int_equal(sums[0].got.all + sums[1].got.all, 0);
 }
 
-static void test_long_segments_that_are_lost(void **state)
+TEST(test_long_segments_that_are_lost, begin, end)
 {
 	tcp(SENT, 0, 1000, 10, 0, 10);
 	data(SENT, 0, 1000, 20, 0, 1400);
@@ -363,7 +363,7 @@ static void test_long_segments_that_are_lost(void **state)
 	assert_int_equal(sums[0].longest_answered, ETH_HLEN + 40 + 1000);
 }
 
-static void test_questions_that_are_too_long(void **state)
+TEST(test_questions_that_are_too_long, begin, end)
 {
 	echo(SENT, 0, 2, 1);
 	echo(RECEIVED, 0, 2, 1);
@@ -399,7 +399,7 @@ static void arp(bool is_sent, const char *to, uint8_t sender)
 	take(is_sent, 1);
 }
 
-static void test_another_host_with_the_address_of_the_bond(void **state)
+TEST(test_another_host_with_the_address_of_the_bond, begin, end)
 {
 	const uint8_t twin[4] = { 10, 0, 0, 7 };
 
@@ -416,7 +416,7 @@ static void test_another_host_with_the_address_of_the_bond(void **state)
 	assert_int_equal(sums[1].from_self, 1);
 }
 
-static void test_lacpdus_are_counted(void **state)
+TEST(test_lacpdus_are_counted, begin, end)
 {
 	memset(bytes, 0, sizeof(bytes));
 	put16(12, ETH_P_SLOW);
@@ -436,7 +436,7 @@ static void put_tag(void)
 	put16(14, 5);
 }
 
-static void test_tagged_frames(void **state)
+TEST(test_tagged_frames, begin, end)
 {
 	make_ip(SENT, 2, IPPROTO_UDP, 1000, 53, 60);
 	put_tag();
@@ -446,7 +446,7 @@ static void test_tagged_frames(void **state)
 	assert_int_equal(sums[0].answered, 1);
 }
 
-static void test_packets_of_every_length(void **state)
+TEST(test_packets_of_every_length, begin, end)
 {
 	static const uint16_t types[] = { ETH_P_IP,    ETH_P_IPV6, ETH_P_ARP,
 					  ETH_P_8021Q, ETH_P_SLOW, 0xffff };
@@ -493,7 +493,7 @@ static void make_ip6(bool is_sent, uint16_t port)
 	put16(is_sent ? 56 : 54, 443);
 }
 
-static void test_the_filter_takes_both_directions_of_a_flow(void **state)
+TEST(test_the_filter_takes_both_directions_of_a_flow)
 {
 	unsigned int taken = 0, taken6 = 0;
 
@@ -519,7 +519,7 @@ static void test_the_filter_takes_both_directions_of_a_flow(void **state)
 	assert_in_range(taken6, 50, 150);
 }
 
-static void test_what_the_filter_takes(void **state)
+TEST(test_what_the_filter_takes)
 {
 	make_ip(SENT, 2, IPPROTO_ICMP, 0, 0, 60);
 	assert_true(filter_takes(1));
@@ -535,42 +535,4 @@ static void test_what_the_filter_takes(void **state)
 	assert_true(filter_takes(1000));
 	put16(12, ETH_P_LLDP);
 	assert_false(filter_takes(1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_tcp_is_unanswered_only_if_sent_again, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_tcp_is_answered_by_a_later_acknowledgement,
-						begin, end),
-		cmocka_unit_test_setup_teardown(test_what_was_lost_before_is_sent_again, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_one_way_udp_is_owed_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_service_that_answers_over_another_slave,
-						begin, end),
-		cmocka_unit_test_setup_teardown(test_echoes_have_a_while, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_slave_whose_answers_are_late, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_slave_that_brings_answers_late, begin, end),
-		cmocka_unit_test_setup_teardown(test_tcp_is_timed_by_its_acknowledgement, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_what_is_sent_again_is_not_timed, begin, end),
-		cmocka_unit_test_setup_teardown(test_what_several_slaves_carry_is_nobodys, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_frames_that_come_by_a_backup_alone, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_flooded_tcp_is_known_by_its_flow, begin, end),
-		cmocka_unit_test_setup_teardown(test_segments_that_come_again, begin, end),
-		cmocka_unit_test_setup_teardown(test_long_segments_that_are_lost, begin, end),
-		cmocka_unit_test_setup_teardown(test_questions_that_are_too_long, begin, end),
-		cmocka_unit_test_setup_teardown(test_another_host_with_the_address_of_the_bond,
-						begin, end),
-		cmocka_unit_test_setup_teardown(test_lacpdus_are_counted, begin, end),
-		cmocka_unit_test_setup_teardown(test_tagged_frames, begin, end),
-		cmocka_unit_test_setup_teardown(test_packets_of_every_length, begin, end),
-		cmocka_unit_test(test_the_filter_takes_both_directions_of_a_flow),
-		cmocka_unit_test(test_what_the_filter_takes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

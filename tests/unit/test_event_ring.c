@@ -25,7 +25,7 @@ static void assert_read(const struct event_ring *ring, uint64_t from, const char
 	assert_int_equal(at, ring->next);
 }
 
-static void lines_come_in_order(void **state)
+TEST(lines_come_in_order)
 {
 	struct event_ring ring;
 
@@ -39,7 +39,7 @@ static void lines_come_in_order(void **state)
 	event_ring_done(&ring);
 }
 
-static void the_oldest_give_way_to_many(void **state)
+TEST(the_oldest_give_way_to_many)
 {
 	struct event_ring ring;
 
@@ -53,7 +53,7 @@ static void the_oldest_give_way_to_many(void **state)
 }
 
 /* Lines of all lengths, each of which is somewhere cut by the end of the memory. */
-static void the_oldest_give_way_to_long_ones(void **state)
+TEST(the_oldest_give_way_to_long_ones)
 {
 	struct event_ring ring;
 	char line[SIZE + 1], expected[SIZE + 1];
@@ -75,7 +75,7 @@ static void the_oldest_give_way_to_long_ones(void **state)
 	event_ring_done(&ring);
 }
 
-static void a_small_buffer_gets_whole_lines(void **state)
+TEST(a_small_buffer_gets_whole_lines)
 {
 	struct event_ring ring;
 	char buffer[6];
@@ -91,7 +91,7 @@ static void a_small_buffer_gets_whole_lines(void **state)
 	event_ring_done(&ring);
 }
 
-static void what_does_not_fit_is_counted(void **state)
+TEST(what_does_not_fit_is_counted)
 {
 	struct event_ring ring;
 	char line[SIZE + 1];
@@ -106,17 +106,4 @@ static void what_does_not_fit_is_counted(void **state)
 	event_ring_done(&ring);
 	ring_add(&ring, "after the end\n");
 	assert_int_equal(ring.next, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_come_in_order),
-		cmocka_unit_test(the_oldest_give_way_to_many),
-		cmocka_unit_test(the_oldest_give_way_to_long_ones),
-		cmocka_unit_test(a_small_buffer_gets_whole_lines),
-		cmocka_unit_test(what_does_not_fit_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

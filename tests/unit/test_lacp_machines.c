@@ -19,7 +19,7 @@ static int periodic(enum lacp_periodic_state from, uint8_t actor, uint8_t partne
 	return lacp_periodic_next(&port, now_ns);
 }
 
-static void fig_6_19_periodic_transmission(void **state)
+TEST(fig_6_19_periodic_transmission)
 {
 	const uint8_t active = LACP_ACTIVITY, fast = LACP_TIMEOUT;
 
@@ -38,7 +38,7 @@ static void fig_6_19_periodic_transmission(void **state)
 	assert_int_equal(periodic(LACP_PERIODIC_TX, active, 0, T0), LACP_PERIODIC_SLOW);
 }
 
-static void fig_6_19_no_periodic_from_anywhere(void **state)
+TEST(fig_6_19_no_periodic_from_anywhere)
 {
 	for (int from = LACP_PERIODIC_NONE; from <= LACP_PERIODIC_TX; from++) {
 		struct lacp_port_state port = { .config = base_port(0),
@@ -56,7 +56,7 @@ static void fig_6_19_no_periodic_from_anywhere(void **state)
 	}
 }
 
-static void clause_6_4_13_timers(void **state)
+TEST(clause_6_4_13_timers)
 {
 	struct lacp_port_state port = { .periodic = LACP_PERIODIC_TX };
 
@@ -72,7 +72,7 @@ static void clause_6_4_13_timers(void **state)
 }
 
 /* It did not hear our last PDU: the next is not a whole period away, at no rate. */
-static void an_expired_partner_is_answered_soon(void **state)
+TEST(an_expired_partner_is_answered_soon)
 {
 	struct lacp_port_state port = { .periodic = LACP_PERIODIC_SLOW,
 					.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME,
@@ -99,7 +99,7 @@ static void an_expired_partner_is_answered_soon(void **state)
 }
 
 /* Else it would send to a partner that does not collect yet. */
-static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
+TEST(a_port_carries_only_once_it_can_say_that_it_is_in_sync)
 {
 	struct lacp_port_state port = { .mux = LACP_MUX_ATTACHED,
 					.ntt = 1,
@@ -119,7 +119,7 @@ static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
 	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_DISTRIBUTING, allowed_ns - 1));
 }
 
-static void the_first_pdu_leaves_at_once(void **state)
+TEST(the_first_pdu_leaves_at_once)
 {
 	start(1);
 	assert_int_equal(lacp.sent, 1);
@@ -136,7 +136,7 @@ static int mux(enum lacp_mux_state from, enum lacp_selected selected, uint8_t pa
 	return lacp_mux_next(&port, coupled, ready);
 }
 
-static void fig_6_21_and_22_detached_waiting_attached(void **state)
+TEST(fig_6_21_and_22_detached_waiting_attached)
 {
 	for (int coupled = 0; coupled < 2; coupled++) {
 		int carry = coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
@@ -164,7 +164,7 @@ static void fig_6_21_and_22_detached_waiting_attached(void **state)
 	}
 }
 
-static void fig_6_22_coupled_control(void **state)
+TEST(fig_6_22_coupled_control)
 {
 	const enum lacp_mux_state both = LACP_MUX_COLLECTING_DISTRIBUTING;
 
@@ -174,7 +174,7 @@ static void fig_6_22_coupled_control(void **state)
 	assert_int_equal(mux(both, LACP_UNSELECTED, S | C, true, true), LACP_MUX_ATTACHED);
 }
 
-static void fig_6_21_independent_control(void **state)
+TEST(fig_6_21_independent_control)
 {
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S, false, true), LACP_STAY);
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S | C, false, true),
@@ -196,7 +196,7 @@ static void fig_6_21_independent_control(void **state)
 			 LACP_MUX_COLLECTING);
 }
 
-static void control_changes_without_leaving(void **state)
+TEST(control_changes_without_leaving)
 {
 	assert_int_equal(mux(LACP_MUX_COLLECTING_DISTRIBUTING, LACP_SELECTED, S | C, false, true),
 			 LACP_MUX_DISTRIBUTING);
@@ -207,7 +207,7 @@ static void control_changes_without_leaving(void **state)
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, 0, true, true), LACP_MUX_ATTACHED);
 }
 
-static void clause_6_4_15_what_states_say(void **state)
+TEST(clause_6_4_15_what_states_say)
 {
 	static const uint8_t bits[] = {
 		0, 0, S, S | C, S | C | LACP_DISTRIBUTING, S | C | LACP_DISTRIBUTING
@@ -226,7 +226,7 @@ static void clause_6_4_15_what_states_say(void **state)
 	}
 }
 
-static void clause_6_4_16_three_in_any_second(void **state)
+TEST(clause_6_4_16_three_in_any_second)
 {
 	struct lacp_port_state *port = &lacp.sys.port[0];
 
@@ -245,7 +245,7 @@ static void clause_6_4_16_three_in_any_second(void **state)
 	assert_int_equal(lacp.sent, 4);
 }
 
-static void clause_6_4_16_nothing_without_periodic_transmission(void **state)
+TEST(clause_6_4_16_nothing_without_periodic_transmission)
 {
 	struct lacp_port_state port = { .ntt = 1, .periodic = LACP_PERIODIC_NONE };
 
@@ -272,7 +272,7 @@ static int churn(enum lacp_churn_state from, bool sync, bool link, uint64_t now_
 	return lacp_actor_churn_next(&port, now_ns);
 }
 
-static void fig_6_23_and_24_churn(void **state)
+TEST(fig_6_23_and_24_churn)
 {
 	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 9), LACP_STAY);
 	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 10), LACP_CHURN_CHURNED);
@@ -286,7 +286,7 @@ static void fig_6_23_and_24_churn(void **state)
 				 LACP_CHURN_MONITOR);
 }
 
-static void clause_6_4_17_after_sixty_seconds(void **state)
+TEST(clause_6_4_17_after_sixty_seconds)
 {
 	start(1);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
@@ -310,7 +310,7 @@ static int receive_marker(enum lacp_pdu_kind kind, const struct lacp_marker *mar
 	return lacp_receive(&lacp.sys, 0, frame, sizeof(frame), now_ns);
 }
 
-static void clause_6_5_4_2_markers_are_answered(void **state)
+TEST(clause_6_5_4_2_markers_are_answered)
 {
 	struct lacp_marker marker = { { 9, 8, 7, 6, 5, 4 }, 77, 0x01020304 };
 	struct lacp_decoded answer;
@@ -339,7 +339,7 @@ static struct lacp_marker our_marker(void)
 	return decoded.marker;
 }
 
-static void clause_6_5_4_1_a_drain_ends_with_the_response(void **state)
+TEST(clause_6_5_4_1_a_drain_ends_with_the_response)
 {
 	struct lacp_marker marker, wrong;
 
@@ -359,7 +359,7 @@ static void clause_6_5_4_1_a_drain_ends_with_the_response(void **state)
 	assert_int_equal(lacp.answered, 1);
 }
 
-static void a_drain_ends_after_three_seconds(void **state)
+TEST(a_drain_ends_after_three_seconds)
 {
 	bring_up(1);
 	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 2 * LACP_SECOND), 0);
@@ -371,30 +371,4 @@ static void a_drain_ends_after_three_seconds(void **state)
 	set_link(0, 0, T0 + 6 * LACP_SECOND);
 	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 6 * LACP_SECOND), -EAGAIN);
 	assert_int_equal(lacp_drain(&lacp.sys, 5, T0 + 6 * LACP_SECOND), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fig_6_19_periodic_transmission),
-		cmocka_unit_test(fig_6_19_no_periodic_from_anywhere),
-		cmocka_unit_test(clause_6_4_13_timers),
-		cmocka_unit_test(an_expired_partner_is_answered_soon),
-		cmocka_unit_test(a_port_carries_only_once_it_can_say_that_it_is_in_sync),
-		cmocka_unit_test(the_first_pdu_leaves_at_once),
-		cmocka_unit_test(fig_6_21_and_22_detached_waiting_attached),
-		cmocka_unit_test(fig_6_22_coupled_control),
-		cmocka_unit_test(fig_6_21_independent_control),
-		cmocka_unit_test(control_changes_without_leaving),
-		cmocka_unit_test(clause_6_4_15_what_states_say),
-		cmocka_unit_test(clause_6_4_16_three_in_any_second),
-		cmocka_unit_test(clause_6_4_16_nothing_without_periodic_transmission),
-		cmocka_unit_test(fig_6_23_and_24_churn),
-		cmocka_unit_test(clause_6_4_17_after_sixty_seconds),
-		cmocka_unit_test(clause_6_5_4_2_markers_are_answered),
-		cmocka_unit_test(clause_6_5_4_1_a_drain_ends_with_the_response),
-		cmocka_unit_test(a_drain_ends_after_three_seconds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

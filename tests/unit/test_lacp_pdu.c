@@ -27,7 +27,7 @@ static enum lacp_pdu_kind decode(size_t length)
 	return decoded.kind;
 }
 
-static void clause_6_4_2_3_layout(void **state)
+TEST(clause_6_4_2_3_layout, setup)
 {
 	static const uint8_t head[] = {
 		1,  0x80, 0xc2, 0, 0, 2, 2, 2, 2, 2,	2,    2,    0x88, 9,	1,    1,   1,
@@ -43,7 +43,7 @@ static void clause_6_4_2_3_layout(void **state)
 		assert_int_equal(frame[i], 0);
 }
 
-static void what_is_encoded_is_decoded(void **state)
+TEST(what_is_encoded_is_decoded, setup)
 {
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_LACP);
 	assert_int_equal(decoded.pdu.actor.key, 0x3344);
@@ -52,7 +52,7 @@ static void what_is_encoded_is_decoded(void **state)
 	assert_int_equal(decoded.pdu.partner.system[0], 6);
 }
 
-static void longer_frames_are_fine_shorter_are_illegal(void **state)
+TEST(longer_frames_are_fine_shorter_are_illegal, setup)
 {
 	assert_int_equal(decode(sizeof(frame)), LACP_PDU_LACP);
 	for (size_t length = 15; length < LACP_PDU_SIZE; length++)
@@ -61,7 +61,7 @@ static void longer_frames_are_fine_shorter_are_illegal(void **state)
 		assert_int_equal(decode(length), LACP_PDU_UNKNOWN);
 }
 
-static void clause_6_4_12_version_types_and_reserved_are_not_checked(void **state)
+TEST(clause_6_4_12_version_types_and_reserved_are_not_checked, setup)
 {
 	static const uint8_t versions[] = { 0, 1, 2, 0xf1, 0xff };
 
@@ -76,7 +76,7 @@ static void clause_6_4_12_version_types_and_reserved_are_not_checked(void **stat
 	}
 }
 
-static void clause_6_4_12_lengths_are(void **state)
+TEST(clause_6_4_12_lengths_are, setup)
 {
 	static const uint8_t at[] = { 14 + 3, 14 + 23, 14 + 43 };
 
@@ -91,13 +91,13 @@ static void clause_6_4_12_lengths_are(void **state)
 		}
 }
 
-static void port_zero_is_illegal(void **state)
+TEST(port_zero_is_illegal, setup)
 {
 	frame[14 + 16] = frame[14 + 17] = 0;
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_ILLEGAL);
 }
 
-static void vlan_zero_is_skipped_other_vlans_are_not_ours(void **state)
+TEST(vlan_zero_is_skipped_other_vlans_are_not_ours, setup)
 {
 	static const uint8_t tag[] = { 0x81, 0x00, 0xe0, 0x00 };
 
@@ -112,7 +112,7 @@ static void vlan_zero_is_skipped_other_vlans_are_not_ours(void **state)
 	assert_int_equal(decode(LACP_PDU_SIZE + 4), LACP_PDU_UNKNOWN);
 }
 
-static void other_frames_are_unknown_and_impossible_subtypes_illegal(void **state)
+TEST(other_frames_are_unknown_and_impossible_subtypes_illegal, setup)
 {
 	for (unsigned int subtype = 0; subtype < 256; subtype++) {
 		frame[14] = (uint8_t)subtype;
@@ -129,7 +129,7 @@ static void other_frames_are_unknown_and_impossible_subtypes_illegal(void **stat
 	assert_int_equal(decode(LACP_PDU_SIZE), LACP_PDU_UNKNOWN);
 }
 
-static void clause_6_5_3_2_markers(void **state)
+TEST(clause_6_5_3_2_markers, setup)
 {
 	struct lacp_marker marker = { { 1, 2, 3, 4, 5, 6 }, 0x1234, 0xdeadbeef };
 
@@ -148,7 +148,7 @@ static void clause_6_5_3_2_markers(void **state)
 }
 
 /* To be run under a sanitizer, too. */
-static void random_octets_do_no_harm(void **state)
+TEST(random_octets_do_no_harm, setup)
 {
 	uint32_t random = 1;
 
@@ -160,24 +160,4 @@ static void random_octets_do_no_harm(void **state)
 		}
 		decode(random >> 8 & 127);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(clause_6_4_2_3_layout, setup),
-		cmocka_unit_test_setup(what_is_encoded_is_decoded, setup),
-		cmocka_unit_test_setup(longer_frames_are_fine_shorter_are_illegal, setup),
-		cmocka_unit_test_setup(clause_6_4_12_version_types_and_reserved_are_not_checked,
-				       setup),
-		cmocka_unit_test_setup(clause_6_4_12_lengths_are, setup),
-		cmocka_unit_test_setup(port_zero_is_illegal, setup),
-		cmocka_unit_test_setup(vlan_zero_is_skipped_other_vlans_are_not_ours, setup),
-		cmocka_unit_test_setup(other_frames_are_unknown_and_impossible_subtypes_illegal,
-				       setup),
-		cmocka_unit_test_setup(clause_6_5_3_2_markers, setup),
-		cmocka_unit_test_setup(random_octets_do_no_harm, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static int next(enum lacp_rx_state rx, bool link, bool pdu, uint64_t now_ns)
 	return lacp_rx_next(&port, pdu, now_ns);
 }
 
-static void fig_6_18_transitions(void **state)
+TEST(fig_6_18_transitions)
 {
 	static const struct {
 		enum lacp_rx_state from;
@@ -55,7 +55,7 @@ static void fig_6_18_transitions(void **state)
 				 table[i].to);
 }
 
-static void fig_6_18_lacp_disabled(void **state)
+TEST(fig_6_18_lacp_disabled)
 {
 	struct lacp_port_state port = in(LACP_RX_PORT_DISABLED, true);
 
@@ -70,7 +70,7 @@ static void fig_6_18_lacp_disabled(void **state)
 	assert_int_equal(lacp_rx_next(&port, false, T0), LACP_RX_PORT_DISABLED);
 }
 
-static void fig_6_18_port_moved(void **state)
+TEST(fig_6_18_port_moved)
 {
 	struct lacp_port_state port = in(LACP_RX_PORT_DISABLED, false);
 
@@ -78,7 +78,7 @@ static void fig_6_18_port_moved(void **state)
 	assert_int_equal(lacp_rx_next(&port, false, T0), LACP_RX_INITIALIZE);
 }
 
-static void clause_6_4_8_a_partner_port_heard_elsewhere_has_moved(void **state)
+TEST(clause_6_4_8_a_partner_port_heard_elsewhere_has_moved)
 {
 	struct lacp_pdu pdu;
 
@@ -93,7 +93,7 @@ static void clause_6_4_8_a_partner_port_heard_elsewhere_has_moved(void **state)
 	assert_int_equal(lacp.sys.port[0].selected, LACP_UNSELECTED);
 }
 
-static void begin_records_the_default_partner(void **state)
+TEST(begin_records_the_default_partner)
 {
 	struct lacp_port_config config = base_port(0);
 
@@ -107,7 +107,7 @@ static void begin_records_the_default_partner(void **state)
 	assert_true(lacp.sys.port[0].actor.state & LACP_AGGREGATION);
 }
 
-static void entering_expired(void **state)
+TEST(entering_expired)
 {
 	start(1);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
@@ -117,7 +117,7 @@ static void entering_expired(void **state)
 	assert_true(lacp.sys.port[0].actor.state & LACP_EXPIRED);
 }
 
-static void entering_defaulted(void **state)
+TEST(entering_defaulted)
 {
 	bring_up(1);
 	lacp_run(&lacp.sys, T0 + 91 * LACP_SECOND);
@@ -132,7 +132,7 @@ static void entering_defaulted(void **state)
 	assert_false(lacp.sys.port[0].actor.state & LACP_EXPIRED);
 }
 
-static void entering_current_records_the_pdu(void **state)
+TEST(entering_current_records_the_pdu)
 {
 	struct lacp_pdu pdu;
 
@@ -145,7 +145,7 @@ static void entering_current_records_the_pdu(void **state)
 	assert_false(lacp.sys.port[0].actor.state & (LACP_EXPIRED | LACP_DEFAULTED));
 }
 
-static void clause_6_4_4_the_actors_timeout_is_used(void **state)
+TEST(clause_6_4_4_the_actors_timeout_is_used)
 {
 	struct lacp_config config = base_config();
 	struct lacp_pdu pdu;
@@ -159,7 +159,7 @@ static void clause_6_4_4_the_actors_timeout_is_used(void **state)
 }
 
 /* With hold we ask for it because the partner does; until it knows, it may send every 30 s. */
-static void a_short_timeout_of_hold_is_used_when_the_partner_knows(void **state)
+TEST(a_short_timeout_of_hold_is_used_when_the_partner_knows)
 {
 	struct lacp_pdu pdu;
 
@@ -174,7 +174,7 @@ static void a_short_timeout_of_hold_is_used_when_the_partner_knows(void **state)
 	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 6 + LACP_SHORT_TIMEOUT_TIME);
 }
 
-static void port_disabled_keeps_selection_and_partner(void **state)
+TEST(port_disabled_keeps_selection_and_partner)
 {
 	bring_up(1);
 	set_link(0, 0, T0 + 2 * LACP_SECOND);
@@ -249,7 +249,7 @@ static void expired(struct lacp_pdu *pdu)
 }
 
 /* Whatever else it says, it has not heard us since its link came up. */
-static void an_expired_partner_is_not_in_sync(void **state)
+TEST(an_expired_partner_is_not_in_sync)
 {
 	assert_false(in_sync_with(expired));
 	assert_true(lacp.sys.port[0].partner.state & LACP_EXPIRED);
@@ -257,7 +257,7 @@ static void an_expired_partner_is_not_in_sync(void **state)
 }
 
 /* Not at the heels of our first PDU, and the third of the second is kept for when it may listen. */
-static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
+TEST(an_expired_partner_hears_us_three_times_in_a_second)
 {
 	const uint64_t up_ns = T0 + 100 * LACP_SECOND;
 	const uint64_t answer_ns = up_ns + LACP_CROSSING_TIME,
@@ -284,7 +284,7 @@ static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
 	assert_int_equal(lacp.sent, sent + 3);
 }
 
-static void clause_6_4_9_record_pdu_matches(void **state)
+TEST(clause_6_4_9_record_pdu_matches)
 {
 	assert_true(in_sync_with(nothing));
 	assert_false(in_sync_with(other_port));
@@ -337,7 +337,7 @@ static void partner_aggregation(struct lacp_pdu *pdu)
 	pdu->actor.state ^= LACP_AGGREGATION;
 }
 
-static void clause_6_4_9_update_selected(void **state)
+TEST(clause_6_4_9_update_selected)
 {
 	assert_false(unselects(nothing));
 	assert_false(unselects(out_of_sync));
@@ -390,7 +390,7 @@ static void wrong_expired(struct lacp_pdu *pdu)
 }
 
 /* And what it does not compare: our last PDU may have been lost. */
-static void clause_6_4_9_update_ntt(void **state)
+TEST(clause_6_4_9_update_ntt)
 {
 	assert_false(needs_answer(nothing));
 	assert_true(needs_answer(wrong_collecting));
@@ -406,7 +406,7 @@ static void clause_6_4_9_update_ntt(void **state)
 	assert_true(needs_answer(wrong_activity));
 }
 
-static void our_own_pdu_is_not_recorded_but_named(void **state)
+TEST(our_own_pdu_is_not_recorded_but_named)
 {
 	struct lacp_pdu pdu;
 
@@ -423,7 +423,7 @@ static void our_own_pdu_is_not_recorded_but_named(void **state)
 	assert_int_equal(lacp.sys.port[0].loop_port, 0);
 }
 
-static void a_stranger_that_talks_to_others_does_not_replace_the_partner(void **state)
+TEST(a_stranger_that_talks_to_others_does_not_replace_the_partner)
 {
 	struct lacp_pdu pdu;
 
@@ -440,7 +440,7 @@ static void a_stranger_that_talks_to_others_does_not_replace_the_partner(void **
 	assert_int_equal(lacp.sys.port[0].partner.system[5], 0x99);
 }
 
-static void illegal_frames_count_and_do_nothing(void **state)
+TEST(illegal_frames_count_and_do_nothing)
 {
 	uint8_t frame[LACP_PDU_SIZE] = { 1, 0x80, 0xc2, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0x88, 9, 1, 1 };
 	struct lacp_port_state before;
@@ -454,31 +454,4 @@ static void illegal_frames_count_and_do_nothing(void **state)
 	assert_int_equal(lacp_receive(&lacp.sys, 64, frame, sizeof(frame), T0), -ENOENT);
 	set_link(0, 0, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp_receive(&lacp.sys, 0, frame, sizeof(frame), T0), -ENETDOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fig_6_18_transitions),
-		cmocka_unit_test(fig_6_18_lacp_disabled),
-		cmocka_unit_test(fig_6_18_port_moved),
-		cmocka_unit_test(clause_6_4_8_a_partner_port_heard_elsewhere_has_moved),
-		cmocka_unit_test(begin_records_the_default_partner),
-		cmocka_unit_test(entering_expired),
-		cmocka_unit_test(entering_defaulted),
-		cmocka_unit_test(entering_current_records_the_pdu),
-		cmocka_unit_test(clause_6_4_4_the_actors_timeout_is_used),
-		cmocka_unit_test(a_short_timeout_of_hold_is_used_when_the_partner_knows),
-		cmocka_unit_test(port_disabled_keeps_selection_and_partner),
-		cmocka_unit_test(clause_6_4_9_record_pdu_matches),
-		cmocka_unit_test(an_expired_partner_is_not_in_sync),
-		cmocka_unit_test(an_expired_partner_hears_us_three_times_in_a_second),
-		cmocka_unit_test(clause_6_4_9_update_selected),
-		cmocka_unit_test(clause_6_4_9_update_ntt),
-		cmocka_unit_test(our_own_pdu_is_not_recorded_but_named),
-		cmocka_unit_test(a_stranger_that_talks_to_others_does_not_replace_the_partner),
-		cmocka_unit_test(illegal_frames_count_and_do_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void configure(void (*bend)(struct lacp_config *config), uint64_t now_ns)
 	lacp_run(&lacp.sys, now_ns);
 }
 
-static void keys_have_duplex_speed_and_user_key(void **state)
+TEST(keys_have_duplex_speed_and_user_key)
 {
 	static const struct {
 		uint32_t speed;
@@ -49,7 +49,7 @@ static void keys_have_duplex_speed_and_user_key(void **state)
 	}
 }
 
-static void half_duplex_is_no_lacp_unknown_is(void **state)
+TEST(half_duplex_is_no_lacp_unknown_is)
 {
 	struct lacp_port_config config = base_port(0);
 
@@ -64,7 +64,7 @@ static void half_duplex_is_no_lacp_unknown_is(void **state)
 	assert_true(lacp_enabled(&config));
 }
 
-static void clause_6_3_6_same_lag_same_aggregator(void **state)
+TEST(clause_6_3_6_same_lag_same_aggregator)
 {
 	bring_up(3);
 	assert_int_equal(port(0)->aggregator, 1);
@@ -75,7 +75,7 @@ static void clause_6_3_6_same_lag_same_aggregator(void **state)
 	assert_int_equal(lacp_distributing(&lacp.sys), 7);
 }
 
-static void another_key_is_another_aggregator(void **state)
+TEST(another_key_is_another_aggregator)
 {
 	char why[LACP_WHY_SIZE];
 
@@ -89,7 +89,7 @@ static void another_key_is_another_aggregator(void **state)
 	assert_string_equal(why, "not aggregated: partner key 17 differs from the aggregator's 7");
 }
 
-static void clause_6_3_5_individual_links_stay_alone(void **state)
+TEST(clause_6_3_5_individual_links_stay_alone)
 {
 	start(2);
 	for (unsigned int slot = 0; slot < 2; slot++) {
@@ -144,7 +144,7 @@ static void two_partners(void)
 	two_partners_with(1000);
 }
 
-static void ad_select_stable_keeps_what_works(void **state)
+TEST(ad_select_stable_keeps_what_works)
 {
 	two_partners();
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
@@ -165,7 +165,7 @@ static void hear_out_of_sync(unsigned int slot, uint64_t now_ns)
 }
 
 /* An answer may still be under way: the other aggregator is no better. */
-static void an_aggregator_is_not_left_for_one_round_trip(void **state)
+TEST(an_aggregator_is_not_left_for_one_round_trip)
 {
 	const uint64_t out_ns = T0 + 20 * LACP_SECOND;
 	struct lacp_port_config other = base_port(1);
@@ -188,7 +188,7 @@ static void an_aggregator_is_not_left_for_one_round_trip(void **state)
 	assert_int_equal(lacp.sys.state.active_aggregator, 2);
 }
 
-static void ad_select_count_bandwidth_and_priority(void **state)
+TEST(ad_select_count_bandwidth_and_priority)
 {
 	two_partners();
 	configure(by_count, T0 + 2 * LACP_SECOND);
@@ -202,7 +202,7 @@ static void ad_select_count_bandwidth_and_priority(void **state)
 	assert_int_equal(lacp.sys.state.active_aggregator, port(0)->aggregator);
 }
 
-static void port_priorities_add_up(void **state)
+TEST(port_priorities_add_up)
 {
 	two_partners_with(19);
 	configure(by_port_priority, T0 + 2 * LACP_SECOND);
@@ -214,7 +214,7 @@ static struct lacp_prospect without(uint64_t slots)
 	return lacp_prospect(&lacp.sys, slots, T0 + 3 * LACP_SECOND);
 }
 
-static void a_prospect_of_another_aggregator(void **state)
+TEST(a_prospect_of_another_aggregator)
 {
 	two_partners();
 	assert_int_equal(without(2).aggregator, 1);
@@ -234,7 +234,7 @@ static void a_prospect_of_another_aggregator(void **state)
 }
 
 /* Ports of two aggregators are never counted together. */
-static void a_prospect_follows_ad_select(void **state)
+TEST(a_prospect_follows_ad_select)
 {
 	two_partners();
 	configure(by_count, T0 + 2 * LACP_SECOND);
@@ -262,7 +262,7 @@ static void any_links(struct lacp_config *config)
 	config->max_links = 0;
 }
 
-static void a_prospect_knows_who_takes_over(void **state)
+TEST(a_prospect_knows_who_takes_over)
 {
 	bring_up(4);
 	configure(two_links, T0 + 3 * LACP_SECOND);
@@ -279,7 +279,7 @@ static void a_prospect_knows_who_takes_over(void **state)
 	assert_int_equal(port(3)->selected, LACP_STANDBY); /* nothing has changed */
 }
 
-static void a_prospect_of_another_aggregator_knows_who_is_chosen(void **state)
+TEST(a_prospect_of_another_aggregator_knows_who_is_chosen)
 {
 	two_partners();
 	assert_int_equal(without(1).chosen, 6);
@@ -288,7 +288,7 @@ static void a_prospect_of_another_aggregator_knows_who_is_chosen(void **state)
 	assert_int_equal(without(1).chosen, 2);
 }
 
-static void a_prospect_without_a_partner(void **state)
+TEST(a_prospect_without_a_partner)
 {
 	start(3);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
@@ -299,7 +299,7 @@ static void a_prospect_without_a_partner(void **state)
 	assert_int_equal(without(1).chosen, 0);
 }
 
-static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
+TEST(clause_6_7_1_standby_by_the_better_systems_priorities)
 {
 	char why[LACP_WHY_SIZE];
 	struct lacp_pdu pdu;
@@ -323,7 +323,7 @@ static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
 	assert_int_equal(lacp_distributing(&lacp.sys), 5);
 }
 
-static void standby_takes_over_and_gives_back(void **state)
+TEST(standby_takes_over_and_gives_back)
 {
 	bring_up(3);
 	configure(two_links, T0 + 3 * LACP_SECOND);
@@ -343,7 +343,7 @@ static void min_two(struct lacp_config *config)
 	config->min_links = 2;
 }
 
-static void min_links_counts_distributing_ports(void **state)
+TEST(min_links_counts_distributing_ports)
 {
 	bring_up(2);
 	configure(min_two, T0 + 2 * LACP_SECOND);
@@ -353,7 +353,7 @@ static void min_links_counts_distributing_ports(void **state)
 	assert_true(lacp.distributing[1]);
 }
 
-static void clause_6_4_8_ready_waits_for_all(void **state)
+TEST(clause_6_4_8_ready_waits_for_all)
 {
 	struct lacp_pdu pdu;
 
@@ -368,7 +368,7 @@ static void clause_6_4_8_ready_waits_for_all(void **state)
 	assert_int_equal(port(0)->mux, LACP_MUX_ATTACHED);
 }
 
-static void fast_start_when_the_partner_is_in_sync(void **state)
+TEST(fast_start_when_the_partner_is_in_sync)
 {
 	struct lacp_pdu pdu;
 
@@ -378,7 +378,7 @@ static void fast_start_when_the_partner_is_in_sync(void **state)
 	assert_int_equal(port(0)->mux, LACP_MUX_COLLECTING_DISTRIBUTING);
 }
 
-static void fast_start_when_all_have_arrived(void **state)
+TEST(fast_start_when_all_have_arrived)
 {
 	start(2);
 	for (unsigned int slot = 0; slot < 2; slot++) {
@@ -391,7 +391,7 @@ static void fast_start_when_all_have_arrived(void **state)
 	assert_int_equal(port(1)->mux, LACP_MUX_ATTACHED);
 }
 
-static void fallback_one_is_the_best_port_after_the_delay(void **state)
+TEST(fallback_one_is_the_best_port_after_the_delay)
 {
 	start(3);
 	port(1)->config.port_priority = 10;
@@ -409,7 +409,7 @@ static void longer_delay(struct lacp_config *config)
 	config->fallback_delay_ms = 10000;
 }
 
-static void another_delay_leaves_a_port_in_fallback_alone(void **state)
+TEST(another_delay_leaves_a_port_in_fallback_alone)
 {
 	start(2);
 	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
@@ -418,7 +418,7 @@ static void another_delay_leaves_a_port_in_fallback_alone(void **state)
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
 }
 
-static void another_delay_begins_anew(void **state)
+TEST(another_delay_begins_anew)
 {
 	start(2);
 	configure(longer_delay, T0 + 2 * LACP_SECOND);
@@ -442,7 +442,7 @@ static void fallback_all(struct lacp_config *config)
 	config->fallback = LACP_FALLBACK_ALL;
 }
 
-static void fallback_none_all_and_strict(void **state)
+TEST(fallback_none_all_and_strict)
 {
 	start(2);
 	configure(strictly, T0 + 9 * LACP_SECOND);
@@ -474,7 +474,7 @@ static void other_key(struct lacp_config *config)
 	config->user_port_key = 3;
 }
 
-static void rate_activity_and_control_change_without_loss(void **state)
+TEST(rate_activity_and_control_change_without_loss)
 {
 	static void (*const bends[])(struct lacp_config *) = { rate_fast, rate_slow, passive,
 							       independent };
@@ -487,7 +487,7 @@ static void rate_activity_and_control_change_without_loss(void **state)
 	assert_int_equal(port(0)->current_while_ns, port(0)->heard_ns + LACP_LONG_TIMEOUT_TIME);
 }
 
-static void another_user_key_is_another_lag(void **state)
+TEST(another_user_key_is_another_lag)
 {
 	bring_up(2);
 	configure(other_key, T0 + 2 * LACP_SECOND);
@@ -504,7 +504,7 @@ static void another_user_key_is_another_lag(void **state)
 	assert_int_equal(lacp_distributing(&lacp.sys), 3);
 }
 
-static void with_hold_a_fast_partner_makes_us_fast(void **state)
+TEST(with_hold_a_fast_partner_makes_us_fast)
 {
 	struct lacp_pdu pdu;
 
@@ -519,7 +519,7 @@ static void with_hold_a_fast_partner_makes_us_fast(void **state)
 	assert_false(lacp_rate_fast(&lacp.sys));
 }
 
-static void bad_configurations_change_nothing(void **state)
+TEST(bad_configurations_change_nothing)
 {
 	struct lacp_config config = base_config();
 	struct lacp_port_config number = base_port(0);
@@ -542,7 +542,7 @@ static void bad_configurations_change_nothing(void **state)
 	assert_int_equal(lacp_port_remove(&lacp.sys, 1, T0), -ENOENT);
 }
 
-static void a_removed_port_says_goodbye(void **state)
+TEST(a_removed_port_says_goodbye)
 {
 	struct lacp_decoded last;
 
@@ -557,7 +557,7 @@ static void a_removed_port_says_goodbye(void **state)
 	assert_int_equal(lacp.sys.used, 1);
 }
 
-static void a_stopped_port_says_goodbye(void **state)
+TEST(a_stopped_port_says_goodbye)
 {
 	struct lacp_decoded last;
 	char why[LACP_WHY_SIZE];
@@ -586,7 +586,7 @@ static void a_stopped_port_says_goodbye(void **state)
 }
 
 /* A fourth PDU in a second is not sent; the port is stopped all the same. */
-static void a_goodbye_waits_for_its_turn(void **state)
+TEST(a_goodbye_waits_for_its_turn)
 {
 	struct lacp_decoded last;
 	unsigned int sent;
@@ -609,7 +609,7 @@ static void a_goodbye_waits_for_its_turn(void **state)
 	assert_int_equal(lacp.sent, sent + 1 + LACP_REPEATS);
 }
 
-static void a_port_that_begins_stopped_is_down(void **state)
+TEST(a_port_that_begins_stopped_is_down)
 {
 	struct lacp_port_config config = base_port(0);
 
@@ -625,7 +625,7 @@ static void a_port_that_begins_stopped_is_down(void **state)
 	assert_int_equal(lacp.sent, 1);
 }
 
-static void adoption_goes_on_without_a_word(void **state)
+TEST(adoption_goes_on_without_a_word)
 {
 	struct lacp_system saved;
 	struct lacp_config config = base_config();
@@ -645,7 +645,7 @@ static void adoption_goes_on_without_a_word(void **state)
 	assert_int_equal(lacp.sent, 0);
 }
 
-static void adoption_refuses_what_it_does_not_know(void **state)
+TEST(adoption_refuses_what_it_does_not_know)
 {
 	struct lacp_system saved;
 
@@ -661,7 +661,7 @@ static void adoption_refuses_what_it_does_not_know(void **state)
 	assert_int_equal(lacp_adopt(&lacp.sys, &saved.state, saved.port, saved.used), -EINVAL);
 }
 
-static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
+TEST(what_hold_heard_counts_and_what_it_gave_up_expires)
 {
 	bring_up(2);
 	lacp_hold_ended(&lacp.sys, 0,
@@ -691,7 +691,7 @@ static void assert_why(unsigned int slot, uint64_t now_ns, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void sentences(void **state)
+TEST(sentences)
 {
 	start(2);
 	assert_why(0, T0 + 3200000000, "no LACPDU for 3.2 s");
@@ -716,7 +716,7 @@ static void sentences(void **state)
 }
 
 /* Two partners, both with their port standby: each gets its turn in time. */
-static void refused_aggregators_take_turns(void **state)
+TEST(refused_aggregators_take_turns)
 {
 	uint64_t deadline_ns = 0;
 	uint8_t first;
@@ -737,7 +737,7 @@ static void refused_aggregators_take_turns(void **state)
 	assert_int_equal(lacp_distributing(&lacp.sys), 0);
 }
 
-static void deadlines_are_those_of_the_timers(void **state)
+TEST(deadlines_are_those_of_the_timers)
 {
 	start(1);
 	assert_int_equal(lacp_run(&lacp.sys, T0), T0 + LACP_FAST_PERIODIC_TIME);
@@ -745,50 +745,4 @@ static void deadlines_are_those_of_the_timers(void **state)
 	assert_true(lacp_run(&lacp.sys, T0) == LACP_NEVER);
 	bring_up(1);
 	assert_true(lacp_run(&lacp.sys, T0 + 10 * LACP_SECOND) > T0 + 30 * LACP_SECOND);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_have_duplex_speed_and_user_key),
-		cmocka_unit_test(half_duplex_is_no_lacp_unknown_is),
-		cmocka_unit_test(clause_6_3_6_same_lag_same_aggregator),
-		cmocka_unit_test(another_key_is_another_aggregator),
-		cmocka_unit_test(clause_6_3_5_individual_links_stay_alone),
-		cmocka_unit_test(ad_select_stable_keeps_what_works),
-		cmocka_unit_test(an_aggregator_is_not_left_for_one_round_trip),
-		cmocka_unit_test(ad_select_count_bandwidth_and_priority),
-		cmocka_unit_test(port_priorities_add_up),
-		cmocka_unit_test(a_prospect_of_another_aggregator),
-		cmocka_unit_test(a_prospect_follows_ad_select),
-		cmocka_unit_test(a_prospect_knows_who_takes_over),
-		cmocka_unit_test(a_prospect_of_another_aggregator_knows_who_is_chosen),
-		cmocka_unit_test(a_prospect_without_a_partner),
-		cmocka_unit_test(clause_6_7_1_standby_by_the_better_systems_priorities),
-		cmocka_unit_test(standby_takes_over_and_gives_back),
-		cmocka_unit_test(min_links_counts_distributing_ports),
-		cmocka_unit_test(clause_6_4_8_ready_waits_for_all),
-		cmocka_unit_test(fast_start_when_the_partner_is_in_sync),
-		cmocka_unit_test(fast_start_when_all_have_arrived),
-		cmocka_unit_test(fallback_one_is_the_best_port_after_the_delay),
-		cmocka_unit_test(another_delay_leaves_a_port_in_fallback_alone),
-		cmocka_unit_test(another_delay_begins_anew),
-		cmocka_unit_test(fallback_none_all_and_strict),
-		cmocka_unit_test(rate_activity_and_control_change_without_loss),
-		cmocka_unit_test(another_user_key_is_another_lag),
-		cmocka_unit_test(with_hold_a_fast_partner_makes_us_fast),
-		cmocka_unit_test(bad_configurations_change_nothing),
-		cmocka_unit_test(a_removed_port_says_goodbye),
-		cmocka_unit_test(a_stopped_port_says_goodbye),
-		cmocka_unit_test(a_goodbye_waits_for_its_turn),
-		cmocka_unit_test(a_port_that_begins_stopped_is_down),
-		cmocka_unit_test(adoption_goes_on_without_a_word),
-		cmocka_unit_test(adoption_refuses_what_it_does_not_know),
-		cmocka_unit_test(what_hold_heard_counts_and_what_it_gave_up_expires),
-		cmocka_unit_test(sentences),
-		cmocka_unit_test(refused_aggregators_take_turns),
-		cmocka_unit_test(deadlines_are_those_of_the_timers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

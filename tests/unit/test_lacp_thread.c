@@ -37,7 +37,7 @@ static int begin(void **state)
  * The caller has seen three ports distribute, and two collect, before the thread took one out and
  * opened another.
  */
-static void masks_are_as_the_thread_has_them_now(void **state)
+TEST(masks_are_as_the_thread_has_them_now, begin)
 {
 	bond.distributing = 0x5;
 	bond.collecting = 0xd;
@@ -52,7 +52,7 @@ static void masks_are_as_the_thread_has_them_now(void **state)
 }
 
 /* Its partner has been told, and what it had sent before is on its way. */
-static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
+TEST(a_port_that_leaves_receives_as_long_as_it_lingers, begin)
 {
 	bond.distributing = bond.collecting = 0x1;
 	bond.lingering = 0x6;
@@ -64,7 +64,7 @@ static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
 	assert_int_equal(table.rx_mask, 0x1);
 }
 
-static void what_the_programs_took_out_stays_out(void **state)
+TEST(what_the_programs_took_out_stays_out, begin)
 {
 	bond.distributing = bond.collecting = 0x3;
 	hold[1].ended = XBOND_HOLD_SILENT;
@@ -76,7 +76,7 @@ static void what_the_programs_took_out_stays_out(void **state)
 	assert_int_equal(table.tx_mask, 0x3);
 }
 
-static void only_two_flags_are_ours(void **state)
+TEST(only_two_flags_are_ours, begin)
 {
 	static const struct {
 		uint64_t collecting;
@@ -103,7 +103,7 @@ static void only_two_flags_are_ours(void **state)
  * What the stack sends must have ended to cross the pair before XDP chooses again: that order is
  * the main loop's.
  */
-static void the_carrier_does_not_change_while_xdp_chooses(void **state)
+TEST(the_carrier_does_not_change_while_xdp_chooses, begin)
 {
 	table.flags = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 	lacp_thread_bond_publish(&bond, 0, 0x1, LACP_THREAD_PAIR_OPEN);
@@ -157,7 +157,7 @@ static void need_ring(void)
  * The run has begun in time, but was preempted before it could beat; the programs took the port out
  * meanwhile.
  */
-static void an_absence_is_seen_whenever_it_was(void **state)
+TEST(an_absence_is_seen_whenever_it_was, begin_with_port, end_with_port)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -169,19 +169,4 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 	assert_int_equal(hold[0].ended, XBOND_HOLD_GOES_ON);
 	assert_true(bond.realtime.has_news);
 	assert_true(table.lacp_heartbeat_ns >= now_ns);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(masks_are_as_the_thread_has_them_now, begin),
-		cmocka_unit_test_setup(a_port_that_leaves_receives_as_long_as_it_lingers, begin),
-		cmocka_unit_test_setup(what_the_programs_took_out_stays_out, begin),
-		cmocka_unit_test_setup(only_two_flags_are_ours, begin),
-		cmocka_unit_test_setup(the_carrier_does_not_change_while_xdp_chooses, begin),
-		cmocka_unit_test_setup_teardown(an_absence_is_seen_whenever_it_was, begin_with_port,
-						end_with_port),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

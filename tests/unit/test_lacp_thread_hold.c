@@ -31,7 +31,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void a_port_that_works_is_held(void **state)
+TEST(a_port_that_works_is_held, set_up)
 {
 	uint8_t partner[LACP_INFO_SIZE];
 
@@ -48,7 +48,7 @@ static void a_port_that_works_is_held(void **state)
 	assert_memory_equal(words()->pdu, lacp.frame, sizeof(lacp.frame));
 }
 
-static void a_change_goes_whole_into_the_idle_copy(void **state)
+TEST(a_change_goes_whole_into_the_idle_copy, set_up)
 {
 	uint32_t before = hold.in_force;
 	struct xbond_hold_words old = *words();
@@ -64,7 +64,7 @@ static void a_change_goes_whole_into_the_idle_copy(void **state)
 	assert_int_equal(words()->partner[9], 8);
 }
 
-static void without_a_change_nothing_is_written(void **state)
+TEST(without_a_change_nothing_is_written, set_up)
 {
 	struct xbond_hold before = hold;
 
@@ -74,7 +74,7 @@ static void without_a_change_nothing_is_written(void **state)
 }
 
 /* Neither is what the machines have decided by, so the programs must not have it either. */
-static void what_is_read_and_sent_waits_for_the_machines(void **state)
+TEST(what_is_read_and_sent_waits_for_the_machines, set_up)
 {
 	struct xbond_hold before = hold;
 	struct lacp_pdu pdu = partner_pdu(0);
@@ -91,7 +91,7 @@ static void what_is_read_and_sent_waits_for_the_machines(void **state)
 	assert_int_equal(words()->sent_ns, T0 + 2 * LACP_SECOND);
 }
 
-static void options_are_followed(void **state)
+TEST(options_are_followed, set_up)
 {
 	struct lacp_config config = lacp.sys.state.config;
 
@@ -107,7 +107,7 @@ static void options_are_followed(void **state)
 }
 
 /* bondd may die before it can say that it asks for the short timeout. */
-static void the_time_of_silence_is_the_one_last_said(void **state)
+TEST(the_time_of_silence_is_the_one_last_said, set_up)
 {
 	struct lacp_config config = lacp.sys.state.config;
 
@@ -121,7 +121,7 @@ static void the_time_of_silence_is_the_one_last_said(void **state)
 	assert_int_equal(words()->silence_ns, LACP_SHORT_TIMEOUT_TIME);
 }
 
-static void the_next_bondd_knows_what_was_sent(void **state)
+TEST(the_next_bondd_knows_what_was_sent, set_up)
 {
 	struct xbond_hold before = hold;
 
@@ -131,7 +131,7 @@ static void the_next_bondd_knows_what_was_sent(void **state)
 	assert_memory_equal(&hold, &before, sizeof(before));
 }
 
-static void what_is_cleared_is_gone(void **state)
+TEST(what_is_cleared_is_gone, set_up)
 {
 	static const struct xbond_hold nothing;
 
@@ -156,7 +156,7 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 	lacp_run(&lacp.sys, T0 + 50 * LACP_SECOND);
 }
 
-static void a_port_that_was_held_goes_on(void **state)
+TEST(a_port_that_was_held_goes_on, set_up)
 {
 	end_hold(XBOND_HOLD_GOES_ON, 0);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_CURRENT);
@@ -166,7 +166,7 @@ static void a_port_that_was_held_goes_on(void **state)
 }
 
 /* The programs, and the next bondd, must not judge the partner by what it said before the hold. */
-static void a_bondd_that_dies_at_once_forgets_nothing(void **state)
+TEST(a_bondd_that_dies_at_once_forgets_nothing, set_up)
 {
 	end_hold(XBOND_HOLD_GOES_ON, 0);
 	assert_int_equal(words()->heard_ns, T0 + LACP_SECOND);
@@ -176,14 +176,14 @@ static void a_bondd_that_dies_at_once_forgets_nothing(void **state)
 	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
 }
 
-static void a_port_that_was_given_up_expires(void **state)
+TEST(a_port_that_was_given_up_expires, set_up)
 {
 	end_hold(XBOND_HOLD_OUT_OF_STEP, LACP_COLLECTING | LACP_DISTRIBUTING);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 }
 
 /* The core would let it distribute by what it knew, to a partner that does not collect. */
-static void so_does_one_that_only_collected(void **state)
+TEST(so_does_one_that_only_collected, set_up)
 {
 	end_hold(XBOND_HOLD_GOES_ON, LACP_DISTRIBUTING);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
@@ -196,7 +196,7 @@ static void hear_of_a_fast_partner(void)
 	lacp_thread_hold_end(&hold, &lacp.sys, 0);
 }
 
-static void what_hold_has_asked_for_is_asked_for(void **state)
+TEST(what_hold_has_asked_for_is_asked_for, set_up)
 {
 	assert_false(lacp_rate_fast(&lacp.sys));
 	lacp.sys.port[0].partner.state |= LACP_TIMEOUT; /* it was fast, and we had decided */
@@ -206,25 +206,4 @@ static void what_hold_has_asked_for_is_asked_for(void **state)
 	lacp.sys.port[0].heard_ns = T0;
 	hear_of_a_fast_partner();
 	assert_true(lacp_rate_fast(&lacp.sys));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_port_that_works_is_held, set_up),
-		cmocka_unit_test_setup(a_change_goes_whole_into_the_idle_copy, set_up),
-		cmocka_unit_test_setup(without_a_change_nothing_is_written, set_up),
-		cmocka_unit_test_setup(what_is_read_and_sent_waits_for_the_machines, set_up),
-		cmocka_unit_test_setup(options_are_followed, set_up),
-		cmocka_unit_test_setup(the_time_of_silence_is_the_one_last_said, set_up),
-		cmocka_unit_test_setup(the_next_bondd_knows_what_was_sent, set_up),
-		cmocka_unit_test_setup(what_is_cleared_is_gone, set_up),
-		cmocka_unit_test_setup(a_port_that_was_held_goes_on, set_up),
-		cmocka_unit_test_setup(a_bondd_that_dies_at_once_forgets_nothing, set_up),
-		cmocka_unit_test_setup(a_port_that_was_given_up_expires, set_up),
-		cmocka_unit_test_setup(so_does_one_that_only_collected, set_up),
-		cmocka_unit_test_setup(what_hold_has_asked_for_is_asked_for, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

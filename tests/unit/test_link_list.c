@@ -43,7 +43,7 @@ int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *
 	return -EAGAIN;
 }
 
-static void each_device_stands_once(void **state)
+TEST(each_device_stands_once)
 {
 	struct link_list list;
 
@@ -56,7 +56,7 @@ static void each_device_stands_once(void **state)
 	}
 }
 
-static void a_list_that_never_rests_is_an_error(void **state)
+TEST(a_list_that_never_rests_is_an_error)
 {
 	struct link_list list;
 
@@ -66,7 +66,7 @@ static void a_list_that_never_rests_is_an_error(void **state)
 }
 
 /* And not by each slave that is looked at. */
-static void it_is_tried_once(void **state)
+TEST(it_is_tried_once)
 {
 	struct daemon daemon = { 0 };
 	int once;
@@ -84,7 +84,7 @@ static void it_is_tried_once(void **state)
 }
 
 /* The message has room for a page; what is left of it would change nothing, and be acknowledged. */
-static void a_request_that_is_too_long_is_not_sent_in_part(void **state)
+TEST(a_request_that_is_too_long_is_not_sent_in_part)
 {
 	char alias[8192];
 	struct nl none = { 0 }; /* nothing is sent */
@@ -145,7 +145,7 @@ static void write_vlans(struct nlmsghdr *request, char ret_text[ROOM])
 }
 
 /* Also of the one that the bridge gives to every new port, which may be any. */
-static void a_new_port_has_no_other_vlans(void **state)
+TEST(a_new_port_has_no_other_vlans)
 {
 	static int all[4094];
 	const struct {
@@ -184,7 +184,7 @@ static void a_new_port_has_no_other_vlans(void **state)
 }
 
 /* Numbers, because older headers lack names of some. */
-static void a_port_keeps_its_options_but_not_its_state(void **state)
+TEST(a_port_keeps_its_options_but_not_its_state)
 {
 	const struct netconf_device port = { PORT, PORT };
 	const struct ifinfomsg head = { .ifi_index = PORT };
@@ -217,18 +217,4 @@ static void a_port_keeps_its_options_but_not_its_state(void **state)
 				 !nla_find(nla_data(data), nla_len(data), type));
 	assert_int_equal(kept, 25);
 	netconf_free(&conf);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_device_stands_once),
-		cmocka_unit_test(a_list_that_never_rests_is_an_error),
-		cmocka_unit_test(it_is_tried_once),
-		cmocka_unit_test(a_request_that_is_too_long_is_not_sent_in_part),
-		cmocka_unit_test(a_new_port_has_no_other_vlans),
-		cmocka_unit_test(a_port_keeps_its_options_but_not_its_state),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

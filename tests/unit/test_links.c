@@ -26,7 +26,7 @@ static struct carrier_state step(struct carrier_state state, bool carrier, uint6
 	return carrier_next(state, &input);
 }
 
-static void without_delays_it_follows_carrier(void **state)
+TEST(without_delays_it_follows_carrier)
 {
 	assert_int_equal(step(state_of(XBOND_LINK_UP), false, NOW, 0, 0, false).link,
 			 XBOND_LINK_DOWN);
@@ -37,7 +37,7 @@ static void without_delays_it_follows_carrier(void **state)
 			 XBOND_LINK_DOWN);
 }
 
-static void downdelay_is_not_rounded(void **state)
+TEST(downdelay_is_not_rounded)
 {
 	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 33, false);
 
@@ -48,7 +48,7 @@ static void downdelay_is_not_rounded(void **state)
 	assert_int_equal(step(going, false, going.deadline_ns, 0, 33, false).link, XBOND_LINK_DOWN);
 }
 
-static void carrier_that_returns_ends_downdelay(void **state)
+TEST(carrier_that_returns_ends_downdelay)
 {
 	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 50, false);
 	struct carrier_state back = step(going, true, NOW + 1, 0, 50, false);
@@ -57,7 +57,7 @@ static void carrier_that_returns_ends_downdelay(void **state)
 	assert_int_equal(back.deadline_ns, 0);
 }
 
-static void updelay_waits_unless_needed(void **state)
+TEST(updelay_waits_unless_needed)
 {
 	struct carrier_state going = step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, false);
 
@@ -83,7 +83,7 @@ static struct active_input both_up(unsigned int current)
 	};
 }
 
-static void the_lowest_slot_begins_and_stays(void **state)
+TEST(the_lowest_slot_begins_and_stays)
 {
 	struct active_input input = both_up(XBOND_NO_SLOT);
 
@@ -92,7 +92,7 @@ static void the_lowest_slot_begins_and_stays(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 1);
 }
 
-static void a_failed_one_is_replaced(void **state)
+TEST(a_failed_one_is_replaced)
 {
 	struct active_input input = both_up(0);
 
@@ -102,7 +102,7 @@ static void a_failed_one_is_replaced(void **state)
 	assert_int_equal(active_choose(&input, false).slot, XBOND_NO_SLOT);
 }
 
-static void downdelay_keeps_the_active_one(void **state)
+TEST(downdelay_keeps_the_active_one)
 {
 	struct active_input input = both_up(0);
 
@@ -110,7 +110,7 @@ static void downdelay_keeps_the_active_one(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 0);
 }
 
-static void the_primary_is_taken_and_comes_back(void **state)
+TEST(the_primary_is_taken_and_comes_back)
 {
 	struct active_input input = both_up(0);
 
@@ -120,7 +120,7 @@ static void the_primary_is_taken_and_comes_back(void **state)
 	assert_int_equal(active_choose(&input, false).slot, 0);
 }
 
-static void a_request_holds_until_the_primary_returns(void **state)
+TEST(a_request_holds_until_the_primary_returns)
 {
 	struct active_input input = both_up(1);
 	struct active_choice choice;
@@ -140,7 +140,7 @@ static void a_request_holds_until_the_primary_returns(void **state)
 	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
 }
 
-static void a_request_for_a_dead_slave_is_not_followed(void **state)
+TEST(a_request_for_a_dead_slave_is_not_followed)
 {
 	struct active_input input = both_up(0);
 
@@ -150,7 +150,7 @@ static void a_request_for_a_dead_slave_is_not_followed(void **state)
 	assert_false(active_choose(&input, false).by_hand);
 }
 
-static void a_drained_one_is_the_last_resort(void **state)
+TEST(a_drained_one_is_the_last_resort)
 {
 	struct active_input input = both_up(0);
 
@@ -162,23 +162,4 @@ static void a_drained_one_is_the_last_resort(void **state)
 	input.drained = 1;
 	input.current = XBOND_NO_SLOT;
 	assert_int_equal(active_choose(&input, false).slot, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_delays_it_follows_carrier),
-		cmocka_unit_test(downdelay_is_not_rounded),
-		cmocka_unit_test(carrier_that_returns_ends_downdelay),
-		cmocka_unit_test(updelay_waits_unless_needed),
-		cmocka_unit_test(the_lowest_slot_begins_and_stays),
-		cmocka_unit_test(a_failed_one_is_replaced),
-		cmocka_unit_test(downdelay_keeps_the_active_one),
-		cmocka_unit_test(the_primary_is_taken_and_comes_back),
-		cmocka_unit_test(a_request_holds_until_the_primary_returns),
-		cmocka_unit_test(a_request_for_a_dead_slave_is_not_followed),
-		cmocka_unit_test(a_drained_one_is_the_last_resort),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void the_last_reason_that_goes_brings_it_back(void **state)
+TEST(the_last_reason_that_goes_brings_it_back, setup, bond_end)
 {
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	lro.active = false;
@@ -68,7 +68,7 @@ static void the_last_reason_that_goes_brings_it_back(void **state)
 	assert_int_equal(reasons(), 0);
 }
 
-static void what_was_off_before_stays_off(void **state)
+TEST(what_was_off_before_stays_off, setup, bond_end)
 {
 	lro = (struct feature){ .active = false };
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
@@ -77,14 +77,14 @@ static void what_was_off_before_stays_off(void **state)
 	assert_false(lro.active);
 }
 
-static void a_device_whose_driver_fixes_it_has_none(void **state)
+TEST(a_device_whose_driver_fixes_it_has_none, setup, bond_end)
 {
 	lro.fixed = true;
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	assert_int_equal(reasons(), 0);
 }
 
-static void what_the_driver_refuses_is_not_forgotten(void **state)
+TEST(what_the_driver_refuses_is_not_forgotten, setup, bond_end)
 {
 	lro_hold(&bond, SLOT, XBOND_SLAVE_LRO_OFF);
 	lro.active = false;
@@ -97,7 +97,7 @@ static void what_the_driver_refuses_is_not_forgotten(void **state)
 	assert_int_equal(reasons(), 0);
 }
 
-static void a_port_of_another_device_has_none(void **state)
+TEST(a_port_of_another_device_has_none, setup, bond_end)
 {
 	master = 9;
 	lro_part.settle_bond(&bond, NEWS_ON_BOND);
@@ -109,27 +109,10 @@ static void a_port_of_another_device_has_none(void **state)
 	assert_int_equal(reasons(), 0);
 }
 
-static void of_a_team_the_kernel_takes_care(void **state)
+TEST(of_a_team_the_kernel_takes_care, setup, bond_end)
 {
 	master = 9;
 	pin.device_kind = XBOND_DEVICE_TEAM;
 	lro_part.settle_bond(&bond, NEWS_ON_BOND);
 	assert_true(lro.active);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_last_reason_that_goes_brings_it_back, setup,
-						bond_end),
-		cmocka_unit_test_setup_teardown(what_was_off_before_stays_off, setup, bond_end),
-		cmocka_unit_test_setup_teardown(a_device_whose_driver_fixes_it_has_none, setup,
-						bond_end),
-		cmocka_unit_test_setup_teardown(what_the_driver_refuses_is_not_forgotten, setup,
-						bond_end),
-		cmocka_unit_test_setup_teardown(a_port_of_another_device_has_none, setup, bond_end),
-		cmocka_unit_test_setup_teardown(of_a_team_the_kernel_takes_care, setup, bond_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #define NETWORK "/etc/systemd/network/20-x.network"
 #define KEYFILE "/etc/NetworkManager/system-connections/x.nmconnection"
 
-static char root[] = "/tmp/xbond-managers-XXXXXX";
+static char root[32];
 
 static const struct {
 	const char *path, *text, *manager;
@@ -57,6 +57,20 @@ static const struct {
 	{ "/etc/sysconfig/network/ifcfg-bond01", "", NULL },
 };
 
+static int make_root(void **state)
+{
+	strcpy(root, "/tmp/xbond-managers-XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
 static void put(const char *path, const char *text)
 {
 	char whole[256], *slash;
@@ -81,7 +95,7 @@ static void take_away(const char *path)
 	assert_int_equal(unlink(whole), 0);
 }
 
-static void test_files(void **state)
+TEST(test_files, make_root, remove_root)
 {
 	assert_null(managers_configured(root, "bond0"));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -97,7 +111,7 @@ static void test_files(void **state)
 	}
 }
 
-static void test_drop_ins_of_networkd(void **state)
+TEST(test_drop_ins_of_networkd, make_root, remove_root)
 {
 	static const char drop_in[] = "/run/systemd/network/20-x.network.d/10-y.conf";
 
@@ -109,27 +123,4 @@ static void test_drop_ins_of_networkd(void **state)
 	assert_null(managers_configured(root, "bond0"));
 	take_away(drop_in);
 	take_away(NETWORK);
-}
-
-static int make_root(void **state)
-{
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	return system(command);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_drop_ins_of_networkd),
-	};
-
-	return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -45,13 +45,13 @@ static uint64_t asked(uint64_t losers, bool changed)
 	return evaluate(losers, changed, &ignored);
 }
 
-static void nothing_waits_for_no_slot(void **state)
+TEST(nothing_waits_for_no_slot, setup)
 {
 	assert_false(waits(0, true));
 	assert_int_equal(wait.until_ns, 0);
 }
 
-static void the_last_answer_ends_it(void **state)
+TEST(the_last_answer_ends_it, setup)
 {
 	assert_int_equal(asked(3, true), 3);
 	draining = 2;
@@ -61,14 +61,14 @@ static void the_last_answer_ends_it(void **state)
 	assert_int_equal(wait.until_ns, 0);
 }
 
-static void nobody_is_asked_twice_for_the_same(void **state)
+TEST(nobody_is_asked_twice_for_the_same, setup)
 {
 	asked(3, true);
 	draining = 2;
 	assert_int_equal(asked(3, false), 0);
 }
 
-static void it_has_a_limit(void **state)
+TEST(it_has_a_limit, setup)
 {
 	assert_true(waits(1, true));
 	assert_int_equal(wait.until_ns, now_ns + MARKER_WAIT_NS);
@@ -78,7 +78,7 @@ static void it_has_a_limit(void **state)
 	assert_false(waits(1, false));
 }
 
-static void changes_do_not_prolong_it(void **state)
+TEST(changes_do_not_prolong_it, setup)
 {
 	uint64_t until_ns = now_ns + MARKER_WAIT_NS;
 
@@ -89,7 +89,7 @@ static void changes_do_not_prolong_it(void **state)
 	assert_false(waits(1, true));
 }
 
-static void a_change_asks_again_who_has_answered(void **state)
+TEST(a_change_asks_again_who_has_answered, setup)
 {
 	asked(3, true);
 	draining = 2;
@@ -98,7 +98,7 @@ static void a_change_asks_again_who_has_answered(void **state)
 }
 
 /* What was sent since is not behind the old marker. */
-static void the_next_wait_asks_again(void **state)
+TEST(the_next_wait_asks_again, setup)
 {
 	asked(1, true);
 	assert_false(waits(0, true)); /* the old plan is wanted again */
@@ -107,7 +107,7 @@ static void the_next_wait_asks_again(void **state)
 	assert_int_equal(wait.until_ns, now_ns + MARKER_WAIT_NS);
 }
 
-static void a_wait_after_one_without_answer_is_a_new_one(void **state)
+TEST(a_wait_after_one_without_answer_is_a_new_one, setup)
 {
 	asked(1, true);
 	now_ns += MARKER_WAIT_NS;
@@ -116,27 +116,10 @@ static void a_wait_after_one_without_answer_is_a_new_one(void **state)
 	assert_true(waits(1, false));
 }
 
-static void a_slot_that_cannot_be_asked_is_not_awaited(void **state)
+TEST(a_slot_that_cannot_be_asked_is_not_awaited, setup)
 {
 	const struct marker_wait_input input = { .losers = 1, .now_ns = now_ns };
 
 	assert_int_equal(marker_wait_ask(&wait, &input), 1);
 	assert_false(marker_wait_goes_on(&wait, &input));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(nothing_waits_for_no_slot, setup),
-		cmocka_unit_test_setup(the_last_answer_ends_it, setup),
-		cmocka_unit_test_setup(nobody_is_asked_twice_for_the_same, setup),
-		cmocka_unit_test_setup(it_has_a_limit, setup),
-		cmocka_unit_test_setup(changes_do_not_prolong_it, setup),
-		cmocka_unit_test_setup(a_change_asks_again_who_has_answered, setup),
-		cmocka_unit_test_setup(the_next_wait_asks_again, setup),
-		cmocka_unit_test_setup(a_wait_after_one_without_answer_is_a_new_one, setup),
-		cmocka_unit_test_setup(a_slot_that_cannot_be_asked_is_not_awaited, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void assert_written(struct metrics_text *text, const char *wanted)
 	free(text->bytes);
 }
 
-static void test_openmetrics(void **state)
+TEST(test_openmetrics)
 {
 	struct metrics_text text = { .format = METRICS_OPENMETRICS };
 
@@ -39,7 +39,7 @@ static void test_openmetrics(void **state)
 }
 
 /* Its comments name the samples, and it has no units, no info and no end. */
-static void test_classic(void **state)
+TEST(test_classic)
 {
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 
@@ -53,7 +53,7 @@ static void test_classic(void **state)
 			      "# HELP a_info Words.\n# TYPE a_info gauge\na_info 1\n");
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 
@@ -68,7 +68,7 @@ static void test_numbers(void **state)
 }
 
 /* Each bucket has all that took less. */
-static void test_histogram(void **state)
+TEST(test_histogram)
 {
 	struct metrics_text text = { .format = METRICS_OPENMETRICS };
 	struct metrics_histogram histogram = { .sum_s = 1.5, .known = true };
@@ -89,7 +89,7 @@ static void test_histogram(void **state)
 	free(text.bytes);
 }
 
-static void test_unknown_histogram(void **state)
+TEST(test_unknown_histogram)
 {
 	struct metrics_text text = { .format = METRICS_CLASSIC };
 	struct metrics_histogram unknown = { .known = false };
@@ -98,7 +98,7 @@ static void test_unknown_histogram(void **state)
 	assert_written(&text, "");
 }
 
-static void test_escape(void **state)
+TEST(test_escape)
 {
 	char text[METRICS_ESCAPED(8)], small[6];
 
@@ -110,7 +110,7 @@ static void test_escape(void **state)
 	assert_string_equal(small, "\\\"\\\"");
 }
 
-static void test_format(void **state)
+TEST(test_format)
 {
 	static const struct {
 		const char *accept;
@@ -145,7 +145,7 @@ static void test_format(void **state)
 			fail_msg("%s", rows[i].accept ? rows[i].accept : "no header");
 }
 
-static void test_host(void **state)
+TEST(test_host)
 {
 	static const char *const ours[] = { "127.0.0.1", "10.0.0.1:9977",    "[::1]:9977",
 					    "[fe80::1]", "localhost",	     "LOCALHOST:80",
@@ -173,7 +173,7 @@ static void test_host(void **state)
 	assert_false(metrics_request_is_for_us(".example", ".local"));
 }
 
-static void test_long_host(void **state)
+TEST(test_long_host)
 {
 	char name[1000];
 
@@ -182,7 +182,7 @@ static void test_long_host(void **state)
 	assert_false(metrics_request_is_for_us(name, name));
 }
 
-static void test_addresses(void **state)
+TEST(test_addresses)
 {
 	struct metrics_address address;
 	struct err err;
@@ -197,7 +197,7 @@ static void test_addresses(void **state)
 	assert_true(metrics_listen_is_unix(&address));
 }
 
-static void test_wrong_addresses(void **state)
+TEST(test_wrong_addresses)
 {
 	static const char *const wrong[] = {
 		"",
@@ -234,7 +234,7 @@ static void test_wrong_addresses(void **state)
 	}
 }
 
-static void test_long_path(void **state)
+TEST(test_long_path)
 {
 	struct metrics_address address;
 	char text[5 + 109] = "unix:";
@@ -245,24 +245,4 @@ static void test_long_path(void **state)
 	assert_non_null(strstr(err.text, "at most 107"));
 	text[5 + 107] = '\0';
 	assert_int_equal(metrics_listen_parse(text, &address, &err), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_openmetrics),
-		cmocka_unit_test(test_classic),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_unknown_histogram),
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_format),
-		cmocka_unit_test(test_host),
-		cmocka_unit_test(test_long_host),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_wrong_addresses),
-		cmocka_unit_test(test_long_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

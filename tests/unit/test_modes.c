@@ -8,7 +8,7 @@
 #include "options/options.h"
 #include "tests/unit/unit.h"
 
-static void every_row_is_found(void **state)
+TEST(every_row_is_found)
 {
 	const struct mode *mode;
 	unsigned int count = 0;
@@ -25,7 +25,7 @@ static void every_row_is_found(void **state)
 	assert_null(mode_name_of_words("load balancing"));
 }
 
-static void what_is_no_mode_is_none(void **state)
+TEST(what_is_no_mode_is_none)
 {
 	assert_null(mode_find(99));
 	assert_null(mode_by_name("balance"));
@@ -35,7 +35,7 @@ static void what_is_no_mode_is_none(void **state)
 }
 
 /* An option that no mode has could never be set. */
-static void every_trait_of_an_option_is_some_modes(void **state)
+TEST(every_trait_of_an_option_is_some_modes)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
@@ -56,7 +56,7 @@ static enum xbond_selection selection(uint32_t mode, uint32_t lacp_tx)
 	return mode_selection(&bond);
 }
 
-static void how_each_mode_selects(void **state)
+TEST(how_each_mode_selects)
 {
 	assert_int_equal(selection(XBOND_MODE_BALANCE_RR, 0), XBOND_SELECT_TURNS);
 	assert_int_equal(selection(XBOND_MODE_ACTIVE_BACKUP, 0), XBOND_SELECT_ACTIVE);
@@ -73,7 +73,7 @@ static void how_each_mode_selects(void **state)
 }
 
 /* A slot that is none has no bit, rather than another slot's. */
-static void no_slot_has_no_bit(void **state)
+TEST(no_slot_has_no_bit)
 {
 	assert_int_equal(slots_bit(0), 1);
 	assert_int_equal(slots_bit(63), UINT64_C(1) << 63);
@@ -81,17 +81,4 @@ static void no_slot_has_no_bit(void **state)
 	assert_int_equal(slots_bit(XBOND_NO_SLOT), 0);
 	assert_false(slots_have(UINT64_MAX, XBOND_NO_SLOT));
 	assert_true(slots_have(UINT64_MAX, 63));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_is_found),
-		cmocka_unit_test(what_is_no_mode_is_none),
-		cmocka_unit_test(every_trait_of_an_option_is_some_modes),
-		cmocka_unit_test(how_each_mode_selects),
-		cmocka_unit_test(no_slot_has_no_bit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

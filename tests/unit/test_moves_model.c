@@ -284,7 +284,7 @@ static void begin(unsigned int seed)
 	publish();
 }
 
-static void histories(void **state)
+TEST(histories)
 {
 	unsigned int count = sample_size(4, 15);
 
@@ -303,11 +303,4 @@ static void histories(void **state)
 		rounds_keep_shares_and_homes();
 		one_failure_changes_no_homes();
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(histories) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "tests/unit/unit.h"
 
-static void test_good_names(void **state)
+TEST(test_good_names)
 {
 	static const char *const names[] = { "b",   "bond0",	       "eth0.100", "-x",
 					     "...", "a23456789012345", "b@r" };
@@ -18,7 +18,7 @@ static void test_good_names(void **state)
 		assert_int_equal(name_check("bond", names[i], &err), 0);
 }
 
-static void test_bad_names(void **state)
+TEST(test_bad_names)
 {
 	static const char *const names[] = {
 		"",    ".",    "..",  "a/b",	"/",	 "a b",	  " a",
@@ -34,7 +34,7 @@ static void test_bad_names(void **state)
 	}
 }
 
-static void test_length_is_told(void **state)
+TEST(test_length_is_told)
 {
 	struct err err;
 
@@ -42,13 +42,13 @@ static void test_length_is_told(void **state)
 	assert_string_equal(err.text, "slave name too long: 17 characters, at most 15");
 }
 
-static void test_no_err_wanted(void **state)
+TEST(test_no_err_wanted)
 {
 	assert_int_equal(name_check("bond", "", NULL), -EINVAL);
 }
 
 /* Whatever bytes it is made of, a name comes back from JSON. */
-static void test_names_in_json(void **state)
+TEST(test_names_in_json)
 {
 	static const char *const names[] = {
 		"eth0", "l\xe9", "l\xc3\xa9", "\xff\xfe%x\x80",
@@ -70,7 +70,7 @@ static void test_names_in_json(void **state)
 	}
 }
 
-static void test_no_names_in_json(void **state)
+TEST(test_no_names_in_json)
 {
 	json_t *number = json_integer(1), *longer = json_string("a234567890123456");
 	char back[XBOND_NAME_SIZE];
@@ -80,15 +80,4 @@ static void test_no_names_in_json(void **state)
 	assert_false(name_from_json(longer, back));
 	json_decref(number);
 	json_decref(longer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_names),     cmocka_unit_test(test_bad_names),
-		cmocka_unit_test(test_length_is_told), cmocka_unit_test(test_no_err_wanted),
-		cmocka_unit_test(test_names_in_json),  cmocka_unit_test(test_no_names_in_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

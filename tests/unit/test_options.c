@@ -52,7 +52,7 @@ static void assert_round_trip(enum option_id id, const char *text, const char *f
 	assert_memory_equal(&value, &again, sizeof(value));
 }
 
-static void test_table_is_whole(void **state)
+TEST(test_table_is_whole)
 {
 	char values[OPTION_VALUES_SIZE];
 
@@ -70,7 +70,7 @@ static void test_table_is_whole(void **state)
 	}
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	assert_null(option_find(OPTION_SLAVE, "mode"));
 	assert_null(option_find(OPTION_BOND, "weight"));
@@ -78,7 +78,7 @@ static void test_find(void **state)
 	assert_null(option_find(OPTION_BOND, ""));
 }
 
-static void test_defaults_round_trip(void **state)
+TEST(test_defaults_round_trip)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
 		if (id == OPT_FORCE)
@@ -87,7 +87,7 @@ static void test_defaults_round_trip(void **state)
 			assert_round_trip(id, option_at(id)->initial, option_at(id)->initial);
 }
 
-static void test_every_name_and_number(void **state)
+TEST(test_every_name_and_number)
 {
 	struct option_name name;
 	char number[16];
@@ -112,7 +112,7 @@ static void test_every_name_and_number(void **state)
 	assert_round_trip(OPT_XMIT_HASH_POLICY, "16", "flow");
 }
 
-static void test_number_limits(void **state)
+TEST(test_number_limits)
 {
 	char text[32];
 
@@ -135,7 +135,7 @@ static void test_number_limits(void **state)
 	}
 }
 
-static void test_numbers_are_digits_only(void **state)
+TEST(test_numbers_are_digits_only)
 {
 	static const char *const texts[] = { "",   " ",	  "-1",	  "+1",	 " 1",
 					     "1 ", "1ms", "0x10", "1.5", "seven" };
@@ -147,7 +147,7 @@ static void test_numbers_are_digits_only(void **state)
 				assert_refused(id, texts[i]);
 }
 
-static void test_numbers_with_a_sign(void **state)
+TEST(test_numbers_with_a_sign)
 {
 	static const char *const refused[] = {
 		"-", "--1", "+1", "2147483648", "-2147483649", "-99999999999999999999"
@@ -170,7 +170,7 @@ static void assert_added(struct option_set *set, const char *name, const char *t
 	assert_string_equal(err.text, why);
 }
 
-static void test_an_option_with_two_names(void **state)
+TEST(test_an_option_with_two_names)
 {
 	struct option_set set = { 0 };
 
@@ -186,7 +186,7 @@ static void test_an_option_with_two_names(void **state)
 }
 
 /* The kernel's names, numbers and defaults. */
-static void test_failover(void **state)
+TEST(test_failover)
 {
 	assert_round_trip(OPT_PRIMARY_RESELECT, "0", "always");
 	assert_round_trip(OPT_PRIMARY_RESELECT, "1", "better");
@@ -207,7 +207,7 @@ static void test_failover(void **state)
 	assert_modes(OPT_NUM_UNSOL_NA, "kekkkkk");
 }
 
-static void test_booleans(void **state)
+TEST(test_booleans)
 {
 	assert_int_equal(parsed(OPT_DRAIN, "on"), 1);
 	assert_int_equal(parsed(OPT_DRAIN, "yes"), 1);
@@ -219,7 +219,7 @@ static void test_booleans(void **state)
 	assert_refused(OPT_DRAIN, "2");
 }
 
-static void test_names_of_slaves(void **state)
+TEST(test_names_of_slaves)
 {
 	assert_round_trip(OPT_PRIMARY, "eth0", "eth0");
 	assert_round_trip(OPT_PRIMARY, "a23456789012345", "a23456789012345");
@@ -234,7 +234,7 @@ static void test_names_of_slaves(void **state)
 #define SIXTEEN(a) a "0," a "1," a "2," a "3," a "4," a "5," a "6," a "7," SIXTEEN_2(a)
 #define SIXTEEN_2(a) a "8," a "9," a "10," a "11," a "12," a "13," a "14," a "15"
 
-static void test_lists_of_addresses(void **state)
+TEST(test_lists_of_addresses)
 {
 	assert_round_trip(OPT_ARP_IP_TARGET, "none", "none");
 	assert_round_trip(OPT_ARP_IP_TARGET, "192.0.2.1", "192.0.2.1");
@@ -245,7 +245,7 @@ static void test_lists_of_addresses(void **state)
 	assert_round_trip(OPT_NS_IP6_TARGET, "2001:0DB8::1,fe80::1", "2001:db8::1,fe80::1");
 }
 
-static void test_addresses_that_nobody_answers_for(void **state)
+TEST(test_addresses_that_nobody_answers_for)
 {
 	static const char *const texts[] = {
 		",",
@@ -286,7 +286,7 @@ static void test_addresses_that_nobody_answers_for(void **state)
 		    "at most 16");
 }
 
-static void test_random_seed_is_a_number(void **state)
+TEST(test_random_seed_is_a_number)
 {
 	uint32_t first = parsed(OPT_HASH_SEED, "random");
 	struct option_value value = { .number = 0 };
@@ -327,7 +327,7 @@ static void assert_modes(enum option_id id, const char *modes)
 }
 
 /* A letter per mode of the kernel, in their order: e effect, k kept without effect, r refused. */
-static void test_modes(void **state)
+TEST(test_modes)
 {
 	assert_modes(OPT_PACKETS_PER_SLAVE, "errrerr");
 	assert_modes(OPT_BYTES_PER_SLAVE, "errrerr");
@@ -354,7 +354,7 @@ static void test_modes(void **state)
 	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrrerr");
 }
 
-static void test_device(void **state)
+TEST(test_device)
 {
 	assert_round_trip(OPT_DEVICE, "0", "auto");
 	assert_round_trip(OPT_DEVICE, "1", "veth");
@@ -365,7 +365,7 @@ static void test_device(void **state)
 }
 
 /* Names, the kernel's numbers, limits, defaults (bonding.rst; for xbond's own: xbond.conf(5)). */
-static void test_lacp(void **state)
+TEST(test_lacp)
 {
 	static const struct {
 		enum option_id id;
@@ -404,7 +404,7 @@ static void test_lacp(void **state)
 	assert_refused(OPT_MAX_LINKS, "65");
 }
 
-static void test_mac(void **state)
+TEST(test_mac)
 {
 	static const char *const refused[] = {
 		"",
@@ -432,7 +432,7 @@ static void test_mac(void **state)
 	assert_true(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	struct err err;
 
@@ -458,31 +458,4 @@ static void test_lines(void **state)
 		err.text,
 		"primary: refused in mode balance-rr; it is an option of mode active-backup, "
 		"balance-tlb, balance-alb only");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table_is_whole),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_defaults_round_trip),
-		cmocka_unit_test(test_every_name_and_number),
-		cmocka_unit_test(test_number_limits),
-		cmocka_unit_test(test_numbers_are_digits_only),
-		cmocka_unit_test(test_numbers_with_a_sign),
-		cmocka_unit_test(test_an_option_with_two_names),
-		cmocka_unit_test(test_failover),
-		cmocka_unit_test(test_booleans),
-		cmocka_unit_test(test_names_of_slaves),
-		cmocka_unit_test(test_lists_of_addresses),
-		cmocka_unit_test(test_addresses_that_nobody_answers_for),
-		cmocka_unit_test(test_random_seed_is_a_number),
-		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_device),
-		cmocka_unit_test(test_lacp),
-		cmocka_unit_test(test_mac),
-		cmocka_unit_test(test_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void news_that_come_meanwhile_keep_their_kind(void **state)
+TEST(news_that_come_meanwhile_keep_their_kind, setup, teardown)
 {
 	parts_hear(&bond, 2, NEWS_SLAVE, NULL, false);
 	while (parts_settle(&bond, UINT64_MAX))
@@ -65,7 +65,7 @@ static void news_that_come_meanwhile_keep_their_kind(void **state)
 	assert_int_equal(seen[3], NEWS_SLAVE);
 }
 
-static void when_time_is_over_marks_stay(void **state)
+TEST(when_time_is_over_marks_stay, setup, teardown)
 {
 	settled = 1;
 	parts_hear(&bond, 4, NEWS_FILTER, NULL, false);
@@ -75,7 +75,7 @@ static void when_time_is_over_marks_stay(void **state)
 	assert_int_equal(seen[4], NEWS_FILTER);
 }
 
-static void lost_messages_mark_members_alone(void **state)
+TEST(lost_messages_mark_members_alone, setup, teardown)
 {
 	settled = 1;
 	slaves[6].state = XBOND_SLOT_FREE;
@@ -85,16 +85,4 @@ static void lost_messages_mark_members_alone(void **state)
 	assert_int_equal(seen[6], 0);
 	assert_int_equal(seen[7], NEWS_LOST);
 	assert_int_equal(seen[PART_BOND], NEWS_LOST);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(news_that_come_meanwhile_keep_their_kind, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(when_time_is_over_marks_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(lost_messages_mark_members_alone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static unsigned int count_blocks(const struct pcapng *pcapng, const uint32_t *ty
 	return count;
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
 	const uint32_t types[] = { 0x0a0d0d0a, 1, 6, 5 };
 	const struct pcapng_interface interface = { "eth1 in", "x", "port 5", SNAPLEN };
@@ -61,7 +61,7 @@ static const uint8_t *frame_of(struct pcapng *pcapng, const struct pcapng_packet
 	return pcapng->bytes + 28;
 }
 
-static void test_tag_is_put_back(void **state)
+TEST(test_tag_is_put_back)
 {
 	uint8_t bytes[SNAPLEN];
 	struct pcapng_packet packet = { .bytes = bytes,
@@ -119,7 +119,7 @@ static void assert_next(struct order *order, uint64_t now_ns, uint64_t time_ns)
 	free(first);
 }
 
-static void test_order_is_that_of_time(void **state)
+TEST(test_order_is_that_of_time)
 {
 	struct order order = { 0 };
 
@@ -133,7 +133,7 @@ static void test_order_is_that_of_time(void **state)
 	order_done(&order);
 }
 
-static void test_a_packet_waits_for_earlier_ones(void **state)
+TEST(test_a_packet_waits_for_earlier_ones)
 {
 	struct order order = { 0 };
 
@@ -147,7 +147,7 @@ static void test_a_packet_waits_for_earlier_ones(void **state)
 }
 
 /* A fast sender does not make it grow. */
-static void test_order_is_bounded(void **state)
+TEST(test_order_is_bounded)
 {
 	static uint8_t bytes[65536];
 	const struct tap_packet packet = { .bytes = bytes, .kept = sizeof(bytes) };
@@ -162,17 +162,4 @@ static void test_order_is_bounded(void **state)
 	assert_true(order.size <= ORDER_MOST);
 	assert_true(order.count > 0);
 	order_done(&order);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_tag_is_put_back),
-		cmocka_unit_test(test_order_is_that_of_time),
-		cmocka_unit_test(test_a_packet_waits_for_earlier_ones),
-		cmocka_unit_test(test_order_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

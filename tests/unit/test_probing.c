@@ -39,7 +39,7 @@ static void hear_everything(void)
 	times.to_ns[0] = TO;
 }
 
-static void what_counts_by_validate(void **state)
+TEST(what_counts_by_validate, reset)
 {
 	static const struct {
 		uint32_t validate, active, backup;
@@ -65,7 +65,7 @@ static void what_counts_by_validate(void **state)
 	}
 }
 
-static void own_probes_alone_prove_nothing(void **state)
+TEST(own_probes_alone_prove_nothing, reset)
 {
 	hear_everything();
 	rule.validate = XBOND_ARP_VALIDATE_ALL;
@@ -74,7 +74,7 @@ static void own_probes_alone_prove_nothing(void **state)
 	assert_int_equal(last(PROBING_BACKUP, false), ANY);
 }
 
-static void any_frame_is_any_frame(void **state)
+TEST(any_frame_is_any_frame, reset)
 {
 	times.uncounted_ns = 7;
 	assert_int_equal(last(PROBING_ACTIVE, true), 7);
@@ -85,7 +85,7 @@ static void any_frame_is_any_frame(void **state)
 	assert_int_equal(last(PROBING_ACTIVE, true), 0);
 }
 
-static void one_target_or_all(void **state)
+TEST(one_target_or_all, reset)
 {
 	rule.validate = XBOND_ARP_VALIDATE_ALL;
 	rule.targets = 1 | 1u << 2 | 1u << V6;
@@ -122,7 +122,7 @@ static unsigned int silence(enum probing_role role, struct probing_state *state,
 }
 
 /* The last answer comes just after the probe that is sent at START. */
-static void down_after_so_many_probes(void **state)
+TEST(down_after_so_many_probes, reset)
 {
 	for (uint32_t missed_max = 1; missed_max < 256; missed_max += 127) {
 		struct probing_state active = { 0 }, backup = { 0 };
@@ -133,7 +133,7 @@ static void down_after_so_many_probes(void **state)
 	}
 }
 
-static void up_with_the_first_frame(void **state)
+TEST(up_with_the_first_frame, reset)
 {
 	struct probing_state slave = { .missed = 77 };
 
@@ -144,7 +144,7 @@ static void up_with_the_first_frame(void **state)
 }
 
 /* An answer that took half an interval too long is one. */
-static void late_answers(void **state)
+TEST(late_answers, reset)
 {
 	struct probing_state slave = { 0 };
 
@@ -157,7 +157,7 @@ static void late_answers(void **state)
 	assert_int_equal(slave.missed, 1);
 }
 
-static void grace(void **state)
+TEST(grace, reset)
 {
 	struct probing_state slave = { .since_ns = START };
 
@@ -167,7 +167,7 @@ static void grace(void **state)
 	assert_int_equal(silence(PROBING_ACTIVE, &slave, 0), 10);
 }
 
-static void nobody_goes_down_while_an_active_slave_is_looked_for(void **state)
+TEST(nobody_goes_down_while_an_active_slave_is_looked_for, reset)
 {
 	struct probing_state slave = { 0 };
 
@@ -177,7 +177,7 @@ static void nobody_goes_down_while_an_active_slave_is_looked_for(void **state)
 }
 
 /* bondd was stopped for an hour: it has sent one probe, and got one answer. */
-static void a_late_step_is_one_step(void **state)
+TEST(a_late_step_is_one_step, reset)
 {
 	const uint64_t hour = 3600 * (uint64_t)INTERVAL;
 	struct probing_state slave = { 0 };
@@ -192,7 +192,7 @@ static void a_late_step_is_one_step(void **state)
 }
 
 /* An answer in every interval, with gaps shorter than missed_max: never down. */
-static void lossy_links_stay_up(void **state)
+TEST(lossy_links_stay_up, reset)
 {
 	struct probing_state slave = { 0 };
 	uint64_t last_ns = START + 1;
@@ -206,25 +206,4 @@ static void lossy_links_stay_up(void **state)
 		if (i % 2)
 			last_ns = now_ns + 1;
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, reset)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_counts_by_validate),
-		TEST(own_probes_alone_prove_nothing),
-		TEST(any_frame_is_any_frame),
-		TEST(one_target_or_all),
-		TEST(down_after_so_many_probes),
-		TEST(up_with_the_first_frame),
-		TEST(late_answers),
-		TEST(grace),
-		TEST(nobody_goes_down_while_an_active_slave_is_looked_for),
-		TEST(a_late_step_is_one_step),
-		TEST(lossy_links_stay_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static const char *beat_for(uint64_t limit_ns)
 	return "";
 }
 
-static void threads_that_rest_or_are_quick_enough_live(void **state)
+TEST(threads_that_rest_or_are_quick_enough_live, begin, end)
 {
 	struct pulse resting, quick;
 
@@ -108,7 +108,7 @@ static void threads_that_rest_or_are_quick_enough_live(void **state)
 	pulse_remove(&resting);
 }
 
-static void a_thread_that_was_woken_owes_from_the_first_time_on(void **state)
+TEST(a_thread_that_was_woken_owes_from_the_first_time_on, begin, end)
 {
 	struct pulse pulse;
 	uint64_t due_ns;
@@ -123,7 +123,7 @@ static void a_thread_that_was_woken_owes_from_the_first_time_on(void **state)
 	pulse_remove(&pulse);
 }
 
-static void being_late_once_is_forgiven(void **state)
+TEST(being_late_once_is_forgiven, begin, end)
 {
 	struct pulse pulse;
 
@@ -152,7 +152,7 @@ static void hang_end(void *context)
 }
 
 /* The last test: nothing is told afterwards. */
-static void a_thread_that_hangs_is_told_of_once(void **state)
+TEST(a_thread_that_hangs_is_told_of_once, begin, end)
 {
 	static const struct worker_kind kind = {
 		.name = "hung",
@@ -171,16 +171,4 @@ static void a_thread_that_hangs_is_told_of_once(void **state)
 	assert_string_equal(said, "WATCHDOG=trigger");
 	assert_string_equal(beat_for(2 * LIMIT_NS), "");
 	worker_stop(&worker);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_that_rest_or_are_quick_enough_live),
-		cmocka_unit_test(a_thread_that_was_woken_owes_from_the_first_time_on),
-		cmocka_unit_test(being_late_once_is_forgiven),
-		cmocka_unit_test(a_thread_that_hangs_is_told_of_once),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -20,7 +20,7 @@ static uint64_t trip(struct xbond_hold_down *hold, uint64_t now_ns)
 	return hold_down_left_ns(hold, now_ns) / NS_PER_S;
 }
 
-static void hold_down_doubles_up_to_a_limit(void **state)
+TEST(hold_down_doubles_up_to_a_limit)
 {
 	static const uint64_t seconds[] = { 10, 20, 40, 80, 160, 300, 300, 300 };
 	struct xbond_hold_down hold = { 0 };
@@ -36,7 +36,7 @@ static void hold_down_doubles_up_to_a_limit(void **state)
 	assert_int_equal(hold.count, 8);
 }
 
-static void while_held_the_same_time_begins_anew(void **state)
+TEST(while_held_the_same_time_begins_anew)
 {
 	struct xbond_hold_down hold = { 0 };
 
@@ -48,7 +48,7 @@ static void while_held_the_same_time_begins_anew(void **state)
 	assert_int_equal(trip(&hold, at(109)), 20);
 }
 
-static void a_quiet_minute_halves_the_next(void **state)
+TEST(a_quiet_minute_halves_the_next)
 {
 	struct xbond_hold_down hold = { .until_ns = START, .level = 4 };
 	struct xbond_hold_down again = hold, later = hold, much_later = hold;
@@ -59,7 +59,7 @@ static void a_quiet_minute_halves_the_next(void **state)
 	assert_int_equal(trip(&much_later, at(100000)), 10);
 }
 
-static void what_is_pinned_is_not_trusted(void **state)
+TEST(what_is_pinned_is_not_trusted)
 {
 	struct xbond_hold_down hold = { .until_ns = UINT64_MAX, .level = UINT32_MAX };
 	struct xbond_silence silence;
@@ -79,7 +79,7 @@ static void what_is_pinned_is_not_trusted(void **state)
 	error_rate_hold(&errors, 5, 5, 1, START);
 }
 
-static void more_flaps_than_the_limit_hold(void **state)
+TEST(more_flaps_than_the_limit_hold)
 {
 	struct xbond_flaps flaps = { 0 };
 
@@ -100,7 +100,7 @@ static void more_flaps_than_the_limit_hold(void **state)
 	assert_int_equal(hold_down_left_ns(&flaps.hold, at(32)) / NS_PER_S, 20);
 }
 
-static void slow_flaps_do_not_hold(void **state)
+TEST(slow_flaps_do_not_hold)
 {
 	struct xbond_flaps flaps = { 0 };
 
@@ -110,7 +110,7 @@ static void slow_flaps_do_not_hold(void **state)
 	}
 }
 
-static void a_link_that_goes_on_flapping_stays_out(void **state)
+TEST(a_link_that_goes_on_flapping_stays_out)
 {
 	struct xbond_flaps flaps = { 0 };
 	uint32_t second = 0;
@@ -128,7 +128,7 @@ static void a_link_that_goes_on_flapping_stays_out(void **state)
 	assert_int_equal(flaps.hold.count, 1);
 }
 
-static void what_bondd_caused_is_no_flap(void **state)
+TEST(what_bondd_caused_is_no_flap)
 {
 	struct xbond_flaps flaps = { 0 };
 
@@ -141,7 +141,7 @@ static void what_bondd_caused_is_no_flap(void **state)
 }
 
 /* Ten in ten minutes are one in a minute. */
-static void flaps_without_bondd_count_by_their_average(void **state)
+TEST(flaps_without_bondd_count_by_their_average)
 {
 	struct xbond_flaps flaps = { 0 }, soon = { 0 };
 
@@ -153,7 +153,7 @@ static void flaps_without_bondd_count_by_their_average(void **state)
 	assert_int_equal(flaps_in_minute(&soon, at(30)), 10);
 }
 
-static void silence_begins_with_the_last_frame(void **state)
+TEST(silence_begins_with_the_last_frame)
 {
 	struct xbond_silence silence = { 0 };
 
@@ -169,7 +169,7 @@ static void silence_begins_with_the_last_frame(void **state)
 }
 
 /* Somebody must speak first, or two hosts that have both given up a link never use it again. */
-static void a_silent_slave_is_tried_again(void **state)
+TEST(a_silent_slave_is_tried_again)
 {
 	struct xbond_silence silence = { 0 };
 	uint64_t outs[60] = { 0 };
@@ -186,7 +186,7 @@ static void a_silent_slave_is_tried_again(void **state)
 	assert_false(silence_hold(&silence, 2000, at(60)));
 }
 
-static void a_slave_that_has_just_come_up_has_time(void **state)
+TEST(a_slave_that_has_just_come_up_has_time)
 {
 	struct xbond_silence silence = { 0 };
 
@@ -198,7 +198,7 @@ static void a_slave_that_has_just_come_up_has_time(void **state)
 	assert_true(silence_hold(&silence, 2000, at(102)));
 }
 
-static void which_errors_count(void **state)
+TEST(which_errors_count)
 {
 	struct error_counters wire = { .errors = 30, .crc = 20, .frame = 5, .length = 5 };
 	struct error_counters plain = { .errors = 30 };
@@ -213,7 +213,7 @@ static void which_errors_count(void **state)
 	assert_int_equal(error_rate_broken(&lean), 9);
 }
 
-static void the_first_counts_are_no_news(void **state)
+TEST(the_first_counts_are_no_news)
 {
 	struct xbond_errors errors = { 0 };
 
@@ -223,7 +223,7 @@ static void the_first_counts_are_no_news(void **state)
 	assert_int_equal(errors.window_frames, 19990);
 }
 
-static void a_few_errors_among_few_frames_do_not_hold(void **state)
+TEST(a_few_errors_among_few_frames_do_not_hold)
 {
 	struct xbond_errors errors = { 0 };
 
@@ -236,7 +236,7 @@ static void a_few_errors_among_few_frames_do_not_hold(void **state)
 	assert_int_equal(errors.rate, 149);
 }
 
-static void a_rate_below_the_limit_does_not_hold(void **state)
+TEST(a_rate_below_the_limit_does_not_hold)
 {
 	struct xbond_errors errors = { 0 };
 
@@ -246,7 +246,7 @@ static void a_rate_below_the_limit_does_not_hold(void **state)
 	assert_int_equal(errors.rate, 89);
 }
 
-static void a_held_slave_must_keep_half_the_limit(void **state)
+TEST(a_held_slave_must_keep_half_the_limit)
 {
 	struct xbond_errors errors = { 0 };
 	uint64_t second = 0;
@@ -265,7 +265,7 @@ static void a_held_slave_must_keep_half_the_limit(void **state)
 }
 
 /* Nothing is received while it is out: it is tried again, and held for twice the time. */
-static void an_idle_slave_is_tried_again(void **state)
+TEST(an_idle_slave_is_tried_again)
 {
 	struct xbond_errors errors = { 0 };
 
@@ -276,30 +276,4 @@ static void an_idle_slave_is_tried_again(void **state)
 	assert_true(error_rate_hold(&errors, 20000, 200, 1000, at(12)));
 	assert_true(error_rate_hold(&errors, 20000, 200, 1000, at(31)));
 	assert_false(error_rate_hold(&errors, 20000, 200, 1000, at(32)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hold_down_doubles_up_to_a_limit),
-		cmocka_unit_test(while_held_the_same_time_begins_anew),
-		cmocka_unit_test(a_quiet_minute_halves_the_next),
-		cmocka_unit_test(what_is_pinned_is_not_trusted),
-		cmocka_unit_test(more_flaps_than_the_limit_hold),
-		cmocka_unit_test(slow_flaps_do_not_hold),
-		cmocka_unit_test(a_link_that_goes_on_flapping_stays_out),
-		cmocka_unit_test(what_bondd_caused_is_no_flap),
-		cmocka_unit_test(flaps_without_bondd_count_by_their_average),
-		cmocka_unit_test(silence_begins_with_the_last_frame),
-		cmocka_unit_test(a_silent_slave_is_tried_again),
-		cmocka_unit_test(a_slave_that_has_just_come_up_has_time),
-		cmocka_unit_test(which_errors_count),
-		cmocka_unit_test(the_first_counts_are_no_news),
-		cmocka_unit_test(a_few_errors_among_few_frames_do_not_hold),
-		cmocka_unit_test(a_rate_below_the_limit_does_not_hold),
-		cmocka_unit_test(a_held_slave_must_keep_half_the_limit),
-		cmocka_unit_test(an_idle_slave_is_tried_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void carry_out(unsigned int count)
 	}
 }
 
-static void elephants_are_evened_out(void **state)
+TEST(elephants_are_evened_out, setup)
 {
 	put_flows(0, -1, 7, 1000000);
 	put_flows(1, -1, 3, 1000000);
@@ -206,7 +206,7 @@ static bool do_converge(unsigned int round)
  * of all that there could be: of 100000 there were two in which a distribution was hardly more than
  * 10 % better, and found after seven intervals, because flows never send the same.
  */
-static void elephants_converge(void **state)
+TEST(elephants_converge, setup)
 {
 	unsigned int count = sample_size(200, ROUNDS);
 	unsigned int first = sample_seed() % (ROUNDS / count) * count;
@@ -216,7 +216,7 @@ static void elephants_converge(void **state)
 			fail_msg("round %u", round);
 }
 
-static void all_on_one_slave_of_three(void **state)
+TEST(all_on_one_slave_of_three, setup)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 200 };
 
@@ -229,7 +229,7 @@ static void all_on_one_slave_of_three(void **state)
 	assert_in_range(load_of(2), 18000000, 22000000);
 }
 
-static void less_than_a_tenth_is_no_reason(void **state)
+TEST(less_than_a_tenth_is_no_reason, setup)
 {
 	/* 10 and 9: the busiest would go from 10 to 9.5. */
 	put_flows(1, put_flows(1, -1, 9, 1000000), 1, 0);
@@ -238,7 +238,7 @@ static void less_than_a_tenth_is_no_reason(void **state)
 }
 
 /* Weights 1 and 3: 2 and 10 flows become 3 and 9. */
-static void exactly_a_tenth_is_a_reason(void **state)
+TEST(exactly_a_tenth_is_a_reason, setup)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 300 };
 
@@ -252,7 +252,7 @@ static void exactly_a_tenth_is_a_reason(void **state)
 }
 
 /* 97 alone is nearly as good as 150 for 50, but not worth it. */
-static void the_best_is_a_tenth(void **state)
+TEST(the_best_is_a_tenth, setup)
 {
 	put_flows(0, put_flows(0, put_flows(0, -1, 1, 150000), 1, 97000), 1, 753000);
 	put_flows(1, put_flows(1, -1, 1, 50000), 1, 750000);
@@ -261,19 +261,19 @@ static void the_best_is_a_tenth(void **state)
 	assert_int_equal(load_of(1), 900000);
 }
 
-static void one_elephant_stays(void **state)
+TEST(one_elephant_stays, setup)
 {
 	put_flows(0, -1, 1, 1000000);
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
 
-static void little_traffic_is_left_alone(void **state)
+TEST(little_traffic_is_left_alone, setup)
 {
 	put_flows(0, -1, 4, 200);
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
 
-static void live_buckets_stay_if_they_must(void **state)
+TEST(live_buckets_stay_if_they_must, setup)
 {
 	int last;
 
@@ -287,7 +287,7 @@ static void live_buckets_stay_if_they_must(void **state)
 	assert_int_equal(load_of(1), 2000000);
 }
 
-static void silent_buckets_go_first(void **state)
+TEST(silent_buckets_go_first, setup)
 {
 	int first, second;
 	unsigned int count;
@@ -300,7 +300,7 @@ static void silent_buckets_go_first(void **state)
 	assert_int_equal(plan[0].bucket, second);
 }
 
-static void a_stuck_slave_does_not_stop_the_others(void **state)
+TEST(a_stuck_slave_does_not_stop_the_others, setup)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 100 };
 	int elephant;
@@ -316,7 +316,7 @@ static void a_stuck_slave_does_not_stop_the_others(void **state)
 	assert_int_equal(load_of(2), 3000000);
 }
 
-static void what_has_moved_stays(void **state)
+TEST(what_has_moved_stays, setup)
 {
 	static const uint32_t both[XBOND_MAX_SLAVES] = { 1000, 1000 },
 			      first[XBOND_MAX_SLAVES] = { 1000 };
@@ -334,7 +334,7 @@ static void what_has_moved_stays(void **state)
 }
 
 /* A guest's own slave is down. It goes only with guests, and back home when its slave returns. */
-static void guests_go_with_guests(void **state)
+TEST(guests_go_with_guests, setup)
 {
 	static const uint32_t all[XBOND_MAX_SLAVES] = { 100, 100, 100 },
 			      two[XBOND_MAX_SLAVES] = { 100, 100 };
@@ -360,7 +360,7 @@ static void guests_go_with_guests(void **state)
 	assert_memory_equal(buckets.bucket[0], home, sizeof(home));
 }
 
-static void nobody_owns_anything(void **state)
+TEST(nobody_owns_anything, setup)
 {
 	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
 	memset(input.weight, 0, sizeof(input.weight));
@@ -369,7 +369,7 @@ static void nobody_owns_anything(void **state)
 }
 
 /* Whatever the loads are: no slave becomes busier than the busiest was, and counts stay. */
-static void random_loads(void **state)
+TEST(random_loads, setup)
 {
 	srandom(sample_seed());
 	for (int round = 0; round < 100; round++) {
@@ -402,7 +402,7 @@ static void random_loads(void **state)
 	}
 }
 
-static void a_move_is_due_after_its_gap(void **state)
+TEST(a_move_is_due_after_its_gap, setup)
 {
 	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
 
@@ -424,7 +424,7 @@ static void a_move_is_due_after_its_gap(void **state)
 }
 
 /* bondd may end after any store of moves_finish(), and the next one does it again. */
-static void finishing_twice_is_finishing_once(void **state)
+TEST(finishing_twice_is_finishing_once, setup)
 {
 	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
 	struct xbond_buckets once;
@@ -439,7 +439,7 @@ static void finishing_twice_is_finishing_once(void **state)
 	assert_int_equal(moves_count_waiting(&maps), 0);
 }
 
-static void settling_ends_all(void **state)
+TEST(settling_ends_all, setup)
 {
 	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
 	int second = bucket_of(0, hot), other = bucket_of(1, cold);
@@ -460,7 +460,7 @@ static void settling_ends_all(void **state)
 }
 
 /* Buckets that were never used are silent, however long the machine has been up. */
-static void silence_lasts_for_weeks(void **state)
+TEST(silence_lasts_for_weeks)
 {
 	const uint64_t tick_ns = UINT64_C(1) << XBOND_LOAD_TICK_SHIFT;
 	const uint64_t day_ns = UINT64_C(86400) * 1000000000;
@@ -473,31 +473,4 @@ static void silence_lasts_for_weeks(void **state)
 	assert_int_equal(loads_silence(&load, 4990 * tick_ns), 0); /* another CPU's clock */
 	load.last = UINT32_MAX;
 	assert_int_equal(loads_silence(&load, 9 * tick_ns), 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(elephants_are_evened_out, setup),
-		cmocka_unit_test_setup(elephants_converge, setup),
-		cmocka_unit_test_setup(all_on_one_slave_of_three, setup),
-		cmocka_unit_test_setup(less_than_a_tenth_is_no_reason, setup),
-		cmocka_unit_test_setup(exactly_a_tenth_is_a_reason, setup),
-		cmocka_unit_test_setup(the_best_is_a_tenth, setup),
-		cmocka_unit_test_setup(one_elephant_stays, setup),
-		cmocka_unit_test_setup(little_traffic_is_left_alone, setup),
-		cmocka_unit_test_setup(live_buckets_stay_if_they_must, setup),
-		cmocka_unit_test_setup(silent_buckets_go_first, setup),
-		cmocka_unit_test_setup(a_stuck_slave_does_not_stop_the_others, setup),
-		cmocka_unit_test_setup(what_has_moved_stays, setup),
-		cmocka_unit_test_setup(guests_go_with_guests, setup),
-		cmocka_unit_test_setup(nobody_owns_anything, setup),
-		cmocka_unit_test_setup(random_loads, setup),
-		cmocka_unit_test_setup(a_move_is_due_after_its_gap, setup),
-		cmocka_unit_test_setup(finishing_twice_is_finishing_once, setup),
-		cmocka_unit_test_setup(settling_ends_all, setup),
-		cmocka_unit_test(silence_lasts_for_weeks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

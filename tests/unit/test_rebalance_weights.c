@@ -59,7 +59,7 @@ static unsigned int carry_out(void)
 }
 
 /* It is the idlest, and each elephant is too much for it. */
-static void an_idle_slow_slave_is_passed_over(void **state)
+TEST(an_idle_slow_slave_is_passed_over)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 
@@ -73,7 +73,7 @@ static void an_idle_slow_slave_is_passed_over(void **state)
 }
 
 /* The same where single steps lead into a dead end: 15 and 9, or 12 and 12. */
-static void also_where_sizes_differ(void **state)
+TEST(also_where_sizes_differ)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 
@@ -88,7 +88,7 @@ static void also_where_sizes_differ(void **state)
 
 /* One of 40 there is less than the busiest has, but more than is even, and then nothing was a gain.
  */
-static void a_slow_slave_gets_what_is_even(void **state)
+TEST(a_slow_slave_gets_what_is_even)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 10000, 1000 };
 	static const uint64_t of_0[] = { 67, 33, 22 }, of_1[] = { 200, 100, 50, 40, 29, 25 };
@@ -108,7 +108,7 @@ static void a_slow_slave_gets_what_is_even(void **state)
  * 40 elephants on the fastest of 64 slaves, half of which are too slow for any. The best
  * distribution has one on a slave of weight 30000.
  */
-static void of_many_weights_those_that_can_take_some(void **state)
+TEST(of_many_weights_those_that_can_take_some)
 {
 	uint32_t weight[XBOND_MAX_SLAVES];
 	uint64_t peak = 0;
@@ -136,7 +136,7 @@ static double imbalance(void)
  * 10000 flows, and a base load of 30 % on one slave: 128 buckets are less than 10 % of that. Then
  * it takes some intervals, and it ends.
  */
-static void more_than_a_plan_can_hold(void **state)
+TEST(more_than_a_plan_can_hold)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
 	unsigned int rounds = 0;
@@ -154,7 +154,7 @@ static void more_than_a_plan_can_hold(void **state)
 }
 
 /* All buckets send the same: no exchange is a gain. */
-static void no_bucket_is_better_than_another(void **state)
+TEST(no_bucket_is_better_than_another)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
 
@@ -163,18 +163,4 @@ static void no_bucket_is_better_than_another(void **state)
 	for (int i = 0; i < XBOND_BUCKETS; i++)
 		input.bytes[i] = 1000 + (uint64_t)(i % 7);
 	assert_int_equal(carry_out(), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_idle_slow_slave_is_passed_over),
-		cmocka_unit_test(also_where_sizes_differ),
-		cmocka_unit_test(a_slow_slave_gets_what_is_even),
-		cmocka_unit_test(of_many_weights_those_that_can_take_some),
-		cmocka_unit_test(more_than_a_plan_can_hold),
-		cmocka_unit_test(no_bucket_is_better_than_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "rules/active.h"
 #include "tests/unit/unit.h"
 
-static void the_fastest(void **state)
+TEST(the_fastest)
 {
 	uint32_t speed[XBOND_MAX_SLAVES] = { 1000, 10000, 0, 10000, 25000 };
 
@@ -17,7 +17,7 @@ static void the_fastest(void **state)
 }
 
 /* Only clients of slaves that do not work get another, and they spread. */
-static void a_slave_fails(void **state)
+TEST(a_slave_fails)
 {
 	uint8_t slot[] = { 0, 1, 2, 2, 0, 2, XBOND_NO_SLOT, 2 };
 	const uint8_t expected[] = { 0, 1, 1, 0, 0, 1, 0, 1 };
@@ -27,7 +27,7 @@ static void a_slave_fails(void **state)
 }
 
 /* No more move than the new slave's share. */
-static void a_slave_joins(void **state)
+TEST(a_slave_joins)
 {
 	uint8_t slot[] = { 0, 0, 0, 1, 1, 1 }, count[3] = { 0 };
 	unsigned int moved = 0;
@@ -41,7 +41,7 @@ static void a_slave_joins(void **state)
 }
 
 /* A slave that works but is slow keeps its clients until they are levelled. */
-static void a_slow_slave(void **state)
+TEST(a_slow_slave)
 {
 	uint8_t slot[] = { 0, 0, 1 };
 
@@ -51,16 +51,4 @@ static void a_slow_slave(void **state)
 	assert_true(slot[0] == 1 && slot[1] == 1 && slot[2] == 1);
 	receivers_share(slot, sizeof(slot), 0, 0, true);
 	assert_true(slot[0] == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_fastest),
-		cmocka_unit_test(a_slave_fails),
-		cmocka_unit_test(a_slave_joins),
-		cmocka_unit_test(a_slow_slave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #define S 1000000ull
-#define NOW (1769856330 * S) /* 2026-01-31 10:45:30 UTC; 11:45:30 where the tests are */
+#define NOW (1769856330 * S) /* 2026-01-31 10:45:30 UTC; 11:45:30 in the zone of the test */
 
 static void assert_since(const char *text, uint64_t expected_us)
 {
@@ -19,10 +19,12 @@ static void assert_since(const char *text, uint64_t expected_us)
 	assert_int_equal(us, expected_us);
 }
 
-static void times_are_taken(void **state)
+TEST(times_are_taken)
 {
 	const uint64_t midnight = NOW - (11 * 3600 + 45 * 60 + 30) * S;
 
+	setenv("TZ", "CET-1", 1);
+	tzset();
 	assert_since("now", NOW);
 	assert_since("-90s", NOW - 90 * S);
 	assert_since("-10min", NOW - 600 * S);
@@ -41,7 +43,7 @@ static void times_are_taken(void **state)
 	assert_since("1960-01-01", 0);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
 	static const char *const bad[] = { "",
 					   "-",
@@ -64,28 +66,4 @@ static void others_are_refused(void **state)
 
 		assert_int_not_equal(since_parse(bad[i], NOW, &us, &err), 0);
 	}
-}
-
-static int set_zone(void **state)
-{
-	setenv("TZ", "CET-1", 1);
-	tzset();
-	return 0;
-}
-
-static int unset_zone(void **state)
-{
-	unsetenv("TZ");
-	tzset();
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_are_taken),
-		cmocka_unit_test(others_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, set_zone, unset_zone);
 }

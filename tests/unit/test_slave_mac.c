@@ -176,7 +176,7 @@ static int teardown(void **state)
 }
 
 /* As after a bondd that died: two slaves have one address, and one of them keeps it. */
-static void what_a_slave_has_after_a_refusal_is_known(void **state)
+TEST(what_a_slave_has_after_a_refusal_is_known, setup, teardown)
 {
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 3);
@@ -192,7 +192,7 @@ static void what_a_slave_has_after_a_refusal_is_known(void **state)
 	assert_false(mac_swap_is_half(&bond));
 }
 
-static void a_slave_that_nobody_sees_may_have_the_address_of_the_bond(void **state)
+TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond, setup, teardown)
 {
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 0);
@@ -218,7 +218,7 @@ static bool time_passes(unsigned int seconds)
 }
 
 /* It goes down for its address, and its driver needs a while until it is up again. */
-static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
+TEST(a_slave_that_did_not_come_up_again_is_brought_up, setup, teardown)
 {
 	devices[1].is_stiff = true;
 	devices[1].up_refused = -EIO;
@@ -235,7 +235,7 @@ static void a_slave_that_did_not_come_up_again_is_brought_up(void **state)
 	assert_false(time_passes(2));
 }
 
-static void a_slave_that_did_not_come_up_again_is_not_added(void **state)
+TEST(a_slave_that_did_not_come_up_again_is_not_added, setup, teardown)
 {
 	struct err err;
 
@@ -245,7 +245,7 @@ static void a_slave_that_did_not_come_up_again_is_not_added(void **state)
 	assert_int_equal(mac_part.enslave(&bond, 1, &err), -EIO);
 }
 
-static void a_slave_that_took_its_address_may_be_set_down(void **state)
+TEST(a_slave_that_took_its_address_may_be_set_down, setup, teardown)
 {
 	devices[1].is_stiff = true;
 	assert_int_equal(slave_mac_set(&bond, 1, NULL), 0);
@@ -262,7 +262,7 @@ static void hear_mac(uint8_t whose)
 }
 
 /* bond0 and a slave change at once: what bond0 is now is seen before what the slave is. */
-static void a_slave_that_has_gone_refuses_nothing(void **state)
+TEST(a_slave_that_has_gone_refuses_nothing, setup, teardown)
 {
 	devices[1].unseen = -ENODEV;
 	hear_mac(9);
@@ -281,7 +281,7 @@ static void give_macs(void)
 }
 
 /* The last slave refuses what is new, and the first one what it had. */
-static void a_slave_that_does_not_go_back_does_so_alone(void **state)
+TEST(a_slave_that_does_not_go_back_does_so_alone, setup, teardown)
 {
 	give_macs();
 	devices[0].is_worn = true;
@@ -299,7 +299,7 @@ static void a_slave_that_does_not_go_back_does_so_alone(void **state)
 }
 
 /* The first of the two that exchange their addresses has done so already, and the other has not. */
-static void what_a_bondd_that_died_has_begun_is_finished(void **state)
+TEST(what_a_bondd_that_died_has_begun_is_finished, setup, teardown)
 {
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(0, 2);
@@ -325,7 +325,7 @@ static void ask_for_filters(struct err *ret_err)
 }
 
 /* One slave does not take what is new, and another one not what it had. */
-static void what_cannot_be_undone_is_said(void **state)
+TEST(what_cannot_be_undone_is_said, setup, teardown)
 {
 	struct err err;
 
@@ -342,7 +342,7 @@ static void what_cannot_be_undone_is_said(void **state)
 }
 
 /* Nothing but time tells that it would take the address now. It is not taken down for it again. */
-static void a_slave_that_has_refused_is_asked_again(void **state)
+TEST(a_slave_that_has_refused_is_asked_again, setup, teardown)
 {
 	struct err err;
 
@@ -371,7 +371,7 @@ static void count_told(void)
 }
 
 /* Of two that exchange their addresses; somebody may read the log for days. */
-static void that_a_slave_refuses_is_told_once(void **state)
+TEST(that_a_slave_refuses_is_told_once, setup, teardown)
 {
 	pin.fail_over_mac = XBOND_FAIL_OVER_MAC_FOLLOW;
 	give_mac(1, 3);
@@ -390,7 +390,7 @@ static void that_a_slave_refuses_is_told_once(void **state)
 }
 
 /* Every try to release it asks again, and by then somebody else may use it. */
-static void a_slave_that_refuses_its_own_address_goes_down_once(void **state)
+TEST(a_slave_that_refuses_its_own_address_goes_down_once, setup, teardown)
 {
 	const struct place place = { .nl = &host.nl, .ifindex = 2 };
 	const struct place stiff = { .nl = &host.nl, .ifindex = 3 };
@@ -409,25 +409,4 @@ static void a_slave_that_refuses_its_own_address_goes_down_once(void **state)
 	devices[2].is_stiff = true;
 	assert_int_equal(mac_part.restore(&bond, 2, &stiff, NULL), 1);
 	assert_mac(devices[2].link.mac, 3);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_slave_has_after_a_refusal_is_known),
-		TEST(a_slave_that_nobody_sees_may_have_the_address_of_the_bond),
-		TEST(a_slave_that_did_not_come_up_again_is_brought_up),
-		TEST(a_slave_that_did_not_come_up_again_is_not_added),
-		TEST(a_slave_that_took_its_address_may_be_set_down),
-		TEST(a_slave_that_has_gone_refuses_nothing),
-		TEST(a_slave_that_does_not_go_back_does_so_alone),
-		TEST(what_a_bondd_that_died_has_begun_is_finished),
-		TEST(what_cannot_be_undone_is_said),
-		TEST(a_slave_that_has_refused_is_asked_again),
-		TEST(that_a_slave_refuses_is_told_once),
-		TEST(a_slave_that_refuses_its_own_address_goes_down_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

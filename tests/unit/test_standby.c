@@ -26,13 +26,13 @@ static uint64_t counted(uint64_t standby, uint64_t distributing)
 	return standby_next(&now, &input);
 }
 
-static void a_port_that_stands_by_counts(void **state)
+TEST(a_port_that_stands_by_counts, setup)
 {
 	assert_int_equal(counted(2, 1), 2);
 	assert_int_equal(counted(6, 1), 6);
 }
 
-static void it_has_time_to_take_over(void **state)
+TEST(it_has_time_to_take_over, setup)
 {
 	counted(2, 1);
 	assert_int_equal(counted(0, 0), 2);
@@ -43,7 +43,7 @@ static void it_has_time_to_take_over(void **state)
 	assert_int_equal(now.until_ns, 0);
 }
 
-static void one_that_cannot_is_not_tried_again(void **state)
+TEST(one_that_cannot_is_not_tried_again, setup)
 {
 	counted(2, 1);
 	counted(0, 0);
@@ -54,7 +54,7 @@ static void one_that_cannot_is_not_tried_again(void **state)
 	assert_int_equal(counted(2, 1), 2); /* it could do it meanwhile */
 }
 
-static void others_are_counted_beside_it(void **state)
+TEST(others_are_counted_beside_it, setup)
 {
 	counted(6, 1);
 	counted(4, 0);
@@ -65,7 +65,7 @@ static void others_are_counted_beside_it(void **state)
 	assert_int_equal(counted(0, 0), 4);
 }
 
-static void a_port_that_never_stood_by_does_not_count(void **state)
+TEST(a_port_that_never_stood_by_does_not_count, setup)
 {
 	assert_int_equal(counted(0, 1), 0);
 	assert_int_equal(counted(0, 0), 0);
@@ -73,7 +73,7 @@ static void a_port_that_never_stood_by_does_not_count(void **state)
 }
 
 /* Another aggregator would be chosen now. */
-static void a_port_that_would_no_longer_be_used_does_not_count(void **state)
+TEST(a_port_that_would_no_longer_be_used_does_not_count, setup)
 {
 	const struct standby_input none = { .distributing = 1, .now_ns = now_ns };
 
@@ -81,18 +81,4 @@ static void a_port_that_would_no_longer_be_used_does_not_count(void **state)
 	assert_int_equal(standby_next(&now, &none), 0);
 	assert_int_equal(now.until_ns, 0);
 	assert_int_equal(counted(2, 1), 2); /* and nobody has refused it */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_port_that_stands_by_counts, setup),
-		cmocka_unit_test_setup(it_has_time_to_take_over, setup),
-		cmocka_unit_test_setup(one_that_cannot_is_not_tried_again, setup),
-		cmocka_unit_test_setup(others_are_counted_beside_it, setup),
-		cmocka_unit_test_setup(a_port_that_never_stood_by_does_not_count, setup),
-		cmocka_unit_test_setup(a_port_that_would_no_longer_be_used_does_not_count, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

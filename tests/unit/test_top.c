@@ -45,6 +45,7 @@ static void fill(struct top_bond *bond)
 
 static int reset(void **state)
 {
+	setlocale(LC_CTYPE, "C.UTF-8");
 	fill(&a);
 	fill(&b);
 	return 0;
@@ -52,7 +53,7 @@ static int reset(void **state)
 
 static struct xbond_counters afxdp;
 
-static void rates_are_differences_in_time(void **state)
+TEST(rates_are_differences_in_time)
 {
 	struct top_series series = { 0 };
 	struct xbond_counters counters = { .tx_packets = 1000,
@@ -79,7 +80,7 @@ static void rates_are_differences_in_time(void **state)
 	assert_float_equal(series.rates.afxdp_tx_bits, 200, 0);
 }
 
-static void counters_that_go_back_are_no_rate(void **state)
+TEST(counters_that_go_back_are_no_rate)
 {
 	struct xbond_counters before;
 
@@ -101,7 +102,7 @@ static void counters_that_go_back_are_no_rate(void **state)
 	}
 }
 
-static void a_clock_that_stands_is_no_rate(void **state)
+TEST(a_clock_that_stands_is_no_rate)
 {
 	struct top_series series = { 0 };
 	struct xbond_counters counters = { 0 };
@@ -111,7 +112,7 @@ static void a_clock_that_stands_is_no_rate(void **state)
 	assert_false(series.is_known);
 }
 
-static void history_keeps_the_last(void **state)
+TEST(history_keeps_the_last)
 {
 	struct top_series series = { 0 };
 	double last[TOP_SERIES_SIZE];
@@ -129,7 +130,7 @@ static void history_keeps_the_last(void **state)
 	assert_true(top_series_highest(&series, TOP_IN, 5) == 0);
 }
 
-static void rates_are_short(void **state)
+TEST(rates_are_short)
 {
 	static const struct {
 		double rate;
@@ -159,7 +160,7 @@ static void spark(const double *rates, unsigned int cells, double full, bool blo
 	assert_int_equal(line.width, cells);
 }
 
-static void sparklines_have_a_height_for_each_rate(void **state)
+TEST(sparklines_have_a_height_for_each_rate)
 {
 	static const double rates[] = { -1, 0, 0.001, 1, 2, 4, 8, 9 };
 
@@ -168,7 +169,7 @@ static void sparklines_have_a_height_for_each_rate(void **state)
 	spark(rates, 8, 0, true, "        ");
 }
 
-static void text_fills_its_cells(void **state)
+TEST(text_fills_its_cells, reset)
 {
 	static const struct {
 		const char *text, *left, *right;
@@ -191,7 +192,7 @@ static void text_fills_its_cells(void **state)
 	}
 }
 
-static void text_breaks_between_words(void **state)
+TEST(text_breaks_between_words, reset)
 {
 	static const struct {
 		const char *text, *line, *rest;
@@ -224,7 +225,7 @@ static unsigned int width_of(const char *text)
 	return (unsigned int)wcswidth(wide, 1024);
 }
 
-static void lines_fit_every_width(void **state)
+TEST(lines_fit_every_width, reset)
 {
 	struct top_rows rows = { 0 };
 	struct top_table table;
@@ -250,7 +251,7 @@ static void lines_fit_every_width(void **state)
 	top_rows_free(&rows);
 }
 
-static void columns_without_use_are_left_out(void **state)
+TEST(columns_without_use_are_left_out, reset)
 {
 	struct top_rows rows = { 0 };
 	struct top_table table = { 0 };
@@ -276,7 +277,7 @@ static const char *name_at(const struct top_rows *rows, size_t at)
 	return row->slave ? row->slave->name : row->bond->name;
 }
 
-static void rows_are_in_order(void **state)
+TEST(rows_are_in_order, reset)
 {
 	struct top_rows rows = { 0 };
 
@@ -300,7 +301,7 @@ static void rows_are_in_order(void **state)
 	top_rows_free(&rows);
 }
 
-static void a_bond_that_cannot_be_read_has_one_row(void **state)
+TEST(a_bond_that_cannot_be_read_has_one_row, reset)
 {
 	struct top_rows rows = { 0 };
 
@@ -319,7 +320,7 @@ static struct top_ui following(void)
 	return ui;
 }
 
-static void the_picked_row_stays_the_same_slave(void **state)
+TEST(the_picked_row_stays_the_same_slave, reset)
 {
 	struct top_ui ui = following();
 
@@ -343,7 +344,7 @@ static void the_picked_row_stays_the_same_slave(void **state)
 	top_rows_free(&ui.rows);
 }
 
-static void the_picked_row_is_shown(void **state)
+TEST(the_picked_row_is_shown, reset)
 {
 	static const int keys[] = { TOP_KEY_PAGE_DOWN,
 				    TOP_KEY_END,
@@ -368,7 +369,7 @@ static void the_picked_row_is_shown(void **state)
 	top_rows_free(&ui.rows);
 }
 
-static void a_drain_is_asked_about(void **state)
+TEST(a_drain_is_asked_about, reset)
 {
 	struct xbond_table handed_over = { .flags = XBOND_F_HANDED_OVER }, free = { 0 };
 	struct top_ui ui = following();
@@ -398,7 +399,7 @@ static void a_drain_is_asked_about(void **state)
 	top_rows_free(&ui.rows);
 }
 
-static void keys_change_what_is_shown(void **state)
+TEST(keys_change_what_is_shown, reset)
 {
 	struct top_ui ui = following();
 
@@ -433,7 +434,7 @@ static void problem_is(const char *expected)
 	json_decref(lines);
 }
 
-static void problems_are_told_in_words(void **state)
+TEST(problems_are_told_in_words, reset)
 {
 	set_rate(&of_a[0].series, 10);
 	set_rate(&of_a[1].series, 10);
@@ -444,7 +445,7 @@ static void problems_are_told_in_words(void **state)
 	problem_is("damaged");
 }
 
-static void only_drops_of_control_packets_are_a_problem(void **state)
+TEST(only_drops_of_control_packets_are_a_problem, reset)
 {
 	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
 		of_a[1].drops.rate[i] = 3;
@@ -462,7 +463,7 @@ static void only_drops_of_control_packets_are_a_problem(void **state)
 	}
 }
 
-static void drops_are_differences_in_time(void **state)
+TEST(drops_are_differences_in_time)
 {
 	struct top_drops drops = { 0 };
 	uint64_t packets[XBOND_DROPS] = {
@@ -499,7 +500,7 @@ static unsigned int readings_of_a_message(unsigned int interval_ms)
 	return readings;
 }
 
-static void messages_end_after_some_readings(void **state)
+TEST(messages_end_after_some_readings, reset)
 {
 	struct top_ui ui = following();
 
@@ -515,33 +516,4 @@ static void messages_end_after_some_readings(void **state)
 	top_ui_end_reading(&ui, NULL);
 	assert_string_not_equal(ui.message, "");
 	top_rows_free(&ui.rows);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates_are_differences_in_time),
-		cmocka_unit_test(counters_that_go_back_are_no_rate),
-		cmocka_unit_test(a_clock_that_stands_is_no_rate),
-		cmocka_unit_test(history_keeps_the_last),
-		cmocka_unit_test(rates_are_short),
-		cmocka_unit_test(sparklines_have_a_height_for_each_rate),
-		cmocka_unit_test(text_fills_its_cells),
-		cmocka_unit_test(text_breaks_between_words),
-		cmocka_unit_test_setup(lines_fit_every_width, reset),
-		cmocka_unit_test_setup(columns_without_use_are_left_out, reset),
-		cmocka_unit_test_setup(rows_are_in_order, reset),
-		cmocka_unit_test_setup(a_bond_that_cannot_be_read_has_one_row, reset),
-		cmocka_unit_test_setup(the_picked_row_stays_the_same_slave, reset),
-		cmocka_unit_test_setup(the_picked_row_is_shown, reset),
-		cmocka_unit_test_setup(a_drain_is_asked_about, reset),
-		cmocka_unit_test_setup(keys_change_what_is_shown, reset),
-		cmocka_unit_test_setup(problems_are_told_in_words, reset),
-		cmocka_unit_test_setup(only_drops_of_control_packets_are_a_problem, reset),
-		cmocka_unit_test(drops_are_differences_in_time),
-		cmocka_unit_test_setup(messages_end_after_some_readings, reset),
-	};
-
-	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

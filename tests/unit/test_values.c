@@ -52,7 +52,7 @@ static bool is_kept(enum option_id id)
 }
 
 /* All at once, so that two that share memory are found. */
-static void every_option_has_its_own_place(void **state)
+TEST(every_option_has_its_own_place, clear)
 {
 	struct option_value value, expected;
 
@@ -70,7 +70,7 @@ static void every_option_has_its_own_place(void **state)
 	}
 }
 
-static void a_slave_has_its_own_values(void **state)
+TEST(a_slave_has_its_own_values, clear)
 {
 	struct option_value value;
 
@@ -84,7 +84,7 @@ static void a_slave_has_its_own_values(void **state)
 	assert_int_equal(maps.slaves[SLOT + 1].actor_port_prio, 0);
 }
 
-static void a_mac_is_six_bytes(void **state)
+TEST(a_mac_is_six_bytes, clear)
 {
 	static const uint8_t expected[XBOND_MAC_SIZE] = { 0x02, 0x00, 0x5e, 0x10, 0x00, 0x0f };
 	struct option_value value = sample(option_at(OPT_AD_ACTOR_SYSTEM));
@@ -96,7 +96,7 @@ static void a_mac_is_six_bytes(void **state)
 	assert_int_equal(maps.bond.max_links, UINT32_MAX);
 }
 
-static void a_team_sends_unless_slaves_have_their_own_addresses(void **state)
+TEST(a_team_sends_unless_slaves_have_their_own_addresses, clear)
 {
 	struct option_set team = { .given[OPT_DEVICE] = true };
 
@@ -117,7 +117,7 @@ static void a_team_sends_unless_slaves_have_their_own_addresses(void **state)
 	assert_true(maps.bond.team_sends);
 }
 
-static void an_alias_that_is_not_given_changes_nothing(void **state)
+TEST(an_alias_that_is_not_given_changes_nothing, clear)
 {
 	struct option_set given = { .given[OPT_NUM_GRAT_ARP] = true };
 
@@ -128,17 +128,4 @@ static void an_alias_that_is_not_given_changes_nothing(void **state)
 	given.value[OPT_NUM_UNSOL_NA].number = 9;
 	values_fill(&maps.bond, &maps.settings, &given);
 	assert_int_equal(maps.bond.num_peer_notif, 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(every_option_has_its_own_place, clear),
-		cmocka_unit_test_setup(a_slave_has_its_own_values, clear),
-		cmocka_unit_test_setup(a_mac_is_six_bytes, clear),
-		cmocka_unit_test_setup(an_alias_that_is_not_given_changes_nothing, clear),
-		cmocka_unit_test_setup(a_team_sends_unless_slaves_have_their_own_addresses, clear),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

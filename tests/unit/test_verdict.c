@@ -20,14 +20,14 @@ static int make_bond(void **state)
 	return 0;
 }
 
-static void nobody_has_spoken(void **state)
+TEST(nobody_has_spoken, make_bond, bond_end)
 {
 	assert_false(bond_link_works(&bond, SLOT));
 	assert_null(bond_link_why(&bond, SLOT));
 	assert_false(verdict_of(&bond, SLOT, XBOND_MONITOR_CARRIER));
 }
 
-static void carrier_decides_alone(void **state)
+TEST(carrier_decides_alone, make_bond, bond_end)
 {
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
 	assert_true(bond_link_works(&bond, SLOT));
@@ -39,7 +39,7 @@ static void carrier_decides_alone(void **state)
 	assert_false(bond_link_works(&bond, SLOT + 1));
 }
 
-static void one_that_says_no_is_enough(void **state)
+TEST(one_that_says_no_is_enough, make_bond, bond_end)
 {
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_ARP, false));
 	assert_true(verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true));
@@ -52,7 +52,7 @@ static void one_that_says_no_is_enough(void **state)
 	assert_string_equal(bond_link_why(&bond, SLOT), "no carrier");
 }
 
-static void a_forgotten_verdict_does_not_count(void **state)
+TEST(a_forgotten_verdict_does_not_count, make_bond, bond_end)
 {
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_BFD, false);
@@ -63,7 +63,7 @@ static void a_forgotten_verdict_does_not_count(void **state)
 }
 
 /* Of two slaves with carrier, which flap. */
-static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
+TEST(a_soft_no_counts_only_beside_a_link_that_works, make_bond, bond_end)
 {
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_FLAPS, false);
@@ -80,7 +80,7 @@ static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
 	assert_false(bond_link_works(&bond, SLOT));
 }
 
-static void a_soft_no_does_not_cost_the_bond_its_carrier(void **state)
+TEST(a_soft_no_does_not_cost_the_bond_its_carrier, make_bond, bond_end)
 {
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, true);
 	verdict_set(&bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
@@ -96,7 +96,7 @@ static void a_soft_no_does_not_cost_the_bond_its_carrier(void **state)
 	assert_false(bond_link_works(&bond, SLOT));
 }
 
-static void the_next_bondd_knows_what_was_said(void **state)
+TEST(the_next_bondd_knows_what_was_said, make_bond, bond_end)
 {
 	const struct xbond_verdict *pinned = &bond.dataplane.pins.monitors[SLOT];
 	uint64_t since_ns;
@@ -114,7 +114,7 @@ static void the_next_bondd_knows_what_was_said(void **state)
 	assert_int_equal(pinned->spoken, 0);
 }
 
-static void when_it_was_learnt(void **state)
+TEST(when_it_was_learnt, make_bond, bond_end)
 {
 	uint64_t before, *learnt_ns = bond.members[SLOT].verdict.learnt_ns;
 
@@ -123,22 +123,4 @@ static void when_it_was_learnt(void **state)
 	assert_true(before);
 	verdict_set(&bond, SLOT, XBOND_MONITOR_CARRIER, false);
 	assert_true(learnt_ns[XBOND_MONITOR_CARRIER] >= before);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_bond, bond_end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nobody_has_spoken),
-		TEST(carrier_decides_alone),
-		TEST(one_that_says_no_is_enough),
-		TEST(a_forgotten_verdict_does_not_count),
-		TEST(a_soft_no_counts_only_beside_a_link_that_works),
-		TEST(a_soft_no_does_not_cost_the_bond_its_carrier),
-		TEST(the_next_bondd_knows_what_was_said),
-		TEST(when_it_was_learnt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static int locked(struct sums *sums, const int *field)
 	return value;
 }
 
-static void every_request_is_served(void **state)
+TEST(every_request_is_served)
 {
 	struct pollfd readable = { .events = POLLIN };
 	struct sums sums = { 0 };
@@ -86,7 +86,7 @@ static void every_request_is_served(void **state)
 	assert_false(sums.had_signals);
 }
 
-static void the_end_waits_for_the_turn(void **state)
+TEST(the_end_waits_for_the_turn)
 {
 	struct sums sums = { .blocks = true };
 
@@ -115,7 +115,7 @@ static bool clock_begin(void *context)
 	return sums->taken;
 }
 
-static void it_works_by_the_clock(void **state)
+TEST(it_works_by_the_clock)
 {
 	static const struct worker_kind by_clock = {
 		.name = "clock",
@@ -137,23 +137,11 @@ static void it_works_by_the_clock(void **state)
 	assert_int_equal(sums.served, 5);
 }
 
-static void it_stops_without_work(void **state)
+TEST(it_stops_without_work)
 {
 	struct sums sums = { 0 };
 
 	assert_int_equal(worker_start(&sums.worker, &kind, &sums), 0);
 	worker_stop(&sums.worker);
 	assert_int_equal(sums.served, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_request_is_served),
-		cmocka_unit_test(the_end_waits_for_the_turn),
-		cmocka_unit_test(it_works_by_the_clock),
-		cmocka_unit_test(it_stops_without_work),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

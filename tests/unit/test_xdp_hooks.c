@@ -38,6 +38,14 @@ int __wrap_bpf_obj_get(const char *path)
 	return access(path, F_OK) ? -ENOENT : -EACCES;
 }
 
+static int setup(void **state)
+{
+	bond_begin(&xdp_part);
+	pin.rx_hook = XBOND_RX_XDP;
+	now_ns = NS_PER_S;
+	return 0;
+}
+
 static void time_passes(unsigned int seconds)
 {
 	now_ns += seconds * NS_PER_S;
@@ -45,7 +53,7 @@ static void time_passes(unsigned int seconds)
 }
 
 /* bondd begins while somebody has libxdp's lock, who takes its program out of the dispatcher. */
-static void a_program_that_nobody_has_seen_is_looked_for(void **state)
+TEST(a_program_that_nobody_has_seen_is_looked_for, setup, bond_end)
 {
 	slaves[0] = (struct xbond_slave){
 		.name = "l0", .ifindex = 2, .state = XBOND_SLOT_MEMBER, .rx_hook = XBOND_RX_XDP
@@ -61,7 +69,7 @@ static void a_program_that_nobody_has_seen_is_looked_for(void **state)
 	assert_int_equal(attached.detached[0], 1);
 }
 
-static void a_directory_in_place_of_a_pin_is_told(void **state)
+TEST(a_directory_in_place_of_a_pin_is_told, setup, bond_end)
 {
 	char *dir = bond.dataplane.pins.dir, path[PIN_PATH_SIZE];
 	struct err err;
@@ -77,7 +85,7 @@ static void a_directory_in_place_of_a_pin_is_told(void **state)
 }
 
 /* A veth has another program than a NIC. */
-static void what_cannot_be_read_gets_no_program(void **state)
+TEST(what_cannot_be_read_gets_no_program, setup, bond_end)
 {
 	struct err err;
 
@@ -87,23 +95,4 @@ static void what_cannot_be_read_gets_no_program(void **state)
 	link_refused = 0;
 	assert_int_equal(slaves[0].rx_hook, XBOND_RX_TC);
 	assert_int_equal(slaves[0].before.flags & XBOND_SLAVE_XDP_REFUSED, 0);
-}
-
-static int setup(void **state)
-{
-	bond_begin(&xdp_part);
-	pin.rx_hook = XBOND_RX_XDP;
-	now_ns = NS_PER_S;
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_that_nobody_has_seen_is_looked_for),
-		cmocka_unit_test(a_directory_in_place_of_a_pin_is_told),
-		cmocka_unit_test(what_cannot_be_read_gets_no_program),
-	};
-
-	return cmocka_run_group_tests(tests, setup, bond_end);
 }

@@ -134,7 +134,7 @@ static int put(struct port *port, struct area *area, __u32 count)
 	return count_put;
 }
 
-static void test_what_was_refused_before_the_device_was_down_has_not_left(void **state)
+TEST(test_what_was_refused_before_the_device_was_down_has_not_left)
 {
 	struct area area = make_area();
 	struct port port = make_port();
@@ -146,7 +146,7 @@ static void test_what_was_refused_before_the_device_was_down_has_not_left(void *
 	assert_true(stuck);
 }
 
-static void test_the_kernel_says_later_what_it_has_taken(void **state)
+TEST(test_the_kernel_says_later_what_it_has_taken)
 {
 	struct area area = make_area();
 	struct port port = make_port();
@@ -159,7 +159,7 @@ static void test_the_kernel_says_later_what_it_has_taken(void **state)
 }
 
 /* As one that is too long for it: others were sent after that, so it is not cut. */
-static void test_a_frame_that_the_device_drops(void **state)
+TEST(test_a_frame_that_the_device_drops)
 {
 	struct area area = make_area();
 	struct port port = make_port();
@@ -173,7 +173,7 @@ static void test_a_frame_that_the_device_drops(void **state)
 }
 
 /* The device has no room: what it has not taken leaves later. */
-static void test_a_frame_that_is_dropped_before_the_ring_is_full(void **state)
+TEST(test_a_frame_that_is_dropped_before_the_ring_is_full)
 {
 	static const int no_room[100] = { EBUSY, [1 ... 98] = EAGAIN };
 	struct area area = make_area();
@@ -188,7 +188,7 @@ static void test_a_frame_that_is_dropped_before_the_ring_is_full(void **state)
 	assert_int_equal(port_left(&port), 4);
 }
 
-static void test_what_has_no_carrier_has_not_left(void **state)
+TEST(test_what_has_no_carrier_has_not_left)
 {
 	struct area area = make_area();
 	struct port port = make_port();
@@ -204,7 +204,7 @@ static void test_what_has_no_carrier_has_not_left(void **state)
 }
 
 /* The kernel has taken frames from the ring, and not said that they have left. */
-static void test_zero_copy_keeps_what_is_in_flight(void **state)
+TEST(test_zero_copy_keeps_what_is_in_flight)
 {
 	struct area area = make_area();
 	__u32 length;
@@ -227,7 +227,7 @@ static void test_zero_copy_keeps_what_is_in_flight(void **state)
 }
 
 /* EBUSY names no frame there, so calling again would not end, and count frames that are none. */
-static void test_zero_copy_drops_no_single_frame(void **state)
+TEST(test_zero_copy_drops_no_single_frame)
 {
 	struct area area = make_area();
 	struct port port = make_port();
@@ -287,7 +287,7 @@ static struct xbond_xsk_frame send_one(struct xbond_xsk *xsk)
 }
 
 /* Whoever has the copy needs no other frame. */
-static void test_what_one_slave_of_all_refuses_is_sent_by_the_others(void **state)
+TEST(test_what_one_slave_of_all_refuses_is_sent_by_the_others)
 {
 	struct port other = make_other_port(1, RING), port = make_port();
 	struct xbond_xsk *xsk = make_handle(port, other);
@@ -301,7 +301,7 @@ static void test_what_one_slave_of_all_refuses_is_sent_by_the_others(void **stat
 }
 
 /* It has sent the first frame before that, but kernels before 6.17 say so too late. */
-static void test_who_is_cut_in_the_midst_is_noticed(void **state)
+TEST(test_who_is_cut_in_the_midst_is_noticed)
 {
 	struct port other = make_other_port(1, RING), port = make_port();
 	struct xbond_xsk *xsk = make_handle(port, other);
@@ -321,7 +321,7 @@ static void test_who_is_cut_in_the_midst_is_noticed(void **state)
 }
 
 /* It was counted, so that it can be counted back. */
-static void test_what_no_slave_of_all_sends_is_lost(void **state)
+TEST(test_what_no_slave_of_all_sends_is_lost)
 {
 	struct port full = make_other_port(0, 0), port = make_port();
 	struct xbond_xsk *xsk = make_handle(full, port);
@@ -355,7 +355,7 @@ static struct xbond_xsk *make_still_handle(int can_look)
 }
 
 /* It costs as much with one slave as with many. */
-static void test_one_look_says_all_of_queues_that_stand_still(void **state)
+TEST(test_one_look_says_all_of_queues_that_stand_still)
 {
 	make_still_handle(1);
 	assert_int_equal(looks, 1);
@@ -363,31 +363,11 @@ static void test_one_look_says_all_of_queues_that_stand_still(void **state)
 }
 
 /* They answer only when nobody has the RTNL lock. */
-static void test_drivers_are_not_asked_each_millisecond(void **state)
+TEST(test_drivers_are_not_asked_each_millisecond)
 {
 	__u64 began_ns = choice_time_ns();
 	struct xbond_xsk *xsk = make_still_handle(0);
 
 	assert_int_equal(asked_drivers, 2);
 	assert_true(xsk->still_ns >= began_ns + XSK_LOOK_NS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_was_refused_before_the_device_was_down_has_not_left),
-		cmocka_unit_test(test_the_kernel_says_later_what_it_has_taken),
-		cmocka_unit_test(test_a_frame_that_the_device_drops),
-		cmocka_unit_test(test_a_frame_that_is_dropped_before_the_ring_is_full),
-		cmocka_unit_test(test_what_has_no_carrier_has_not_left),
-		cmocka_unit_test(test_zero_copy_keeps_what_is_in_flight),
-		cmocka_unit_test(test_zero_copy_drops_no_single_frame),
-		cmocka_unit_test(test_what_one_slave_of_all_refuses_is_sent_by_the_others),
-		cmocka_unit_test(test_who_is_cut_in_the_midst_is_noticed),
-		cmocka_unit_test(test_what_no_slave_of_all_sends_is_lost),
-		cmocka_unit_test(test_one_look_says_all_of_queues_that_stand_still),
-		cmocka_unit_test(test_drivers_are_not_asked_each_millisecond),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
