@@ -53,21 +53,21 @@ static inline bool lacp_has_partner(const struct lacp_port_state *port)
 	return __builtin_memcmp(port->partner.system, none, LACP_MAC_SIZE) != 0;
 }
 
-static inline uint64_t lacp_next_slot(uint64_t used)
-{
-	return used & (used - 1);
-}
-
-/* As slots_bit() of bpf/slots.h: this folder uses nothing of other folders. */
+/* These are as in bpf/slots.h: this folder uses nothing of other folders. */
 static inline uint64_t lacp_bit(unsigned int slot)
 {
 	return slot < LACP_MAX_PORTS ? UINT64_C(1) << slot : 0;
 }
 
-#define lacp_for_each_slot(slot, mask)                                       \
-	for (uint64_t rest_ = (mask);                                        \
-	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
-	     rest_ = lacp_next_slot(rest_))
+static inline unsigned int lacp_next_slot(uint64_t slots, unsigned int from)
+{
+	slots &= from < LACP_MAX_PORTS ? ~UINT64_C(0) << from : 0;
+	return slots ? (unsigned int)__builtin_ctzll(slots) : LACP_MAX_PORTS;
+}
+
+#define lacp_for_each_slot(slot, slots)                                           \
+	for (unsigned int slot = lacp_next_slot(slots, 0); slot < LACP_MAX_PORTS; \
+	     slot = lacp_next_slot(slots, slot + 1))
 
 /* system.c */
 void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,

@@ -32,8 +32,6 @@ static bool mux_is_waiting(const struct lacp_port_state *port, uint8_t aggregato
 /* Is Ready_N true for all ports that wait (6.4.8)? */
 static bool mux_all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (mux_is_waiting(&sys->port[slot], aggregator) &&
 		    !lacp_due(sys->port[slot].wait_while_ns, now_ns))
@@ -45,8 +43,6 @@ static bool mux_all_waited(const struct lacp_system *sys, uint8_t aggregator, ui
 /* Fast start: the partner has attached all selected ports already. */
 static bool mux_all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
@@ -63,8 +59,6 @@ static bool mux_all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
  */
 static bool mux_all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
@@ -126,7 +120,7 @@ int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
 /* A port that distributes and is still selected keeps its place; rank.c says when it must leave. */
 static bool mux_has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
 {
-	unsigned int slot, taken = 0;
+	unsigned int taken = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *other = &sys->port[slot];
@@ -338,8 +332,6 @@ static bool fallback_is_better(const struct lacp_port_state *a, const struct lac
 
 static bool fallback_is_any_in_sync(const struct lacp_system *sys)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].actor.state & LACP_CARRY)
 			return true;
@@ -353,7 +345,7 @@ static uint64_t fallback_choose(const struct lacp_system *sys, uint64_t slots, u
 	uint64_t chosen = 0;
 
 	while (slots && most--) {
-		unsigned int slot, best = (unsigned int)__builtin_ctzll(slots);
+		unsigned int best = (unsigned int)__builtin_ctzll(slots);
 
 		lacp_for_each_slot (slot, slots) {
 			if (fallback_is_better(&sys->port[slot], &sys->port[best]))
@@ -368,15 +360,14 @@ static uint64_t fallback_choose(const struct lacp_system *sys, uint64_t slots, u
 uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 {
 	const struct lacp_config *config = &sys->state.config;
-	unsigned int slot, most = config->max_links ? config->max_links : LACP_MAX_PORTS;
+	unsigned int most = config->max_links ? config->max_links : LACP_MAX_PORTS;
 	uint64_t possible = 0;
 
 	if (config->strict || config->fallback == LACP_FALLBACK_NONE ||
 	    fallback_is_any_in_sync(sys))
 		return 0;
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		possible |= fallback_may_carry(&sys->port[slot], now_ns) ? lacp_bit(slot) : 0;
-	}
 	return fallback_choose(sys, possible, config->fallback == LACP_FALLBACK_ONE ? 1 : most);
 }
 

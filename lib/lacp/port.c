@@ -223,8 +223,6 @@ static bool port_is_valid_config(const struct lacp_config *config)
 /* With another delay, a running fallback timer starts again; one that has ended stays ended. */
 static void port_restart_fallback_timers(struct lacp_system *sys)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (!sys->port[slot].fallback)
 			lacp_fallback_timer_enter(&sys->port[slot], 0);
@@ -247,7 +245,6 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 {
 	struct lacp_config before = sys->state.config;
 	bool literal = before.rate_fast != config->rate_fast || before.hold != config->hold;
-	unsigned int slot;
 
 	if (!port_is_valid_config(config))
 		return -EINVAL;
@@ -275,8 +272,6 @@ static bool port_is_known(const struct lacp_system *sys, unsigned int slot)
 
 static bool port_is_number_taken(const struct lacp_system *sys, uint16_t number)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].config.port == number)
 			return true;
@@ -396,8 +391,6 @@ static bool port_is_valid_state(const struct lacp_port_state *port)
 int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	       const struct lacp_port_state port[LACP_MAX_PORTS], uint64_t used)
 {
-	unsigned int slot;
-
 	if (state->version != LACP_STATE_VERSION)
 		return -EPROTO;
 	if (!port_is_valid_config(&state->config) || state->active_aggregator > LACP_MAX_PORTS)
@@ -408,9 +401,8 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	}
 	sys->state = *state;
 	sys->used = used;
-	lacp_for_each_slot (slot, used) {
+	lacp_for_each_slot (slot, used)
 		sys->port[slot] = port[slot];
-	}
 	return 0;
 }
 

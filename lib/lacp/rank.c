@@ -45,7 +45,7 @@ static bool rank_are_together(const struct lacp_port_state *a, const struct lacp
 static unsigned int rank_count_in_sync_beside(const struct lacp_system *sys,
 					      const struct lacp_port_state *port)
 {
-	unsigned int slot, count = 0;
+	unsigned int count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
@@ -86,11 +86,10 @@ static bool rank_goes_first(const struct lacp_system *sys, const struct lacp_por
 static unsigned int rank_count_before(const struct lacp_system *sys,
 				      const struct lacp_port_state *port, uint64_t now_ns)
 {
-	unsigned int slot, count = 0;
+	unsigned int count = 0;
 
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		count += rank_goes_first(sys, &sys->port[slot], port, now_ns);
-	}
 	return count;
 }
 
@@ -98,7 +97,7 @@ static unsigned int rank_count_before(const struct lacp_system *sys,
 static unsigned int rank_count_ready_before(const struct lacp_system *sys,
 					    const struct lacp_port_state *port, uint64_t now_ns)
 {
-	unsigned int slot, count = 0;
+	unsigned int count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
@@ -124,7 +123,7 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
 {
 	const struct lacp_config *config = &sys->state.config;
-	unsigned int slot, count = 0;
+	unsigned int count = 0;
 
 	if (!config->min_links_strict || config->min_links < 2)
 		return false;
@@ -224,7 +223,6 @@ bool lacp_rank_note_times(struct lacp_system *sys, unsigned int slot, uint64_t n
 bool lacp_rank_settle(struct lacp_system *sys)
 {
 	bool changed = false;
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		if (rank_works(&sys->port[slot]))

@@ -344,8 +344,6 @@ static bool receive_is_foreign(const struct lacp_port_state *port, const struct 
 static void receive_notice_move(struct lacp_system *sys, unsigned int slot,
 				const struct lacp_info *partner)
 {
-	unsigned int other;
-
 	lacp_for_each_slot (other, sys->used) {
 		struct lacp_port_state *port = &sys->port[other];
 

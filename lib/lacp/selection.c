@@ -91,7 +91,6 @@ static struct merit aggregator_merit_of(const struct lacp_system *sys, uint8_t a
 	     young = active && now_ns < sys->state.yield_ns;
 	struct merit merit = { .trusted = young,
 			       .enough = !lacp_misses_min_links(sys, aggregator) };
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
@@ -187,8 +186,6 @@ static bool aggregator_is_better(const struct merit *a, const struct merit *b,
 
 static bool aggregator_has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].aggregator == aggregator &&
 		    sys->port[slot].selected != LACP_UNSELECTED)
@@ -207,7 +204,6 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 		best = aggregator_has_ports(sys, active) ? active : 0;
 	struct merit best_merit = aggregator_merit_of(sys, best, now_ns);
 	uint64_t seen = 0;
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		uint8_t aggregator = sys->port[slot].aggregator;
@@ -241,8 +237,6 @@ static uint64_t aggregator_patience(const struct lacp_system *sys, uint64_t now_
 /* Aggregators to which no partner attaches take turns. */
 static void aggregator_refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].aggregator == aggregator)
 			sys->port[slot].refused_ns = now_ns;
@@ -269,8 +263,6 @@ void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t
 
 static bool selection_is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
 {
-	unsigned int other;
-
 	lacp_for_each_slot (other, sys->used) {
 		if (other != slot && sys->port[other].aggregator == aggregator)
 			return true;
@@ -286,7 +278,6 @@ static uint8_t selection_find_aggregator(const struct lacp_system *sys, unsigned
 {
 	const struct lacp_port_state *port = &sys->port[slot], *peer;
 	uint8_t aggregator = (uint8_t)(slot + 1);
-	unsigned int other;
 
 	lacp_for_each_slot (other, sys->used) {
 		peer = &sys->port[other];

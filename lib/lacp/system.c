@@ -98,7 +98,6 @@ static bool system_step_churn(struct lacp_system *sys, unsigned int slot, uint64
 static bool system_step_fallback(struct lacp_system *sys, uint64_t now_ns)
 {
 	bool moved = false;
-	unsigned int slot;
 	uint64_t carry;
 
 	lacp_for_each_slot (slot, sys->used) {
@@ -121,20 +120,17 @@ static bool system_step_fallback(struct lacp_system *sys, uint64_t now_ns)
 static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 {
 	bool moved = false;
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= system_step_rx(sys, slot, now_ns);
 		moved |= lacp_rank_note_times(sys, slot, now_ns);
 		moved |= system_step_periodic(sys, slot, now_ns);
 	}
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		moved |= system_step_selection(sys, slot, now_ns);
-	}
 	moved |= system_step_aggregator(sys, now_ns);
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		moved |= system_step_selection(sys, slot, now_ns);
-	}
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= system_step_mux(sys, slot, now_ns);
 		moved |= system_step_churn(sys, slot, now_ns);
@@ -162,8 +158,6 @@ static void system_tell_port(struct lacp_system *sys, unsigned int slot)
  */
 static void system_tell_ports(struct lacp_system *sys)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & ~system_carrying(&sys->port[slot]))
 			system_tell_port(sys, slot);
@@ -176,8 +170,6 @@ static void system_tell_ports(struct lacp_system *sys)
 
 static void system_send_all(struct lacp_system *sys, uint64_t now_ns)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		int next = lacp_marker_next(&sys->port[slot], now_ns);
 
@@ -222,7 +214,6 @@ static uint64_t system_port_deadline(const struct lacp_system *sys,
 static uint64_t system_next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 {
 	uint64_t deadline = system_earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		deadline = system_earliest(
@@ -249,7 +240,6 @@ uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
 static uint64_t system_told(const struct lacp_system *sys, uint8_t bit)
 {
 	uint64_t slots = 0;
-	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & bit)
@@ -270,8 +260,6 @@ uint64_t lacp_collecting(const struct lacp_system *sys)
 
 int lacp_representative(const struct lacp_system *sys)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used) {
 		if (sys->state.active_aggregator && sys->port[slot].selected != LACP_UNSELECTED &&
 		    sys->port[slot].aggregator == sys->state.active_aggregator)
@@ -282,22 +270,19 @@ int lacp_representative(const struct lacp_system *sys)
 
 unsigned int lacp_num_ports(const struct lacp_system *sys)
 {
-	unsigned int slot, count = 0;
+	unsigned int count = 0;
 
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		count += sys->port[slot].selected == LACP_SELECTED;
-	}
 	return count;
 }
 
 bool lacp_rate_fast(const struct lacp_system *sys)
 {
 	bool fast = sys->state.config.rate_fast;
-	unsigned int slot;
 
-	lacp_for_each_slot (slot, sys->used) {
+	lacp_for_each_slot (slot, sys->used)
 		fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
-	}
 	return fast;
 }
 
@@ -310,8 +295,6 @@ bool lacp_rate_fast(const struct lacp_system *sys)
 /* A port whose link is down keeps its place in its aggregator, until it is stopped. */
 static void prospect_leave(struct lacp_system *sys, uint64_t leaving)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, sys->used & leaving) {
 		struct lacp_port_state *port = &sys->port[slot];
 
@@ -340,7 +323,6 @@ struct lacp_prospect lacp_prospect(const struct lacp_system *sys, uint64_t leavi
 {
 	struct lacp_system rest = *sys;
 	struct lacp_prospect prospect = { 0 };
-	unsigned int slot;
 
 	prospect_leave(&rest, leaving);
 	prospect.fallback = lacp_fallback_next(&rest, now_ns) & ~lacp_distributing(sys);

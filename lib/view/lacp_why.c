@@ -93,8 +93,6 @@ static bool why_no_lacp(struct why *why)
 
 static void why_say_loop_port(struct why *why, uint16_t number)
 {
-	unsigned int slot;
-
 	lacp_for_each_slot (slot, why->sys->used) {
 		if (why->sys->port[slot].config.port != number || slot == why->slot)
 			continue;
@@ -206,7 +204,7 @@ static bool why_other_aggregator(struct why *why)
 /* The last selected port of the LAG in the order; this port comes after it. */
 static void why_say_better_port(struct why *why)
 {
-	unsigned int slot, last = LACP_MAX_PORTS;
+	unsigned int last = LACP_MAX_PORTS;
 
 	lacp_for_each_slot (slot, why->sys->used) {
 		if (why->sys->port[slot].selected == LACP_SELECTED &&
@@ -223,7 +221,7 @@ static void why_say_better_port(struct why *why)
 /* By its priority alone it would be in use. */
 static bool why_is_kept_out(const struct why *why)
 {
-	unsigned int slot, before = 0;
+	unsigned int before = 0;
 
 	lacp_for_each_slot (slot, why->sys->used) {
 		const struct lacp_port_state *other = &why->sys->port[slot];

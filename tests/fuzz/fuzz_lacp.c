@@ -111,7 +111,7 @@ static void lacp_check_why(unsigned int slot)
 
 static void lacp_check(void)
 {
-	unsigned int slot, most = lacp.sys.state.config.max_links;
+	unsigned int most = lacp.sys.state.config.max_links;
 	uint64_t by_lacp = 0;
 
 	lacp_for_each_slot (slot, lacp.sys.used) {
