@@ -94,23 +94,23 @@ static void kernel_completes(__u64 address)
 static struct port make_port(void)
 {
 	static struct port zero;
-	struct port port = zero;
+	struct port fresh = zero;
 
 	sent = taken = made = completed = reaped = flags = 0;
 	says_late = 0;
-	port.tx = (struct xsk_ring_prod){ .cached_cons = RING,
-					  .mask = RING - 1,
-					  .size = RING,
-					  .producer = &made,
-					  .consumer = &sent,
-					  .ring = descriptors,
-					  .flags = &flags };
-	port.completed = (struct xsk_ring_cons){ .mask = RING - 1,
-						 .size = RING,
-						 .producer = &completed,
-						 .consumer = &reaped,
-						 .ring = addresses };
-	return port;
+	fresh.tx = (struct xsk_ring_prod){ .cached_cons = RING,
+					   .mask = RING - 1,
+					   .size = RING,
+					   .producer = &made,
+					   .consumer = &sent,
+					   .ring = descriptors,
+					   .flags = &flags };
+	fresh.completed = (struct xsk_ring_cons){ .mask = RING - 1,
+						  .size = RING,
+						  .producer = &completed,
+						  .consumer = &reaped,
+						  .ring = addresses };
+	return fresh;
 }
 
 static struct area make_area(void)
@@ -125,47 +125,46 @@ static struct area make_area(void)
 			      .holder = holders };
 }
 
-static int put(struct port *port, struct area *area, __u32 count)
+static struct area area;
+static struct port port;
+static int stuck;
+
+static int begin(void **state)
+{
+	area = make_area();
+	port = make_port();
+	return 0;
+}
+
+static int put(__u32 count)
 {
 	int count_put = 0;
 
 	for (__u32 i = 0; i < count; i++)
-		count_put += port_put(port, area, area_at(area, i), 60);
+		count_put += port_put(&port, &area, area_at(&area, i), 60);
 	return count_put;
 }
 
-TEST(test_what_was_refused_before_the_device_was_down_has_not_left)
+TEST(test_what_was_refused_before_the_device_was_down_has_not_left, begin)
 {
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
-
-	assert_int_equal(put(&port, &area, 5), 5);
+	assert_int_equal(put(5), 5);
 	answers = (const int[]){ EBUSY, EAGAIN, EBUSY, ENETDOWN, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 5);
 	assert_true(stuck);
 }
 
-TEST(test_the_kernel_says_later_what_it_has_taken)
+TEST(test_the_kernel_says_later_what_it_has_taken, begin)
 {
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
-
 	says_late = 1;
-	assert_int_equal(put(&port, &area, 5), 5);
+	assert_int_equal(put(5), 5);
 	answers = (const int[]){ EBUSY, EBUSY, ENETDOWN, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 5);
 }
 
 /* As one that is too long for it: others were sent after that, so it is not cut. */
-TEST(test_a_frame_that_the_device_drops)
+TEST(test_a_frame_that_the_device_drops, begin)
 {
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
-
-	assert_int_equal(put(&port, &area, 5), 5);
+	assert_int_equal(put(5), 5);
 	answers = (const int[]){ EBUSY, EBUSY, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 0);
 	assert_int_equal(port.dropped, 2);
@@ -173,14 +172,11 @@ TEST(test_a_frame_that_the_device_drops)
 }
 
 /* The device has no room: what it has not taken leaves later. */
-TEST(test_a_frame_that_is_dropped_before_the_ring_is_full)
+TEST(test_a_frame_that_is_dropped_before_the_ring_is_full, begin)
 {
 	static const int no_room[100] = { EBUSY, [1 ... 98] = EAGAIN };
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
 
-	assert_int_equal(put(&port, &area, 5), 5);
+	assert_int_equal(put(5), 5);
 	answers = no_room;
 	assert_int_equal(port_kick(&port, &area, &stuck), 0);
 	assert_false(stuck);
@@ -188,13 +184,9 @@ TEST(test_a_frame_that_is_dropped_before_the_ring_is_full)
 	assert_int_equal(port_left(&port), 4);
 }
 
-TEST(test_what_has_no_carrier_has_not_left)
+TEST(test_what_has_no_carrier_has_not_left, begin)
 {
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
-
-	assert_int_equal(put(&port, &area, 4), 4);
+	assert_int_equal(put(4), 4);
 	sent = taken = 1; /* one has left */
 	answers = (const int[]){ EBUSY, EBUSY, EBUSY, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 3);
@@ -204,18 +196,15 @@ TEST(test_what_has_no_carrier_has_not_left)
 }
 
 /* The kernel has taken frames from the ring, and not said that they have left. */
-TEST(test_zero_copy_keeps_what_is_in_flight)
+TEST(test_zero_copy_keeps_what_is_in_flight, begin)
 {
-	struct area area = make_area();
 	__u32 length;
-	struct port port = make_port();
-	int stuck;
 
 	port.is_zero_copy = 1;
 	flags = XDP_RING_NEED_WAKEUP;
-	assert_int_equal(put(&port, &area, RING + 2), RING);
+	assert_int_equal(put(RING + 2), RING);
 	sent = taken = made;
-	assert_int_equal(put(&port, &area, 1), 0);
+	assert_int_equal(put(1), 0);
 	kernel_completes(0);
 	kernel_completes(XBOND_XSK_FRAME_SIZE);
 	answers = (const int[]){ ENETDOWN, 0 };
@@ -223,19 +212,15 @@ TEST(test_zero_copy_keeps_what_is_in_flight)
 	assert_true(stuck);
 	assert_ptr_equal(port_frame_at(&port, &area, RING - 2, &length), area_at(&area, 2));
 	assert_int_equal(area.free_count, 2);
-	assert_int_equal(put(&port, &area, 3), 2);
+	assert_int_equal(put(3), 2);
 }
 
 /* EBUSY names no frame there, so calling again would not end, and count frames that are none. */
-TEST(test_zero_copy_drops_no_single_frame)
+TEST(test_zero_copy_drops_no_single_frame, begin)
 {
-	struct area area = make_area();
-	struct port port = make_port();
-	int stuck;
-
 	port.is_zero_copy = 1;
 	flags = XDP_RING_NEED_WAKEUP;
-	assert_int_equal(put(&port, &area, 3), 3);
+	assert_int_equal(put(3), 3);
 	answers = (const int[]){ EBUSY, EBUSY, EBUSY, EBUSY, 0 };
 	assert_int_equal(port_kick(&port, &area, &stuck), 3);
 	assert_true(stuck);
@@ -246,16 +231,16 @@ static struct port make_other_port(__u32 number, __u32 room)
 {
 	static struct xdp_desc ring[RING];
 	static __u32 ends[2];
-	struct port port = make_port();
+	struct port other = make_port();
 
 	memset(ends, 0, sizeof(ends));
-	port.number = number;
-	port.tx.ring = ring;
-	port.tx.size = port.tx.cached_cons = room;
-	port.tx.producer = &ends[0];
-	port.tx.consumer = &ends[1];
-	port.completed.producer = port.completed.consumer = &ends[1];
-	return port;
+	other.number = number;
+	other.tx.ring = ring;
+	other.tx.size = other.tx.cached_cons = room;
+	other.tx.producer = &ends[0];
+	other.tx.consumer = &ends[1];
+	other.completed.producer = other.completed.consumer = &ends[1];
+	return other;
 }
 
 /* A handle of a bond with two slaves, and a frame that is for both. */
@@ -289,8 +274,7 @@ static struct xbond_xsk_frame send_one(struct xbond_xsk *xsk)
 /* Whoever has the copy needs no other frame. */
 TEST(test_what_one_slave_of_all_refuses_is_sent_by_the_others)
 {
-	struct port other = make_other_port(1, RING), port = make_port();
-	struct xbond_xsk *xsk = make_handle(port, other);
+	struct xbond_xsk *xsk = make_handle(make_port(), make_other_port(1, RING));
 
 	answers = (const int[]){ EBUSY, 0 };
 	send_one(xsk);
@@ -303,8 +287,7 @@ TEST(test_what_one_slave_of_all_refuses_is_sent_by_the_others)
 /* It has sent the first frame before that, but kernels before 6.17 say so too late. */
 TEST(test_who_is_cut_in_the_midst_is_noticed)
 {
-	struct port other = make_other_port(1, RING), port = make_port();
-	struct xbond_xsk *xsk = make_handle(port, other);
+	struct xbond_xsk *xsk = make_handle(make_port(), make_other_port(1, RING));
 	struct xbond_xsk_frame frames[2];
 
 	for (__u32 frame = 2; frame < 4; frame++)
@@ -323,8 +306,7 @@ TEST(test_who_is_cut_in_the_midst_is_noticed)
 /* It was counted, so that it can be counted back. */
 TEST(test_what_no_slave_of_all_sends_is_lost)
 {
-	struct port full = make_other_port(0, 0), port = make_port();
-	struct xbond_xsk *xsk = make_handle(full, port);
+	struct xbond_xsk *xsk = make_handle(make_other_port(0, 0), make_port());
 
 	xsk->port[1][0].number = 1;
 	answers = (const int[]){ EBUSY, 0 };
@@ -337,8 +319,7 @@ TEST(test_what_no_slave_of_all_sends_is_lost)
 /* Both slaves have a frame, in zero-copy mode, and finish none. */
 static struct xbond_xsk *make_still_handle(int can_look)
 {
-	struct port other = make_other_port(1, RING), port = make_port();
-	struct xbond_xsk *xsk = make_handle(port, other);
+	struct xbond_xsk *xsk = make_handle(make_port(), make_other_port(1, RING));
 
 	xsk->options.bind = XDP_ZEROCOPY;
 	xsk->port[0][0].is_zero_copy = xsk->port[1][0].is_zero_copy = 1;
