@@ -234,7 +234,7 @@ static void networkd_netdev(const struct networkd *networkd, const struct networ
 }
 
 /* Whether systemd leaves the devices of the file as they are. */
-static bool networkd_is_unmanaged(struct import *import, const struct networkd_unit *unit)
+static bool networkd_is_unmanaged(const struct networkd_unit *unit)
 {
 	return import_is_on(import_ini_value(&unit->ini, "Link", "Unmanaged"));
 }
@@ -254,7 +254,7 @@ static bool networkd_is_taken(const struct networkd *networkd, const struct netw
 
 		if (other->is_netdev ||
 		    (!strcmp(import_ini_value(&other->ini, "Network", "Bond"), bond->name) &&
-		     !networkd_is_unmanaged(networkd->import, other)))
+		     !networkd_is_unmanaged(other)))
 			continue;
 		answer = networkd_match_device(networkd->import, &other->match, device);
 		if (answer == NETWORKD_MATCHES) {
@@ -371,7 +371,7 @@ static void networkd_network(const struct networkd *networkd, const struct netwo
 	const struct import_ini_entry *of = import_ini_find(&unit->ini, "Network", "Bond");
 	const struct import_bond *bond;
 
-	if (of && *of->value && networkd_is_unmanaged(import, unit))
+	if (of && *of->value && networkd_is_unmanaged(unit))
 		import_lost(import, import_find_bond(import, of->value), &of->line,
 			    "with Unmanaged=yes systemd does not enslave its devices");
 	else if (of && *of->value)
