@@ -140,7 +140,7 @@ int link_clear_xdp(struct nl *nl, int ifindex, struct err *err)
 	struct nl_msg *msg = link_set_request(ifindex);
 	struct nlattr *xdp = nl_request_nest(msg, IFLA_XDP);
 
-	nl_request_put_s32(msg, IFLA_XDP_FD, -1);
+	nl_request_put_u32(msg, IFLA_XDP_FD, (uint32_t)-1);
 	nl_request_put_u32(msg, IFLA_XDP_FLAGS, XDP_FLAGS_DRV_MODE);
 	nl_request_end(msg, xdp);
 	return nl_call(nl, msg, NULL, NULL, err);

@@ -79,11 +79,6 @@ void nl_request_put_u32(struct nl_msg *msg, int attribute, uint32_t value)
 	nl_request_put(msg, attribute, sizeof(value), &value);
 }
 
-void nl_request_put_s32(struct nl_msg *msg, int attribute, int32_t value)
-{
-	nl_request_put(msg, attribute, sizeof(value), &value);
-}
-
 void nl_request_put_text(struct nl_msg *msg, int attribute, const char *text)
 {
 	nl_request_put(msg, attribute, (int)strlen(text) + 1, text);

@@ -62,7 +62,6 @@ void nl_request_put(struct nl_msg *msg, int attribute, int size, const void *dat
 void nl_request_put_u8(struct nl_msg *msg, int attribute, uint8_t value);
 void nl_request_put_u16(struct nl_msg *msg, int attribute, uint16_t value);
 void nl_request_put_u32(struct nl_msg *msg, int attribute, uint32_t value);
-void nl_request_put_s32(struct nl_msg *msg, int attribute, int32_t value);
 void nl_request_put_text(struct nl_msg *msg, int attribute, const char *text);
 /* What is put from now on is in the nest. Returns what nl_request_end() takes. */
 struct nlattr *nl_request_nest(struct nl_msg *msg, int attribute);
