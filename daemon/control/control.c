@@ -241,6 +241,7 @@ static int control_do_list(struct request *request, struct err *err)
 	request->result = json_array();
 	for (char **name = names; *name; name++)
 		if (control_find(request->daemon, *name) ||
+		    daemon_is_unadopted(request->daemon, *name) ||
 		    control_foreign_abi(request->daemon, *name))
 			json_array_append_new(request->result, json_value_text(*name));
 	memory_free_texts(names);
@@ -256,7 +257,7 @@ static int control_look_at(struct request *request,
 	json_t *json;
 
 	if (!bond)
-		return err_set(err, ENOENT, "no such bond: %s", request->bond);
+		return request_refuse_absent(request->daemon, request->bond, err);
 	pins = &bond->dataplane.pins;
 	json = view(pins, request->bond);
 	if (!json)

@@ -340,13 +340,15 @@ static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigne
 static int survey_xbond(struct handover *plan, const struct link_info *link, const json_t *given,
 			struct err *err)
 {
-	struct bond *bond = daemon_find_bond(plan->daemon, link->name);
 	struct option_set options;
-	int r = 0;
+	struct bond *bond;
+	int r = request_find(plan->daemon, link->name, &bond, err);
 
-	if (!bond)
-		return err_set(err, ENOENT, "%s is not an xbond bond ('bondctl list' lists them)",
-			       link->name);
+	if (r == -ENOENT)
+		r = err_set(err, ENOENT, "%s is not an xbond bond ('bondctl list' lists them)",
+			    link->name);
+	if (r)
+		return r;
 	options = survey_xbond_options(&bond->dataplane.pins);
 	if (plan->kind == HANDOVER_HANDBACK)
 		survey_leave_policy(plan, &options);

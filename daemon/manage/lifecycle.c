@@ -101,15 +101,28 @@ int lifecycle_check_ending(struct daemon *daemon, const char *name, struct err *
 int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *err)
 {
 	char path[PATH_MAX];
+	struct pins pins;
+	bool is_elsewhere;
 
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (access(path, F_OK))
 		return 0;
 	if (daemon_is_unadopted(daemon, name))
 		return err_set(err, EAGAIN,
-			       "%s is not adopted yet (bondd's log says why); bondd "
-			       "tries it again",
+			       "%s is not adopted yet, because the kernel had no room for it: "
+			       "bondd's log says what for, and bondd tries it again; free memory "
+			       "or file descriptors",
 			       name);
+	if (!pins_open(&pins, daemon->paths.bpf_dir, name, NULL)) {
+		is_elsewhere = link_is_elsewhere(pins.table->netns_cookie);
+		pins_close(&pins);
+		if (is_elsewhere)
+			return err_set(err, EXDEV,
+				       "%s is a bond of another network namespace; use the bondd "
+				       "of that, or give this one its own --bpf-dir; if that "
+				       "namespace has gone, remove %s",
+				       name, path);
+	}
 	return err_set(err, EEXIST,
 		       "%s has BPF maps of an earlier bond of this name, which bondd cannot "
 		       "continue (its log says why); " PINS_REMOVE,

@@ -15,20 +15,27 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
+#include "options/names.h"
 #include "options/option_set.h"
 #include "options/values.h"
 #include "view/view_json.h"
 
-int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+int request_refuse_absent(struct daemon *daemon, const char *name, struct err *err)
 {
-	int r;
+	int r = lifecycle_check_ending(daemon, name, err);
 
-	*ret_bond = daemon_find_bond(daemon, name);
-	if (*ret_bond)
-		return 0;
-	r = lifecycle_check_ending(daemon, name, err);
+	if (!r && !name_check("bond", name, NULL))
+		r = lifecycle_check_pins(daemon, name, err);
 	return r ? r
 		 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", name);
+}
+
+int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+{
+	if (daemon_is_unadopted(daemon, name))
+		adopt_again(daemon);
+	*ret_bond = daemon_find_bond(daemon, name);
+	return *ret_bond ? 0 : request_refuse_absent(daemon, name, err);
 }
 
 int request_check_free(struct daemon *daemon, const char *name, struct err *err)

@@ -11,7 +11,9 @@
 #include "daemon/bond/daemon.h"
 #include "options/option_set.h"
 
-/* The bond of that name, or -ENOENT with a line in err. */
+/* A line in err: there is no bond of that name, or why bondd does not have it. Returns -errno. */
+int request_refuse_absent(struct daemon *daemon, const char *name, struct err *err);
+/* The bond of that name, if need be adopted now; or the same. */
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err);
 
 /* -EBUSY, with a line in err: a takeover or handback of the bond has not ended. */

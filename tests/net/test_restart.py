@@ -142,6 +142,36 @@ def test_a_bond_that_cannot_be_adopted_yet(lone, pin):
     assert host.log().count("not adopted") == 2 and "taken" not in host.log()
 
 
+def test_commands_for_a_bond_that_cannot_be_adopted_yet(lone):
+    """They say so. The first one that comes when it can be adopted finds it."""
+    host = lone()
+    host.ctl("create", "bond0")
+    host.kill_bondd()
+    with host.refusing("settings"):
+        host.start_refusable()
+        for words in (("delete", "bond0"), ("set", "bond0", "min_links", "1"),
+                      ("add-slave", "bond0", "l0"), ("handback", "bond0")):
+            refused = host.ctl_try(*words).stderr
+            assert "bond0 is not adopted yet" in refused and "rm -r" not in refused, refused
+        shown = host.request(b'{"method": "show", "bond": "bond0"}\n')
+        assert "bond0 is not adopted yet" in shown["error"]
+        assert host.request(b'{"method": "list"}\n')["result"] == ["bond0"]
+    host.ctl("delete", "bond0")
+    assert not host.exists("bond0") and not host.pins()
+
+
+def test_a_bond_of_another_namespace(lab):
+    """Nobody is told to remove the maps of a bond that may be in use."""
+    host, other = lab.lone(), lab.host("c", bondd=False)
+    host.ctl("create", "bond0")
+    host.kill_bondd()
+    other.bpf_dir = host.bpf_dir
+    other.start_bondd()
+    for verb in ("create", "delete"):
+        refused = other.ctl_try(verb, "bond0").stderr
+        assert "bond of another network namespace" in refused and "rm -r" not in refused, refused
+
+
 def test_another_bond_of_a_name_that_cannot_be_adopted_yet(lone):
     """Such a name is refused. Whoever has removed the pins may make a new bond of that name, and
     bondd does not adopt that one.
