@@ -72,7 +72,7 @@ struct doctor_host {
 	bool bondd_is_silent; /* but bondd answers nothing */
 	bool run_dir_is_full;
 	bool has_ptp4l; /* it runs */
-	bool has_team;	/* this kernel, loaded or not */
+	bool has_team;	/* that can send: loaded, or the kernel loads it */
 	bool loop_is_known;
 	struct loop_figures loop;
 	enum doctor_answer starts_at_boot; /* UNKNOWN: systemd does not run here */

@@ -325,18 +325,6 @@ static bool facts_is_any(const char *directory, const char *pattern)
 	return any;
 }
 
-/* As a module, loaded or not. */
-static bool facts_has_team(void)
-{
-	struct utsname name;
-	char path[PATH_MAX / 2];
-
-	if (uname(&name))
-		return false;
-	snprintf(path, sizeof(path), "/lib/modules/%s/kernel/drivers/net/team", name.release);
-	return facts_is_any(path, "team_mode_loadbalance.ko*");
-}
-
 /* Unknown as well if there is nothing to make at boot. */
 static enum doctor_answer facts_starts_at_boot(char *const *configured)
 {
@@ -346,17 +334,43 @@ static enum doctor_answer facts_starts_at_boot(char *const *configured)
 			    facts_is_any("/etc/systemd/system", "*.requires/bondd.service"));
 }
 
-static bool facts_runs(const char *program)
+/* In one of these files. */
+static bool facts_is_listed(const char *files, int place, const char *word)
 {
 	bool found = false;
 	glob_t all;
 
-	if (glob("/proc/[0-9]*/comm", GLOB_NOSORT, NULL, &all))
+	if (glob(files, GLOB_NOSORT | GLOB_BRACE, NULL, &all))
 		return false;
 	for (size_t i = 0; !found && i < all.gl_pathc; i++)
-		found = gather_is_listed(all.gl_pathv[i], 1, program);
+		found = gather_is_listed(all.gl_pathv[i], place, word);
 	globfree(&all);
 	return found;
+}
+
+/* modprobe.d names it, by blacklist or install: the module of team has no options. */
+static bool facts_is_unwanted(const char *module)
+{
+	return facts_is_listed("/{etc,run,usr/local/lib,usr/lib,lib}/modprobe.d/*.conf", 2, module);
+}
+
+/* Loaded, built in, or loaded when it is asked for. */
+static bool facts_has_team(void)
+{
+	struct utsname name;
+	char path[PATH_MAX / 2];
+
+	if (!access("/sys/module/team_mode_loadbalance", F_OK))
+		return true;
+	if (uname(&name))
+		return false;
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.builtin", name.release);
+	if (gather_is_listed(path, 1, "kernel/drivers/net/team/team_mode_loadbalance.ko"))
+		return true;
+	snprintf(path, sizeof(path), "/lib/modules/%s/kernel/drivers/net/team", name.release);
+	return facts_is_any(path, "team_mode_loadbalance.ko*") && !facts_is_unwanted("team") &&
+	       !facts_is_unwanted("team_mode_loadbalance") &&
+	       !facts_is_unwanted("team-mode-loadbalance");
 }
 
 static void facts_gather_host(const struct paths *paths, struct doctor_host *host)
@@ -372,7 +386,7 @@ static void facts_gather_host(const struct paths *paths, struct doctor_host *hos
 	host->bondd_answers = client_present(paths->run_dir);
 	host->bondd_is_silent = host->bondd_answers && client_is_silent(paths->run_dir);
 	host->run_dir_is_full = !statvfs(paths->run_dir, &room) && room.f_blocks && !room.f_bavail;
-	host->has_ptp4l = facts_runs("ptp4l");
+	host->has_ptp4l = facts_is_listed("/proc/[0-9]*/comm", 1, "ptp4l");
 	host->has_team = facts_has_team();
 	host->loop_is_known = !loop_read(paths->run_dir, &host->loop);
 }

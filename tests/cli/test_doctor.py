@@ -26,6 +26,7 @@ from test_calls import BONDCTL
 from waiting import wait_for
 
 OTHER = "02:00:5e:20:00:99"
+TEAM = "kernel/drivers/net/team/team_mode_loadbalance"
 
 
 class Doctor:
@@ -610,9 +611,9 @@ def test_lacp_pdus(pins, doctor):
 
 
 @contextlib.contextmanager
-def mounted(kind, *where):
+def mounted(kind, *where, options="rw"):
     for path in where:
-        subprocess.run(["mount", "-t", kind, kind, path], check=True)
+        subprocess.run(["mount", "-t", kind, "-o", options, kind, path], check=True)
     try:
         yield
     finally:
@@ -631,6 +632,32 @@ def test_boot(plain, doctor, tmp_path):
         assert doctor.found("boot")[0][0] == "warning"
         (wants / "bondd.service").touch()
         assert doctor.found("boot") == []
+
+
+@pytest.mark.parametrize("files, has_team", [
+    ({}, False),
+    ({"modules.builtin": f"{TEAM}.ko"}, True),
+    ({"modules.builtin": "kernel/drivers/net/team/team.ko"}, False),
+    ({f"{TEAM}.ko.xz": ""}, True),
+    ({f"{TEAM}.ko.xz": "", "modprobe.d/a.conf": "# blacklist team\nblacklist teams"}, True),
+    ({f"{TEAM}.ko.xz": "", "modprobe.d/a.conf": "options bonding\nblacklist team"}, False),
+    ({f"{TEAM}.ko": "", "modprobe.d/a.conf": "install team-mode-loadbalance /bin/false"}, False),
+    ({"modules.builtin": f"{TEAM}.ko", "modprobe.d/a.conf": "blacklist team"}, True)])
+def test_device_kind(plain, doctor, bpf_dir, tmp_path, files, has_team):
+    """The one device that every namespace has stands for the bond."""
+    (bpf_dir / "bond0").rename(bpf_dir / "lo")
+    plain.bond.ifindex, plain.bond.netnsid = 1, -1
+    for name in ("upper", "work"):
+        (tmp_path / name).mkdir()
+    for name, text in files.items():
+        path = tmp_path / "upper" / ("" if "/a" in name else f"modules/{os.uname().release}") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    options = f"lowerdir=/usr/lib,upperdir={tmp_path}/upper,workdir={tmp_path}/work"
+    with mounted("tmpfs", "/sys/module"), mounted("overlay", "/usr/lib", options=options):
+        assert bool(doctor.found("device-kind")) == has_team
+        pathlib.Path("/sys/module/team_mode_loadbalance").mkdir()
+        assert doctor.found("device-kind")
 
 
 @pytest.mark.parametrize("file, text, severities", [
