@@ -163,9 +163,12 @@ static void host_check_refused(const struct doctor_facts *facts, struct doctor_r
 			continue;
 		report->bond = *name;
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "it has a configuration file, but is not there");
-		doctor_advise(report, "make it, or see why bondd refuses it: bondctl apply %s",
-			      *name);
+			     "it has a configuration file, but is not there: bondd has refused it, "
+			     "or it was deleted and comes back when bondd starts");
+		doctor_advise(report,
+			      "make it, or see why bondd refuses it: bondctl apply %s; if it was "
+			      "deleted for good: rm %s/%s" PATHS_CONFIG_SUFFIX,
+			      *name, facts->host.paths.config_dir, *name);
 		report->bond = NULL;
 	}
 }

@@ -632,6 +632,9 @@ def test_boot(plain, doctor, tmp_path):
         assert doctor.found("boot")[0][0] == "warning"
         (wants / "bondd.service").touch()
         assert doctor.found("boot") == []
+    (tmp_path / "bond1.conf").write_text("[bond]\n")
+    assert "comes back when bondd starts" in doctor.found("boot")[0][2]
+    assert doctor.advice("boot")[0].endswith(f"deleted for good: rm {tmp_path}/bond1.conf")
 
 
 @pytest.mark.parametrize("files, has_team", [
