@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/pins.h"
+#include "network/link.h"
 #include "options/names.h"
 
 /* Directories and their locks. */
@@ -220,6 +221,7 @@ int run_file_write(const struct paths *paths, const char *name, json_t *json)
 
 	run_file_boot_id(boot_id);
 	json_object_set_new(json, "boot_id", json_string(boot_id));
+	json_object_set_new(json, "netns_cookie", json_integer((json_int_t)link_netns_cookie()));
 	r = run_file_replace(paths, name, json);
 	json_decref(json);
 	return r;
@@ -251,7 +253,9 @@ json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_
 	json = run_file_load(path);
 	theirs = json_string_value(json_object_get(json, "boot_id"));
 	run_file_boot_id(ours);
-	*ret_is_of_this_boot = theirs && !strcmp(theirs, ours);
+	*ret_is_of_this_boot = theirs && !strcmp(theirs, ours) &&
+			       !link_is_elsewhere((uint64_t)json_integer_value(
+				       json_object_get(json, "netns_cookie")));
 	return json;
 }
 

@@ -28,8 +28,9 @@ int directories_keep_run_dir(const char *run_dir, struct err *err);
 int directories_reopen(const struct paths *paths, struct err *err);
 
 /*
- * RUN_DIR/NAME: a record for the next bondd, a JSON object with the boot in which it was written.
- * Used for what a bond was (snapshot.c) and how far a handover is (handover_plan.c).
+ * RUN_DIR/NAME: a record for the next bondd, a JSON object with the boot and the network
+ * namespace in which it was written: a container that is restarted has another one, and finds its
+ * files again. Used for what a bond was (snapshot.c) and how far a handover is (handover_plan.c).
  */
 
 /*

@@ -281,12 +281,12 @@ static size_t journal_kind(const json_t *journal)
 	return kind;
 }
 
-/* Its devices ended with that boot, and others have their numbers, and maybe their names, now. */
+/* Its devices ended with that, and others have their numbers, and maybe their names, now. */
 static int journal_set_aside(const struct daemon *daemon, const char *name, const char *file)
 {
 	event_warning(name, NULL,
-		      "the record %s/%s of an unfinished takeover is of an earlier boot; it is "
-		      "removed, and nothing else is changed",
+		      "the record %s/%s of an unfinished takeover is of an earlier boot, or of "
+		      "another network namespace; it is removed, and nothing else is changed",
 		      daemon->paths.run_dir, file);
 	run_file_remove(&daemon->paths, file);
 	return -ENOENT;
