@@ -331,7 +331,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	r = adopt_all(daemon, err);
 	if (r)
 		return r;
-	handover_recover(daemon);
+	handover_recover(daemon, false);
 	config_apply_all(daemon);
 	rollback_resume(daemon, NULL);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)

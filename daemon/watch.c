@@ -13,6 +13,7 @@
 #include "daemon/bond/part.h"
 #include "daemon/control/control.h"
 #include "daemon/device/device.h"
+#include "daemon/handover/handover.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/lifecycle.h"
@@ -362,6 +363,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	if (ticks++ % TICKS_PER_SYNC == 0) {
 		adopt_again(daemon);
+		handover_recover(daemon, true);
 		watch_sync_all_soon(daemon);
 	}
 	sd_event_source_set_time_relative(source, TICK_US);

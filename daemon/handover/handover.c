@@ -234,6 +234,16 @@ static int handover_hurry(struct handover *plan, struct err *err)
 	return plan->has_switched ? handover_run(plan, err) : run_fail(plan, -EINTR, &why, err);
 }
 
+/* Neither the old bond nor the new one can be done without then. */
+static bool handover_is_unadopted(const struct handover *plan)
+{
+	const struct handover_device *bond = &plan->devices[0];
+
+	return daemon_is_unadopted(plan->daemon, bond->name) ||
+	       daemon_is_unadopted(plan->daemon, bond->new_name) ||
+	       daemon_is_unadopted(plan->daemon, bond->old_name);
+}
+
 /* What an earlier bondd began is finished or undone, as the journal says. */
 static int handover_settle(struct daemon *daemon, const char *name, struct err *err)
 {
@@ -242,7 +252,9 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 
 	if (r)
 		return r == -ENOENT ? 0 : r;
-	if (plan->is_ending)
+	if (handover_is_unadopted(plan))
+		r = err_set(err, EAGAIN, "not all of its bonds are adopted yet");
+	else if (plan->is_ending)
 		run_finish(plan);
 	else
 		r = run_go_back(plan, err);
@@ -379,20 +391,36 @@ void handover_stop(void)
 	}
 }
 
-static void handover_recover_one(const char *name, void *daemon)
-{
-	struct err err;
-	int r = handover_settle(daemon, name, &err);
+struct recovery {
+	struct daemon *daemon;
+	bool is_again, is_left;
+};
 
-	if (r)
+static void handover_recover_one(const char *name, void *arg)
+{
+	struct recovery *recovery = arg;
+	struct err err;
+	int r = handover_settle(recovery->daemon, name, &err);
+
+	recovery->is_left |= memory_is_want(r);
+	if (r && !recovery->is_again)
 		event_error(name, NULL,
 			    "bondd ended during a takeover, handback or conversion, and cannot "
 			    "undo all of it: %s%s",
-			    err.text, r == -ESTALE ? "" : " (its next start tries again)");
+			    err.text,
+			    memory_is_want(r) ? " (bondd tries again)"
+			    : r == -ESTALE    ? ""
+					      : " (its next start tries again)");
 }
 
-void handover_recover(struct daemon *daemon)
+void handover_recover(struct daemon *daemon, bool is_again)
 {
+	static bool is_left;
+	struct recovery recovery = { daemon, is_again, false };
+
+	if (is_again && (!is_left || handover_first))
+		return;
 	run_file_visit(&daemon->paths, HANDOVER_DIRECTORY, HANDOVER_SUFFIX, handover_recover_one,
-		       daemon);
+		       &recovery);
+	is_left = recovery.is_left;
 }

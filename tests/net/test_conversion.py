@@ -297,6 +297,22 @@ def test_a_slave_is_renamed_before_a_death_in_the_undo(dressed, old, new):
 
 
 @ways
+def test_who_dies_and_cannot_be_adopted_yet(dressed, old, new):
+    """It is undone as soon as both bonds are adopted."""
+    near = dressed("active-backup", old).near
+    near.ctl("save", "bond0")
+    before = whole(near)
+    with near.dying_at("handover-moved"):
+        near.ctl_try("set", "bond0", "device", new)
+    with near.refusing("settings"):
+        near.start_refusable()
+        assert near.log().count("not adopted") == 2 and "bondd tries again" in near.log()
+    wait_whole(near, before)
+    assert not list((near.run_dir / "handover").iterdir())
+    assert not near.show()["awaited"]
+
+
+@ways
 def test_who_dies_and_loses_the_bond(dressed, old, new):
     """The next bondd says that it cannot be undone, and not that it would be tried again."""
     near = dressed("active-backup", old, links=2).near
