@@ -481,7 +481,7 @@ def test_bondd_dies_while_the_slaves_are_away(bonds):
 
 
 def test_what_was_not_finished_may_make_no_sense(bonds):
-    """Another boot's, or damaged: the bond stays as it is."""
+    """Another boot's, another network namespace's, or damaged: the bond stays as it is."""
     host, unfinished = bonds.host, bonds.rollback_file()
     bonds.write("[bond]\n[slave l0]\n")
     host.ctl("load")
@@ -492,6 +492,7 @@ def test_what_was_not_finished_may_make_no_sense(bonds):
     good = json.loads(unfinished.read_text())
     assert good["at_us"] == 0
     for text in (json.dumps({**good, "boot_id": "x"}), "{", "[]",
+                 json.dumps({**good, "netns_cookie": good["netns_cookie"] + 1}),
                  json.dumps({**good, "snapshot": {**good["snapshot"], "slaves": 7}})):
         unfinished.write_text(text)
         (host.run_dir / "bond7.rollback").write_text(json.dumps(good))
