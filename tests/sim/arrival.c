@@ -167,7 +167,9 @@ void world_deliver(struct world *world, struct frame *frame)
 	const struct xbond_pdu *pdu;
 	bool refused = port->refused;
 
-	*frame = world->frame[--world->count];
+	/* The others of this instant stay in order. */
+	world->count--;
+	memmove(frame, frame + 1, (size_t)(world->frame + world->count - frame) * sizeof(*frame));
 	if (!port->exists)
 		return;
 	if (world->verbose)

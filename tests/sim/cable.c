@@ -19,14 +19,15 @@ void cable_note_trouble(struct world *world, struct end end)
 
 static void cable_drop_frames(struct world *world, struct end end)
 {
-	for (unsigned int i = 0; i < world->count;) {
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < world->count; i++) {
 		struct end to = world->frame[i].to;
 
-		if (to.system == end.system && to.slot == end.slot)
-			world->frame[i] = world->frame[--world->count];
-		else
-			i++;
+		if (to.system != end.system || to.slot != end.slot)
+			world->frame[kept++] = world->frame[i];
 	}
+	world->count = kept;
 }
 
 static void cable_unplug(struct world *world, struct end end)
