@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lacp/frame.h"
+#include "lacp/machines.h"
 #include "tests/sim/world.h"
 
 /* It need not know us: 6.4.9, recordPDU. */
@@ -59,7 +60,7 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 		check_answer(world, system, from.slot, octets[14 + 18]);
 	if (octets[14 + 16] == 0 && octets[14 + 17] == 0)
 		world_fail(world, "%c.%u is port number 0", system->name, from.slot + 1);
-	if (!(octets[14 + 18] & LACP_AGGREGATION))
+	if (!(octets[14 + 18] & LACP_AGGREGATION) && lacp_enabled(&port->config))
 		world_fail(world, "%c.%u says it cannot be aggregated", system->name,
 			   from.slot + 1);
 	if (port->exists && port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)

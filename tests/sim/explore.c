@@ -17,27 +17,31 @@
 #define MOVES_MAX 16	     /* with those that end a fault */
 #define REPORTS 10	     /* of so many failures; all are counted */
 
-/* One side, as a scenario has it: what differs from the defaults. */
-static const char *const sides[] = {
-	"",
-	"lacp_rate fast",
-	"lacp_active off",
-	"lacp_rate fast coupled_control off",
-	"lacp_rate fast max_links 1",
-	"lacp_rate fast max_links 1 coupled_control off lacp_wtr 5",
-	"lacp_rate fast lacp_fallback none",
-	"lacp_hold off",
-	"lacp_rate fast min_links 2 min_links_lacp on",
+/* One side, as a scenario has it: what differs from the defaults, and a move that comes first. */
+static const char *const sides[][2] = {
+	{ "" },
+	{ "lacp_rate fast" },
+	{ "lacp_active off" },
+	{ "lacp_rate fast coupled_control off" },
+	{ "lacp_rate fast max_links 1" },
+	{ "lacp_rate fast max_links 1 coupled_control off lacp_wtr 5" },
+	{ "lacp_rate fast lacp_fallback none" },
+	{ "lacp_hold off" },
+	{ "lacp_rate fast min_links 2 min_links_lacp on" },
+	{ "lacp_rate fast max_links 1 lacp_revert off" },
+	{ "lacp_rate fast ad_select bandwidth", "individual @" },
+	{ "lacp_rate fast ad_select count", "port @.# speed 1000" },
 };
 
 /* The other side, if it is a reference. */
-static const char *const references[] = {
-	"",
-	"lacp_rate fast",
-	"lacp_active off",
-	"lacp_rate fast coupled_control off",
-	"lacp_rate fast max_links 1",
-	"lacp_rate fast max_links 1 ad_actor_sys_prio 1",
+static const char *const references[][2] = {
+	{ "" },
+	{ "lacp_rate fast" },
+	{ "lacp_active off" },
+	{ "lacp_rate fast coupled_control off" },
+	{ "lacp_rate fast max_links 1" },
+	{ "lacp_rate fast max_links 1 ad_actor_sys_prio 1" },
+	{ "lacp_rate fast", "port @.# speed 1000" },
 };
 
 /* How the systems are connected. The third has the options of the last one of the sides. */
@@ -45,11 +49,12 @@ static const struct shape {
 	const char *name, *cables;
 	int ours, systems;
 	/* So long after a move the goals must have come about, too. LAGs that do not know each
-	 * other send at times of their own, so their states hardly come again. */
+	 * other send at times of their own, and aggregators that are refused take turns, so their
+	 * states hardly come again. */
 	uint64_t settled_ns;
 } shapes[] = {
-	{ "a reference", "A.1 B.1 A.2 B.2", 1, 2, LACP_NEVER },
-	{ "two systems", "A.1 B.1 A.2 B.2", 2, 2, LACP_NEVER },
+	{ "a reference", "A.1 B.1 A.2 B.2", 1, 2, 300 * SECOND },
+	{ "two systems", "A.1 B.1 A.2 B.2", 2, 2, 300 * SECOND },
 	{ "a triangle", "A.1 B.1 B.2 C.1 C.2 A.2", 3, 3, 150 * SECOND },
 };
 
@@ -63,12 +68,12 @@ struct reached {
 struct explorer {
 	struct world world;
 	const struct shape *shape;
-	const char *side[SYSTEMS];
+	const char *const *side[SYSTEMS];
 	struct reached *reached; /* a power of two of them; key 0: free */
 	uint64_t room, states, histories;
 	unsigned int share, pick; /* moves are made at one state of so many */
 	unsigned int failures;
-	unsigned int depth;
+	unsigned int first, depth; /* so many moves made both sides, and so many in all */
 	struct {
 		uint64_t at_ns;
 		char words[40];
@@ -140,7 +145,7 @@ static void explore_report(struct explorer *all)
 		return;
 	printf("# %s\n", all->world.failure);
 	for (int i = 0; i < all->shape->systems; i++)
-		printf("system %c %d %s\n%s", 'A' + i, LINKS, all->side[i],
+		printf("system %c %d %s\n%s", 'A' + i, LINKS, all->side[i][0],
 		       all->world.system[i].is_reference ? "reference B\n" : "");
 	printf("cable %s\n", all->shape->cables);
 	for (unsigned int i = 0; i < all->depth; i++) {
@@ -160,14 +165,21 @@ static bool explore_goes_on(const struct explorer *all, const struct move *move,
 {
 	const struct world *world = &all->world;
 
-	return world->steady[0][1] && move->is_small && (!all->depth || move->is_free) &&
-	       !(move->reorders && all->shape->ours == 1) &&
-	       (!move_is_absence(move) || world->system[end.system].lacp.state.config.hold);
+	return world->steady[0][1] && move->kind & SMALL &&
+	       (all->depth == all->first || move->kind & FREE) &&
+	       !(move->kind & REORDERS && all->shape->ours == 1) &&
+	       (!(move->kind & ABSENCE) || world->system[end.system].lacp.state.config.hold);
 }
 
 static const struct lacp_config *explore_options(const struct system *system)
 {
 	return &(system->away ? &system->saved : &system->lacp)->state.config;
+}
+
+static bool explore_aggregates(const struct system *system)
+{
+	return !system->individual &&
+	       system->port[0].config.speed_mbps == system->port[1].config.speed_mbps;
 }
 
 /*
@@ -182,6 +194,7 @@ static bool explore_is_contradiction(const struct world *world)
 			const struct lacp_config *y = explore_options(&world->system[j]);
 
 			if ((x->max_links && x->max_links < y->min_links) ||
+			    (!explore_aggregates(&world->system[i]) && y->min_links > 1) ||
 			    (i != j && !memcmp(x->system, y->system, LACP_MAC_SIZE)))
 				return true;
 		}
@@ -196,12 +209,12 @@ static void explore_move(struct explorer *all, const struct move *move, struct e
 {
 	const bool goes_on = explore_goes_on(all, move, end);
 
-	if ((!left && !move->is_free) || !move_make(&all->world, move, end))
+	if ((!left && !(move->kind & FREE)) || !move->make(&all->world, end, move))
 		return;
 	if (!explore_is_contradiction(&all->world)) {
 		all->world.steady[0][1] = goes_on;
 		explore_write(all, move, end);
-		explore_from(all, left - !move->is_free);
+		explore_from(all, left - !(move->kind & FREE));
 		all->depth--;
 		all->world.failed = false;
 	}
@@ -212,7 +225,7 @@ static void explore_moves(struct explorer *all, uint32_t left)
 {
 	if (all->depth == MOVES_MAX)
 		return;
-	if (!all->depth)
+	if (all->depth == all->first)
 		goals_expect_steady(&all->world, all->shape->systems, LINKS);
 	image_world(&all->world, all->image[all->depth], false);
 	for (int i = 0; i < all->shape->systems; i++)
@@ -247,7 +260,18 @@ static void explore_from(struct explorer *all, uint32_t left)
 		explore_report(all);
 }
 
-static void explore_begin(struct explorer *all, const char *a, const char *b)
+static void explore_begin_side(struct explorer *all, int index)
+{
+	const struct end end = { index, 0 };
+
+	for (int move = 0; all->side[index][1] && move < move_count; move++)
+		if (!strcmp(move_table[move].words, all->side[index][1]) &&
+		    move_table[move].make(&all->world, end, &move_table[move]))
+			explore_write(all, &move_table[move], end);
+	all->first = all->depth;
+}
+
+static void explore_begin(struct explorer *all, const char *const *a, const char *const *b)
 {
 	struct world *world = &all->world;
 	const char *cables = all->shape->cables;
@@ -265,7 +289,7 @@ static void explore_begin(struct explorer *all, const char *a, const char *b)
 	for (int index = 0; index < all->shape->systems; index++) {
 		struct lacp_config options = lacp_config_default();
 
-		move_options(&options, all->side[index]);
+		move_options(&options, all->side[index][0]);
 		options.system[0] = 0x02;
 		options.system[5] = (uint8_t)('A' + index);
 		world_system(world, index, (char)('A' + index), LINKS, &options);
@@ -277,6 +301,8 @@ static void explore_begin(struct explorer *all, const char *a, const char *b)
 			    (struct end){ *y - 'A', i[1] - 1 }, MS);
 		cables += taken;
 	}
+	for (int index = 0; index < all->shape->systems; index++)
+		explore_begin_side(all, index);
 }
 
 /* Of all pairs of options. */
@@ -285,7 +311,7 @@ struct sum {
 	unsigned int pairs;
 };
 
-static void explore_pair(struct explorer *all, const char *a, const char *b,
+static void explore_pair(struct explorer *all, const char *const *a, const char *const *b,
 			 unsigned int moves_left, struct sum *sum, bool verbose)
 {
 	explore_begin(all, a, b);
@@ -297,7 +323,7 @@ static void explore_pair(struct explorer *all, const char *a, const char *b,
 	sum->pairs++;
 	if (verbose)
 		printf("%s, %s | %s: %" PRIu64 " states, %" PRIu64 " histories\n", all->shape->name,
-		       a, b, all->states, all->histories);
+		       *a, *b, all->states, all->histories);
 }
 
 static void explore_shape(struct explorer *all, unsigned int moves_left, bool verbose)

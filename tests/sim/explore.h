@@ -20,18 +20,19 @@ uint64_t state_key(const struct world *world);
 /* As a line of a scenario; the system comes in place of '@', the port in place of '#'. */
 struct move {
 	const char *words;
-	bool is_free;  /* it ends a fault, and costs nothing */
-	bool is_small; /* alone, it stops no traffic */
-	bool reorders; /* which ports carry may change */
-	/* Returns false if it is none now. Without it, the words set an option. */
-	bool (*make)(struct world *world, struct end end);
+	enum {
+		FREE = 1,     /* it ends a fault, and costs nothing */
+		SMALL = 2,    /* alone, it stops no traffic */
+		REORDERS = 4, /* which ports carry may change */
+		ABSENCE = 8,  /* a daemon goes; its ports are left to hold */
+	} kind;
+	/* Returns false if it is none now. */
+	bool (*make)(struct world *world, struct end end, const struct move *move);
+	unsigned int value;
 };
 
 extern const struct move move_table[];
 extern const int move_count;
-bool move_make(struct world *world, const struct move *move, struct end end);
-/* A daemon goes; its ports are left to hold. */
-bool move_is_absence(const struct move *move);
 /* Sets options, in pairs of a name and a value. */
 void move_options(struct lacp_config *options, const char *words);
 

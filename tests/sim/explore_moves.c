@@ -6,134 +6,65 @@
 #include "tests/sim/explore.h"
 #include "tests/sim/scenario.h"
 
-#define SET "set @ "
-
-static bool move_lose(struct world *world, struct end end)
+static bool move_lose(struct world *world, struct end end, const struct move *move)
 {
-	if (world->system[end.system].port[end.slot].lose)
+	if (world_port(world, end)->lose)
 		return false;
-	world_lose(world, end, 1);
+	world_lose(world, end, move->value);
 	return true;
 }
 
 /* A cable is cut and mended from one of its ends. */
-static bool move_carrier(struct world *world, struct end end, bool cut)
+static bool move_cut(struct world *world, struct end end, const struct move *move)
 {
 	const struct port *port = world_port(world, end);
 
-	if (port->peer.system < end.system || port->cut == cut)
+	if (port->peer.system < end.system || port->cut == move->value)
 		return false;
-	world_cut(world, end, cut);
+	world_cut(world, end, move->value);
 	return true;
 }
 
-static bool move_cut(struct world *world, struct end end)
+static bool move_loss(struct world *world, struct end end, const struct move *move)
 {
-	return move_carrier(world, end, true);
-}
-
-static bool move_mend(struct world *world, struct end end)
-{
-	return move_carrier(world, end, false);
-}
-
-static bool move_loss(struct world *world, struct end end, unsigned int percent)
-{
-	if (world_port(world, end)->loss == percent)
+	if (world_port(world, end)->loss == move->value)
 		return false;
-	world_loss(world, end, percent);
+	world_loss(world, end, move->value);
 	return true;
 }
 
-static bool move_deaf(struct world *world, struct end end)
+static bool move_held(struct world *world, struct end end, const struct move *move)
 {
-	return move_loss(world, end, 100);
-}
-
-static bool move_hear(struct world *world, struct end end)
-{
-	return move_loss(world, end, 0);
-}
-
-static bool move_held(struct world *world, struct end end, bool held)
-{
-	if (world->system[end.system].away || world_port(world, end)->held == held)
+	if (world->system[end.system].away || world_port(world, end)->held == move->value)
 		return false;
-	world_hold_down(world, end.system, UINT64_C(1) << end.slot, held);
+	world_hold_down(world, end.system, UINT64_C(1) << end.slot, move->value);
 	return true;
 }
 
-static bool move_bad(struct world *world, struct end end)
+static bool move_away(struct world *world, struct end end, const struct move *move)
 {
-	return move_held(world, end, true);
-}
+	const struct system *system = &world->system[end.system];
 
-static bool move_good(struct world *world, struct end end)
-{
-	return move_held(world, end, false);
-}
-
-static bool move_away(struct world *world, struct end end)
-{
-	if (end.slot || world->system[end.system].away || world->system[end.system].is_reference)
+	if (end.slot || system->away == move->value || system->is_reference)
 		return false;
-	world_away(world, end.system);
+	move->value ? world_away(world, end.system) : world_back(world, end.system);
 	return true;
 }
 
-static bool move_back(struct world *world, struct end end)
+static bool move_stopped(struct world *world, struct end end, const struct move *move)
 {
-	if (end.slot || !world->system[end.system].away)
+	if (end.slot || world->system[end.system].stopped == move->value)
 		return false;
-	world_back(world, end.system);
+	world_stop(world, end.system, move->value);
 	return true;
 }
 
-static bool move_stopped(struct world *world, struct end end, bool stopped)
+/* Of two ports of one system, or a plug. */
+static bool move_loop(struct world *world, struct end end, const struct move *move)
 {
-	if (end.slot || world->system[end.system].stopped == stopped)
+	if ((end.slot && !move->value) || world_port(world, end)->peer.system == end.system)
 		return false;
-	world_stop(world, end.system, stopped);
-	return true;
-}
-
-static bool move_stop(struct world *world, struct end end)
-{
-	return move_stopped(world, end, true);
-}
-
-static bool move_start(struct world *world, struct end end)
-{
-	return move_stopped(world, end, false);
-}
-
-static bool move_first(struct world *world, struct end end)
-{
-	struct lacp_port_config options = world_port(world, end)->config;
-
-	if (options.port_priority == 1)
-		return false;
-	options.port_priority = 1;
-	world_port_configure(world, end, &options);
-	return true;
-}
-
-/* Of two ports of one system, and a plug. */
-static bool move_loop(struct world *world, struct end end)
-{
-	struct end other = { end.system, 1 };
-
-	if (end.slot || world_port(world, end)->peer.system == end.system)
-		return false;
-	world_cable(world, end, other, MS);
-	return true;
-}
-
-static bool move_plug(struct world *world, struct end end)
-{
-	if (world_port(world, end)->peer.system == end.system)
-		return false;
-	world_cable(world, end, end, MS);
+	world_cable(world, end, move->value ? end : (struct end){ end.system, 1 }, MS);
 	return true;
 }
 
@@ -147,27 +78,21 @@ static bool move_is_crossing(const struct world *world, struct end end)
 	       (world->system[2].exists || !end.system);
 }
 
-static bool move_swap(struct world *world, struct end end)
-{
-	if (!move_is_crossing(world, end))
-		return false;
-	world_swap(world, end, (struct end){ end.system, 1 });
-	return true;
-}
-
-/* Of three systems, frames may reach the wrong one until LACPDUs do. */
-static bool move_cross(struct world *world, struct end end)
+/* Of three systems, frames may reach the wrong one until LACPDUs do, if nobody sees it. */
+static bool move_swap(struct world *world, struct end end, const struct move *move)
 {
 	const struct port *port = world->system[end.system].port;
+	const struct end other = { end.system, 1 };
 
-	if (!move_is_crossing(world, end) || world->system[2].exists || port[0].cut || port[1].cut)
+	if (!move_is_crossing(world, end) ||
+	    (!move->value && (world->system[2].exists || port[0].cut || port[1].cut)))
 		return false;
-	world_cross(world, end, (struct end){ end.system, 1 });
+	move->value ? world_swap(world, end, other) : world_cross(world, end, other);
 	return true;
 }
 
 /* As two systems were connected. */
-static bool move_restore(struct world *world, struct end end)
+static bool move_restore(struct world *world, struct end end, const struct move *move)
 {
 	const struct port *port = world->system[0].port;
 
@@ -179,7 +104,18 @@ static bool move_restore(struct world *world, struct end end)
 	return true;
 }
 
-static bool move_drain(struct world *world, struct end end)
+/* A reference would not know it itself. */
+static bool move_individual(struct world *world, struct end end, const struct move *move)
+{
+	const struct system *system = &world->system[end.system];
+
+	if (end.slot || system->individual || system->is_reference)
+		return false;
+	world_individual(world, end.system);
+	return true;
+}
+
+static bool move_drain(struct world *world, struct end end, const struct move *move)
 {
 	const struct system *system = &world->system[end.system];
 
@@ -188,45 +124,10 @@ static bool move_drain(struct world *world, struct end end)
 	       !world_drain(world, end);
 }
 
-const struct move move_table[] = {
-	{ "lose 1 @.#", false, true, false, move_lose },
-	{ "cut @.#", false, false, false, move_cut },
-	{ "mend @.#", true, true, false, move_mend },
-	{ "loss 100 @.#", false, false, false, move_deaf },
-	{ "loss 0 @.#", true, true, false, move_hear },
-	{ "bad @.#", false, false, false, move_bad },
-	{ "good @.#", true, true, false, move_good },
-	{ "cable @.1 @.2", false, false, false, move_loop },
-	{ "cable @.# @.#", false, false, false, move_plug },
-	{ "swap @.1 @.2", false, false, false, move_swap },
-	{ "cross @.1 @.2", false, false, false, move_cross },
-	{ "cable A.1 B.1 A.2 B.2", true, false, false, move_restore },
-	{ "drain @.#", false, true, false, move_drain },
-	{ "away @", false, true, false, move_away },
-	{ "back @", true, true, false, move_back },
-	{ "stop @", false, false, false, move_stop },
-	{ "start @", true, true, false, move_start },
-	{ "port @.# actor_port_prio 1", false, true, true, move_first },
-	{ SET "lacp_rate fast", false, true, false, NULL },
-	{ SET "lacp_rate slow", false, true, false, NULL },
-	{ SET "lacp_active on", false, false, false, NULL },
-	{ SET "lacp_active off", false, false, false, NULL },
-	{ SET "coupled_control on", false, true, false, NULL },
-	{ SET "coupled_control off", false, true, false, NULL },
-	{ SET "max_links 0", false, true, true, NULL },
-	{ SET "max_links 1", false, true, true, NULL },
-	{ SET "lacp_fallback all", false, true, false, NULL },
-	{ SET "lacp_wtr 5", false, true, false, NULL },
-	{ SET "min_links 2 min_links_lacp on", false, false, false, NULL },
-	{ SET "lacp_partner C", false, false, false, NULL },
-	{ SET "lacp_partner none", true, true, false, NULL },
-	{ SET "ad_actor_system 70", false, false, false, NULL },
-};
-const int move_count = sizeof(move_table) / sizeof(*move_table);
+static struct scenario nowhere; /* for what is wrong with the words */
 
 void move_options(struct lacp_config *options, const char *words)
 {
-	static struct scenario nowhere; /* for what is wrong with the words */
 	char copy[100], *rest = copy, *name, *value;
 
 	snprintf(copy, sizeof(copy), "%s", words);
@@ -234,7 +135,7 @@ void move_options(struct lacp_config *options, const char *words)
 		scenario_option(&nowhere, options, name, value);
 }
 
-static bool move_set(struct world *world, struct end end, const char *words)
+static bool move_set(struct world *world, struct end end, const struct move *move)
 {
 	const struct system *system = &world->system[end.system];
 	struct lacp_config options;
@@ -242,7 +143,7 @@ static bool move_set(struct world *world, struct end end, const char *words)
 	if (end.slot || system->away)
 		return false;
 	options = system->lacp.state.config;
-	move_options(&options, words);
+	move_options(&options, move->words + strlen("set @ "));
 	if (system->is_reference)
 		reference_options(&options);
 	if (!memcmp(&options, &system->lacp.state.config, sizeof(options)))
@@ -251,13 +152,68 @@ static bool move_set(struct world *world, struct end end, const char *words)
 	return true;
 }
 
-bool move_make(struct world *world, const struct move *move, struct end end)
+static bool move_port(struct world *world, struct end end, const struct move *move)
 {
-	return move->make ? move->make(world, end)
-			  : move_set(world, end, move->words + strlen(SET));
+	struct lacp_port_config options = world_port(world, end)->config;
+	char name[20], value[20];
+
+	sscanf(move->words, "port @.# %19s %19s", name, value);
+	scenario_port_option(&nowhere, &options, name, value);
+	if (!memcmp(&options, &world_port(world, end)->config, sizeof(options)))
+		return false;
+	world_port_configure(world, end, &options);
+	return true;
 }
 
-bool move_is_absence(const struct move *move)
-{
-	return move->make == move_away;
-}
+#define SET(words, kind)                          \
+	{                                         \
+		"set @ " words, kind, move_set, 0 \
+	}
+#define PORT(words, kind)                             \
+	{                                             \
+		"port @.# " words, kind, move_port, 0 \
+	}
+
+const struct move move_table[] = {
+	{ "lose 1 @.#", SMALL, move_lose, 1 },
+	{ "cut @.#", 0, move_cut, true },
+	{ "mend @.#", FREE | SMALL, move_cut, false },
+	{ "loss 100 @.#", 0, move_loss, 100 },
+	{ "loss 0 @.#", FREE | SMALL, move_loss, 0 },
+	{ "bad @.#", 0, move_held, true },
+	{ "good @.#", FREE | SMALL, move_held, false },
+	{ "cable @.1 @.2", 0, move_loop, false },
+	{ "cable @.# @.#", 0, move_loop, true },
+	{ "swap @.1 @.2", 0, move_swap, true },
+	{ "cross @.1 @.2", 0, move_swap, false },
+	{ "cable A.1 B.1 A.2 B.2", FREE, move_restore, 0 },
+	{ "drain @.#", SMALL, move_drain, 0 },
+	{ "away @", SMALL | ABSENCE, move_away, true },
+	{ "back @", FREE | SMALL, move_away, false },
+	{ "stop @", 0, move_stopped, true },
+	{ "start @", FREE | SMALL, move_stopped, false },
+	{ "individual @", 0, move_individual, 0 },
+	PORT("actor_port_prio 1", SMALL | REORDERS),
+	PORT("speed 1000", 0),
+	PORT("speed 10000", FREE),
+	PORT("duplex half", 0),
+	PORT("duplex full", FREE),
+	SET("lacp_rate fast", SMALL),
+	SET("lacp_rate slow", SMALL),
+	SET("lacp_active on", 0),
+	SET("lacp_active off", 0),
+	SET("coupled_control on", SMALL),
+	SET("coupled_control off", SMALL),
+	SET("max_links 0", SMALL | REORDERS),
+	SET("max_links 1", SMALL | REORDERS),
+	SET("lacp_revert off", SMALL | REORDERS),
+	SET("lacp_fallback all", SMALL),
+	SET("lacp_wtr 5", SMALL),
+	SET("min_links 2 min_links_lacp on", 0),
+	SET("lacp_partner C", 0),
+	SET("lacp_partner none", FREE | SMALL),
+	SET("ad_select count", 0),
+	SET("ad_user_port_key 1", 0),
+	SET("ad_actor_system 70", 0),
+};
+const int move_count = sizeof(move_table) / sizeof(*move_table);

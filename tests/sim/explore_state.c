@@ -190,7 +190,10 @@ static const struct lacp_system *machines_of(const struct system *system)
 
 static void state_system(const struct world *world, struct gist *gist, const struct system *system)
 {
-	const uint64_t more[] = { system->stopped, system->away, system->waiting,
+	const uint64_t more[] = { system->stopped,
+				  system->individual,
+				  system->away,
+				  system->waiting,
 				  state_time(world, system->away ? system->away_ns : 0),
 				  state_time(world, system->deadline_ns) };
 

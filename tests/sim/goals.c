@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "lacp/machines.h"
 #include "tests/sim/world.h"
 
 /* How long traffic may stop: one answer, which may be the fourth LACPDU in a second. */
@@ -31,7 +32,8 @@ static bool is_good(const struct world *world, int index, unsigned int slot)
 		return false;
 	far = &world->system[port->peer.system].port[port->peer.slot];
 	return port->exists && far->exists && !port->cut && !port->held && !far->held &&
-	       !port->loss && !far->loss;
+	       !port->loss && !far->loss && lacp_enabled(&port->config) &&
+	       lacp_enabled(&far->config);
 }
 
 static unsigned int cables_between(const struct world *world, int a, int b, unsigned int ports)
@@ -50,6 +52,26 @@ static unsigned int good_between(const struct world *world, int a, int b, unsign
 	for (unsigned int slot = 0; slot < ports; slot++)
 		count += world->system[a].port[slot].peer.system == b && is_good(world, a, slot);
 	return count;
+}
+
+/* Not if ports have different keys, or one end does not aggregate. */
+static bool is_one_lag(const struct world *world, int a, int b, unsigned int ports)
+{
+	const struct port *first = NULL, *far[2];
+
+	for (unsigned int slot = 0; slot < ports; slot++) {
+		const struct port *port = &world->system[a].port[slot];
+
+		if (port->peer.system != b || !is_good(world, a, slot))
+			continue;
+		first = first ? first : port;
+		far[0] = &world->system[b].port[first->peer.slot];
+		far[1] = &world->system[b].port[port->peer.slot];
+		if (port->config.speed_mbps != first->config.speed_mbps ||
+		    far[0]->config.speed_mbps != far[1]->config.speed_mbps)
+			return false;
+	}
+	return !world->system[a].individual && !world->system[b].individual;
 }
 
 static int only_neighbour(const struct world *world, int index, int systems, unsigned int ports)
@@ -97,7 +119,7 @@ static unsigned int usable_between(const struct world *world, int a, int b, unsi
 	    world->system[b].stopped || (!x->active && !y->active) || !believes(world, a, b) ||
 	    !believes(world, b, a))
 		return 0;
-	if (world->system[a].individual || world->system[b].individual)
+	if (!is_one_lag(world, a, b, ports))
 		count = at_most(count, 1);
 	count = at_most(at_most(count, x->max_links), y->max_links);
 	return has_too_few(x, count) || has_too_few(y, count) ? 0 : count;
