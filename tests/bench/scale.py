@@ -2,6 +2,7 @@
 bond of 64. The far end is an xbond, too, and shares the CPUs. clients.py has clients of
 balance-alb.
 """
+import contextlib
 import statistics
 import time
 
@@ -28,9 +29,9 @@ def seconds_of(action):
     return time.monotonic() - began
 
 
-def carrying(host):
-    """Ports that distribute, of all bonds."""
-    return sum("distributing" in slave["lacp"]["actor_state"]
+def carrying(host, end="actor_state"):
+    """Ports that distribute, of all bonds; by "partner_state" those at the other end."""
+    return sum("distributing" in slave["lacp"][end]
                for bond in host.ctl_json("show") for slave in bond["slaves"])
 
 
@@ -38,9 +39,17 @@ def names(bonds):
     return [f"bond{number}" for number in range(bonds)]
 
 
-def make_bonds(host, links, bonds):
+def make_bonds(host, links, bonds, **options):
     for number, bond in enumerate(names(bonds)):
-        bond_up(host, links[number::bonds], bond)
+        bond_up(host, links[number::bonds], bond, **options)
+
+
+@contextlib.contextmanager
+def heard(host, links):
+    """Captures of some of the links."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Capture(host, link))
+               for link in links[::max(1, len(links) // HEARD)]]
 
 
 def cut_seconds(near, far, bonds, links):
@@ -73,11 +82,9 @@ def lacp_rows(scale, bonds, slaves):
             yield Row(f"{what}: show -j {which}", 1000 * statistics.median(
                 seconds_of(lambda words=words: near.ctl("-j", "show", *words))
                 for _ in range(SHOWN)), "ms")
-        captures = [Capture(far, link) for link in links[::max(1, len(links) // HEARD)]]
-        quiet_for(scale.lacp_seconds, "LACPDUs of so long are captured")
-        off = off_time(captures)
-        for capture in captures:
-            capture.close()
+        with heard(far, links) as captures:
+            quiet_for(scale.lacp_seconds, "LACPDUs of so long are captured")
+            off = off_time(captures)
         yield Row(f"{what}: LACPDUs within {LATE * 1000:.0f} ms",
                   100 * sum(each <= LATE for each in off) / len(off), "percent")
         yield Row(f"{what}: LACPDUs, worst", 1000 * max(off), "ms")

@@ -24,6 +24,7 @@ from traffic import Stream  # pylint: disable=wrong-import-order
 from waiting import wait_for  # pylint: disable=wrong-import-order
 from .aggregates import HASH, LACP, LINKS, NETKIT, aggregates, bonding, team, xbond
 from .container import container_rows
+from .control_planes import control_plane_rows
 from .machine import Nics
 from .paths import path_rows
 from .vlans import vlan_rows
@@ -31,8 +32,10 @@ from .vlans import vlan_rows
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 CONVERSIONS = 1 if QUICK else 5  # each way
+SIZES = (16,) if QUICK else (16, 64)  # bonds
 # And names of modes, of which alone cuts are measured.
-SUBJECTS = ("send", "receive", "container", "paths", "conversion", "vlans", "cut", "xdp")
+SUBJECTS = ("send", "receive", "container", "paths", "conversion", "vlans", "scale", "cut",
+            "xdp")
 RATE = 2000
 AFTER_CUT = 0.5  # seconds of the stream, of which a dead teamd loses all
 bed.CPU = 0  # the only one: nothing else moves the clock
@@ -259,7 +262,8 @@ def main():
                           ("container", lambda: container_rows(ROUNDS, SECONDS)),
                           ("paths", lambda: path_rows(ROUNDS, SECONDS)),
                           ("conversion", lambda: conversion_rows(MODES, CONVERSIONS)),
-                          ("vlans", vlan_rows), ("cut", lambda: cut_rows(modes or CUT)),
+                          ("vlans", vlan_rows), ("scale", lambda: control_plane_rows(SIZES)),
+                          ("cut", lambda: cut_rows(modes or CUT)),
                           ("xdp", xdp_rows)):
         if name not in names and not (name == "cut" and modes):
             continue
