@@ -318,7 +318,8 @@ uint64_t check_by_lacp(const struct system *system)
 /* A reference goes without a word. */
 static bool is_mute(const struct system *system, unsigned int slot)
 {
-	return system->is_reference && (system->stopped || system->port[slot].held);
+	return system->is_reference && (system->stopped || system->port[slot].held ||
+					!lacp_enabled(&system->port[slot].config));
 }
 
 /* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went. */
