@@ -459,7 +459,7 @@ def test_arp(plain, doctor):
 
 def test_arp_targets_that_do_not_answer(plain, doctor, bondd):
     """Links count as working nevertheless, as backups do by the active slave's probes."""
-    plain.bond.mode, plain.bond.arp_interval_ms = X.MODE_ACTIVE_BACKUP, 100
+    plain.bond.mode, plain.bond.arp_interval_ms = X.MODE_ACTIVE_BACKUP, 1000
     plain.bond.arp_ip_target[0] = int.from_bytes(socket.inet_aton("192.0.2.1"), "little")
     now_ns = time.monotonic_ns()
     for slot in range(3):
@@ -468,12 +468,12 @@ def test_arp_targets_that_do_not_answer(plain, doctor, bondd):
         plain.monitors[slot].since_ns[X.MONITOR_ARP] = now_ns
         plain.probes.times[slot].to_ns[0] = now_ns
     assert doctor.found("arp") == []  # it has just begun
-    plain.monitors[2].since_ns[X.MONITOR_ARP] = now_ns - 2 * 10**9
+    plain.monitors[2].since_ns[X.MONITOR_ARP] = now_ns - 20 * 10**9
     (severity, slave, finding), = doctor.found("arp")
     assert (severity, slave) == ("warning", None) and "no target" in finding
-    plain.probes.times[1].from_ns[0] = now_ns - 2 * 10**9
+    plain.probes.times[1].from_ns[0] = now_ns - 20 * 10**9
     assert len(doctor.found("arp")) == 1
-    plain.probes.times[1].from_ns[0] = now_ns + 10**9
+    plain.probes.times[1].from_ns[0] = now_ns + 10 * 10**9
     assert doctor.found("arp") == []
     plain.probes.times[1].from_ns[0] = 0
     plain.table.heartbeat_ns = 1
