@@ -79,8 +79,11 @@ struct merit {
 	bool aggregatable;
 	bool enough;	     /* ports for min_links_lacp */
 	bool in_sync;	     /* the partner has attached a port */
-	bool trusted;	     /* in sync, or not in use for long enough to be */
+	bool attached;	     /* a port of ours has waited for the others (6.4.15) */
+	bool trusted;	     /* in sync, or not attached for long enough to be */
+	bool ready;	     /* would attach at once; its ports have heard each other */
 	bool returning;	     /* in use, and out of sync only since a moment ago */
+	bool refused;	     /* in use for long enough to be in sync, and it is not */
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
@@ -89,14 +92,15 @@ static struct merit aggregator_merit_of(const struct lacp_system *sys, uint8_t a
 {
 	bool active = aggregator == sys->state.active_aggregator,
 	     young = active && now_ns < sys->state.yield_ns;
-	struct merit merit = { .trusted = young,
-			       .enough = !lacp_misses_min_links(sys, aggregator) };
+	struct merit merit = { .enough = !lacp_misses_min_links(sys, aggregator), .ready = true };
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
-		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED ||
-		    !lacp_is_live(port))
+		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED)
+			continue;
+		merit.ready &= lacp_due(port->wait_while_ns, now_ns);
+		if (!lacp_is_live(port))
 			continue;
 		merit.port = port;
 		merit.live++;
@@ -108,9 +112,12 @@ static struct merit aggregator_merit_of(const struct lacp_system *sys, uint8_t a
 		merit.returning |= active && port->out_sync_ns &&
 				   now_ns < port->out_sync_ns + LACP_RETURN_TIME;
 		merit.in_sync |= (port->partner.state & LACP_SYNCHRONIZATION) != 0;
+		merit.attached |= (port->actor.state & LACP_SYNCHRONIZATION) != 0;
+		merit.ready &= lacp_is_known(port);
 	}
-	merit.trusted |= merit.in_sync;
-	if (active && !merit.trusted)
+	merit.trusted = merit.in_sync || (young && (merit.attached || merit.ready));
+	merit.refused = active && !merit.trusted && !young;
+	if (merit.refused)
 		merit.refused_ns = now_ns;
 	return merit;
 }
@@ -184,6 +191,20 @@ static bool aggregator_is_better(const struct merit *a, const struct merit *b,
 	return aggregator_is_before_for_all(a->port, b->port);
 }
 
+/*
+ * May it be used before the partner has attached its ports? A partner that has one device, too,
+ * stands by there while both use the other aggregator. By bandwidth and count it chooses the same.
+ * If it does not follow, it is not asked again.
+ */
+static bool aggregator_may_be_tried(const struct merit *a, const struct merit *in_use,
+				    enum lacp_ad_select policy)
+{
+	if (policy != LACP_AD_BANDWIDTH && policy != LACP_AD_COUNT)
+		return false;
+	return in_use->in_sync && a->live && a->ready && a->aggregatable && !a->refused_ns &&
+	       !memcmp(a->port->partner.system, in_use->port->partner.system, LACP_MAC_SIZE);
+}
+
 static bool aggregator_has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
 	lacp_for_each_slot (slot, sys->used) {
@@ -202,7 +223,8 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 {
 	uint8_t active = sys->state.active_aggregator,
 		best = aggregator_has_ports(sys, active) ? active : 0;
-	struct merit best_merit = aggregator_merit_of(sys, best, now_ns);
+	const struct merit in_use = aggregator_merit_of(sys, best, now_ns);
+	struct merit best_merit = in_use;
 	uint64_t seen = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
@@ -213,6 +235,8 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 			continue;
 		seen |= 1ull << (aggregator - 1);
 		merit = aggregator_merit_of(sys, aggregator, now_ns);
+		merit.trusted |=
+			aggregator_may_be_tried(&merit, &in_use, sys->state.config.ad_select);
 		if (!aggregator_is_better(&merit, &best_merit, sys->state.config.ad_select))
 			continue;
 		best = aggregator;
@@ -246,11 +270,14 @@ static void aggregator_refuse(struct lacp_system *sys, uint8_t aggregator, uint6
 void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	struct merit merit = aggregator_merit_of(sys, sys->state.active_aggregator, now_ns);
+	struct merit next = aggregator_merit_of(sys, aggregator, now_ns);
+	bool tries = merit.in_sync && !next.in_sync;
 
-	if (merit.live && !merit.trusted)
+	if (merit.live && merit.refused)
 		aggregator_refuse(sys, sys->state.active_aggregator, now_ns);
 	sys->state.active_aggregator = aggregator;
-	sys->state.yield_ns = now_ns + aggregator_patience(sys, now_ns);
+	sys->state.yield_ns =
+		now_ns + (tries ? LACP_RETURN_TIME : aggregator_patience(sys, now_ns));
 	sys->outputs->aggregator(sys->context, aggregator);
 }
 

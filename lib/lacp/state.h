@@ -252,7 +252,7 @@ struct lacp_system_state {
 	uint32_t transaction;	   /* of the last marker sent */
 	uint8_t active_aggregator; /* 0: none */
 	uint8_t pad0[3];
-	uint64_t yield_ns; /* until then the active aggregator counts as in sync */
+	uint64_t yield_ns; /* until then the active aggregator counts as in sync once attached */
 };
 _Static_assert(sizeof(struct lacp_system_state) == 56, "LACP system state");
 

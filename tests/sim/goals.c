@@ -244,9 +244,8 @@ static void check_loops(struct world *world, int index, unsigned int ports)
 		const struct port *far = &system->port[port->peer.slot];
 
 		if (port->peer.system == index && port->exists && far->exists && !port->cut &&
-		    !port->held && !far->held && !far->loss &&
-		    port->config.duplex != LACP_DUPLEX_HALF &&
-		    far->config.duplex != LACP_DUPLEX_HALF &&
+		    !port->held && !far->held && !far->loss && lacp_enabled(&port->config) &&
+		    lacp_enabled(&far->config) &&
 		    system->lacp.port[slot].loop_port != far->config.port)
 			world_fail(world, "%c.%u does not see its loop", system->name, slot + 1);
 	}
