@@ -206,13 +206,10 @@ static enum cli_exit policy_change(struct policy_call *call, const struct policy
 	enum cli_exit status;
 	struct err err;
 
-	call->lock = steer_lock(&call->pins, &err);
+	call->lock = steer_lock(&call->pins, call->bond, &err);
 	if (call->lock < 0)
 		return cli_refuse(&err);
-	if (steer_check(&call->pins, call->bond, &err))
-		status = cli_refuse(&err);
-	else
-		status = file ? policy_put(call, file) : policy_unload(call);
+	status = file ? policy_put(call, file) : policy_unload(call);
 	close(call->lock);
 	return status;
 }

@@ -257,7 +257,7 @@ static int steer_write_settings(struct pins *pins, const char *bond, const char 
 	return 0;
 }
 
-int steer_lock(const struct pins *pins, struct err *err)
+int steer_lock(const struct pins *pins, const char *bond, struct err *err)
 {
 	int lock = open(pins->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
@@ -265,11 +265,14 @@ int steer_lock(const struct pins *pins, struct err *err)
 	if (lock < 0 || flock(lock, LOCK_EX))
 		r = err_set(err, errno, "cannot lock %s: %m", pins->dir);
 	else if (!pins_are_current(pins))
-		r = err_set(err, ESTALE,
-			    "%s was made anew meanwhile, with a bond of that name or by an "
-			    "upgrade; try again",
-			    pins->dir);
+		r = err_set(
+			err, ESTALE,
+			"%s was removed or made anew meanwhile: the bond was deleted or renamed, "
+			"or bondd was upgraded; try again",
+			pins->dir);
 	else
+		r = steer_check(pins, bond, err);
+	if (!r)
 		return lock;
 	if (lock >= 0)
 		close(lock);
@@ -279,14 +282,12 @@ int steer_lock(const struct pins *pins, struct err *err)
 int steer_write(struct pins *pins, const char *bond, const char *slave,
 		const struct option_set *set, struct err *err)
 {
-	int lock = steer_lock(pins, err);
+	int lock = steer_lock(pins, bond, err);
 	int r;
 
 	if (lock < 0)
 		return lock;
-	r = steer_check(pins, bond, err);
-	if (!r)
-		r = steer_write_settings(pins, bond, slave, set, err);
+	r = steer_write_settings(pins, bond, slave, set, err);
 	close(lock);
 	return r;
 }

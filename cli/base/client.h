@@ -48,18 +48,19 @@ bool client_is_silent(const char *run_dir);
  */
 
 /*
- * Fails with -EPERM if this user may only read the bond's settings, and with -EBUSY during a
- * takeover or handback, which would lose them. Without bondd none goes on.
+ * Fails with -EBUSY during a takeover or handback, which would lose what is written. Without bondd
+ * none goes on.
  */
 int steer_check(const struct pins *pins, const char *bond, struct err *err);
 /* Fails with -ENODEV if it is no slave of the bond. */
 int steer_check_slave(const struct pins *pins, const char *bond, const char *slave,
 		      struct err *err);
 /*
- * A descriptor that holds the lock of the bond until it is closed; -errno, with a line in err:
- * -ESTALE if others are pinned now than were opened, and what is written would be lost.
+ * A descriptor that holds the lock of the bond until it is closed; -errno, with a line in err: as
+ * steer_check(), and -ESTALE if others are pinned now than were opened, and what is written would
+ * be lost.
  */
-int steer_lock(const struct pins *pins, struct err *err);
+int steer_lock(const struct pins *pins, const char *bond, struct err *err);
 /*
  * Writes all steering options of the set. slave: NULL for options of the bond. It is looked up
  * under the lock of the bond, because it may have gone since the caller has checked it.
