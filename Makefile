@@ -223,6 +223,8 @@ $(B)/tests/unit/test_slave_mac: WRAPPED := link_get nl_call clock_gettime bond_e
 $(B)/tests/unit/test_xdp_hooks: WRAPPED := child_run link_get link_is_veth clock_gettime bpf_obj_get
 $(B)/tests/unit/test_xsk_port: WRAPPED := sendto xsk_socket__fd choice_select choice_look ioctl if_indextoname
 $(B)/tests/unit/test_xsk_port: MORE_LIBRARIES = -lcmocka -lxdp
+$(B)/tests/unit/test_realtime: WRAPPED := packet_open_control pin_open \
+	ring_buffer__new ring_buffer__epoll_fd ring_buffer__free
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 
 # What such a program wraps is declared by its definition.

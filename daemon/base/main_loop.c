@@ -332,7 +332,7 @@ bool loop_take_signal(int fd)
 
 int loop_epoll_add(int epoll_fd, int fd, uint32_t events)
 {
-	struct epoll_event event = { .events = events };
+	struct epoll_event event = { .events = events, .data.fd = fd };
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }

@@ -55,28 +55,51 @@ struct realtime *realtime_new(const struct realtime_kind *kind, struct err *err)
 	return NULL;
 }
 
-static void realtime_wait_until(const struct realtime *realtime, uint64_t next_ns)
+/* Returns how many of the descriptors are ready, and which. */
+static int realtime_wait_until(const struct realtime *realtime, uint64_t next_ns,
+			       struct epoll_event ready[MAX_EPOLL])
 {
 	uint64_t now_ns = clock_now_ns(), wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
 	struct timespec timeout = { .tv_sec = (time_t)(wait_ns / NS_PER_S),
 				    .tv_nsec = (long)(wait_ns % NS_PER_S) };
-	struct epoll_event events[MAX_EPOLL];
 
-	epoll_pwait2(realtime->epoll_fd, events, MAX_EPOLL,
-		     next_ns == REALTIME_NEVER ? NULL : &timeout, NULL);
+	return epoll_pwait2(realtime->epoll_fd, ready, MAX_EPOLL,
+			    next_ns == REALTIME_NEVER ? NULL : &timeout, NULL);
 }
 
-/* Runs what is due. Every bond beats. */
+/* What is not there any more is not found. What comes after MAX_EPOLL is ready again at once. */
+NEEDS(realtime_held)
+static void realtime_note_ready(struct realtime *realtime, const struct epoll_event *ready,
+				int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct realtime_bond *bond = realtime->bonds;
+
+		if (ready[i].data.fd == realtime->wake_fd) {
+			loop_take_signal(realtime->wake_fd);
+			realtime->beat_ns = 0;
+		}
+		while (bond && bond->ring_fd != ready[i].data.fd)
+			bond = bond->next;
+		if (bond)
+			bond->next_ns = 0;
+	}
+}
+
+/* Runs the bonds that are due. At each beat, and when the main loop has changed something, all. */
 NEEDS(realtime_held) static uint64_t realtime_run_bonds(struct realtime *realtime)
 {
-	uint64_t next_ns = realtime->bonds ? clock_now_ns() + BEAT_NS : REALTIME_NEVER;
-	bool news = false;
+	uint64_t now_ns = clock_now_ns(), next_ns;
+	bool beats = realtime->beat_ns <= now_ns, news = false;
 
+	if (beats)
+		realtime->beat_ns = now_ns + BEAT_NS;
+	next_ns = realtime->bonds ? realtime->beat_ns : REALTIME_NEVER;
 	for (struct realtime_bond *bond = realtime->bonds; bond; bond = bond->next) {
-		uint64_t deadline_ns = realtime->kind->run(bond, clock_now_ns());
-
-		if (deadline_ns < next_ns)
-			next_ns = deadline_ns;
+		if (beats || bond->next_ns <= now_ns)
+			bond->next_ns = realtime->kind->run(bond, clock_now_ns());
+		if (bond->next_ns < next_ns)
+			next_ns = bond->next_ns;
 		news |= bond->has_news;
 		bond->has_news = false;
 	}
@@ -88,20 +111,22 @@ NEEDS(realtime_held) static uint64_t realtime_run_bonds(struct realtime *realtim
 static void *realtime_run(void *arg)
 {
 	struct realtime *realtime = arg;
+	struct epoll_event ready[MAX_EPOLL];
 
 	pthread_setname_np(pthread_self(), realtime->kind->name);
 	capabilities_drop();
 	realtime_lock(realtime);
 	while (!realtime->stopping) {
 		uint64_t next_ns;
+		int count;
 
 		pulse_owe(&realtime->pulse, clock_now_ns());
-		loop_take_signal(realtime->wake_fd);
 		next_ns = realtime_run_bonds(realtime);
 		pulse_owe(&realtime->pulse, next_ns);
 		realtime_unlock(realtime);
-		realtime_wait_until(realtime, next_ns);
+		count = realtime_wait_until(realtime, next_ns, ready);
 		realtime_lock(realtime);
+		realtime_note_ready(realtime, ready, count);
 	}
 	realtime_unlock(realtime);
 	return NULL;
@@ -155,7 +180,7 @@ static int realtime_bond_start(struct realtime_bond *bond, struct err *err)
 	int r = realtime_start(realtime);
 
 	if (!r)
-		r = loop_epoll_add(realtime->epoll_fd, ring_buffer__epoll_fd(bond->ring), 0);
+		r = loop_epoll_add(realtime->epoll_fd, bond->ring_fd, 0);
 	return r ? err_set(err, -r, "cannot start the %s thread: %s", realtime->kind->protocol,
 			   strerror(-r))
 		 : 0;
@@ -173,7 +198,9 @@ int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, co
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
 	bond->thread = realtime;
 	bond->ring = ring_buffer__new(fd, on_record, bond, NULL);
-	if (!bond->ring)
+	if (bond->ring)
+		bond->ring_fd = ring_buffer__epoll_fd(bond->ring);
+	else
 		r = err_set(err, errno, "%s: %m", path);
 	close(fd);
 	return r ? r : realtime_bond_start(bond, err);
@@ -182,9 +209,9 @@ int realtime_bond_open(struct realtime_bond *bond, struct realtime *realtime, co
 /* Its ring is heeded from now on: until somebody reads it, it would keep the thread awake. */
 void realtime_bond_add(struct realtime_bond *bond)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = bond->ring_fd };
 
-	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_MOD, ring_buffer__epoll_fd(bond->ring), &event);
+	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_MOD, bond->ring_fd, &event);
 	bond->next = bond->thread->bonds;
 	bond->thread->bonds = bond;
 }
@@ -192,7 +219,7 @@ void realtime_bond_add(struct realtime_bond *bond)
 void realtime_bond_remove(struct realtime_bond *bond)
 {
 	memory_unlist(bond->thread->bonds, bond);
-	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(bond->ring), NULL);
+	epoll_ctl(bond->thread->epoll_fd, EPOLL_CTL_DEL, bond->ring_fd, NULL);
 }
 
 void realtime_bond_close(struct realtime_bond *bond)

@@ -15,13 +15,18 @@ struct realtime_bond {
 	struct realtime_bond *next GUARDED_BY(realtime_held);
 	struct realtime *thread;
 	struct ring_buffer *ring;
-	bool has_news; /* for the main loop; only its thread, with the lock held */
+	int ring_fd;	  /* readable: there is something in the ring */
+	uint64_t next_ns; /* when it is run again, unless something happens */
+	bool has_news;	  /* for the main loop; only its thread, with the lock held */
 };
 
 struct realtime_kind {
 	const char *name;     /* of the thread */
 	const char *protocol; /* for people */
-	/* Does what is due, and beats. The lock is held. Returns when it is to be called again. */
+	/*
+	 * Does what is due, and beats. The lock is held. Returns when it is to be called again; it
+	 * is called earlier when the ring has something, and ten times in a second in any case.
+	 */
 	uint64_t (*run)(struct realtime_bond *bond, uint64_t now_ns);
 };
 
@@ -31,6 +36,7 @@ struct realtime {
 	struct pulse pulse;   /* the lock protects it, too */
 	pthread_mutex_t lock; /* protects the list and what `run` uses; not for long */
 	struct realtime_bond *bonds GUARDED_BY(realtime_held);
+	uint64_t beat_ns; /* when all bonds are run again */
 	bool running, stopping;
 	int epoll_fd;
 	int wake_fd; /* main loop -> thread */
