@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. sim explore MOVES
- * [SHARE [PICK [SYSTEMS]]]: all that there are. Exit status 1 when one failed.
+ * sim [-v] FILE[:NAME]...: scenarios. sim [-v] histories COUNT [SEED]: random ones. sim explore
+ * MOVES [SHARE [PICK [SYSTEMS]]]: all that there are. Exit status 1 when one failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	int first = verbose ? 2 : 1, failures = 0;
 
 	if (first >= argc) {
-		fprintf(stderr, "usage: sim [-v] FILE... | histories COUNT [SEED] | "
+		fprintf(stderr, "usage: sim [-v] FILE[:NAME]... | histories COUNT [SEED] | "
 				"explore MOVES [SHARE [PICK [SYSTEMS]]]\n");
 		return 2;
 	}
@@ -36,7 +36,10 @@ int main(int argc, char **argv)
 				   (unsigned int)number(argv, first + 2, 1),
 				   (unsigned int)number(argv, first + 3, 0),
 				   (int)number(argv, first + 4, 2), verbose) != 0;
-	for (int i = first; i < argc; i++)
-		failures += scenario_run(argv[i], verbose);
+	for (int i = first; i < argc; i++) {
+		const char *path = strsep(&argv[i], ":");
+
+		failures += scenario_run(path, argv[i], verbose);
+	}
 	return failures != 0;
 }

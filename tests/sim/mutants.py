@@ -311,8 +311,7 @@ class Tree:
         return None
 
     def failing_scenario(self):
-        scenarios = sorted((self.root / "tests/sim/scenarios").glob("*.sim"))
-        return next((f"scenario {each.stem}" for each in scenarios if self.sim(each)), None)
+        return self.sim(*sorted((self.root / "tests/sim/scenarios").glob("*.sim")))
 
     def failing_history(self, count=COUNT):
         for first in range(1, count + 1, 100):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs one scenario file; README.md describes the verbs. A line is `verb word...`; `#` begins a
- * comment. Options of systems and ports are in options.c, conditions in conditions.c.
+ * Runs the scenarios of a file; README.md describes the verbs. A line is `verb word...`; `#` begins
+ * a comment. Options of systems and ports are in options.c, conditions in conditions.c.
  */
 #include "tests/sim/scenario.h"
 
@@ -317,23 +317,49 @@ static void run_line(struct scenario *scenario, char *line)
 		act(scenario, words, count);
 }
 
-int scenario_run(const char *path, bool verbose)
+/* Tells of the failure of what ran until here. */
+static int scenario_ended(struct scenario *scenario, const char *path)
+{
+	if (scenario->world.failed)
+		printf("%s%s%s: %s (after line %u)\n", path, *scenario->name ? ":" : "",
+		       scenario->name, scenario->world.failure, scenario->line);
+	return scenario->world.failed;
+}
+
+static void scenario_begins(struct scenario *scenario, const char *name, bool verbose)
+{
+	world_init(&scenario->world, 1);
+	scenario->world.verbose = verbose;
+	snprintf(scenario->name, sizeof(scenario->name), "%s", name);
+}
+
+int scenario_run(const char *path, const char *only, bool verbose)
 {
 	static struct scenario scenario;
-	char line[400];
+	char line[400], name[sizeof(scenario.name)];
 	FILE *file = fopen(path, "r");
+	bool wanted = !only, found = !only;
+	int failures = 0;
 
 	if (!file) {
 		printf("%s: cannot be read\n", path);
 		return 1;
 	}
-	world_init(&scenario.world, 1);
-	scenario.world.verbose = verbose;
-	for (scenario.line = 1; !scenario.world.failed && fgets(line, sizeof(line), file);
-	     scenario.line++)
-		run_line(&scenario, line);
+	scenario_begins(&scenario, "", verbose);
+	for (unsigned int number = 1; fgets(line, sizeof(line), file); number++) {
+		if (sscanf(line, "scenario %39s", name) == 1) {
+			failures += scenario_ended(&scenario, path);
+			scenario_begins(&scenario, name, verbose);
+			wanted = !only || !strcmp(only, name);
+			found |= wanted;
+		} else if (wanted && !scenario.world.failed) {
+			scenario.line = number;
+			run_line(&scenario, line);
+		}
+	}
+	failures += scenario_ended(&scenario, path);
 	fclose(file);
-	if (scenario.world.failed)
-		printf("%s: %s (after line %u)\n", path, scenario.world.failure, scenario.line - 1);
-	return scenario.world.failed;
+	if (!found)
+		printf("%s: there is no scenario %s\n", path, only);
+	return failures + !found;
 }

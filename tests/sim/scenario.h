@@ -9,6 +9,7 @@
 
 struct scenario {
 	struct world world;
+	char name[40];
 	unsigned int line;
 };
 

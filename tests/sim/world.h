@@ -235,7 +235,7 @@ void goals_check_quiet(struct world *world, uint64_t from_ns);
 bool goals_link_carries(const struct world *world, struct end end);
 
 /* scenario.c, histories.c, explore.c: failures */
-int scenario_run(const char *path, bool verbose);
+int scenario_run(const char *path, const char *only, bool verbose);
 int histories_run(unsigned int count, uint64_t seed, bool verbose);
 /*
  * Each history of so many bad moves of two systems, of three, or of one and a reference, which are
