@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bondctl import on configurations in the shapes that each tool's documentation and tests have.
 
-A case is tests/import/TOOL/NAME.txtar: after each line `-- PATH --` stands a file. NAME is given
-to bondctl, a file or a directory; NAME.root is a machine's root. What bondctl says about it stands
-after `-- expected --`: standard output, a line of dashes, standard error, exit status.
-XBOND_ACCEPT=1 in the environment writes that anew; read the difference before you keep it.
+The cases of a subject are one file, tests/import/TOOL/SUBJECT.txtar. In a case, a file stands after
+each line `-- PATH --`; after `-- PATH/* --` each line is a file, its name and what it holds. NAME,
+with which the first PATH begins, is given to bondctl, a file or a directory; NAME.root is a
+machine's root. What bondctl says about it stands after `-- expected --`: standard output, a line of
+dashes, standard error, exit status. XBOND_ACCEPT=1 in the environment writes that anew, also behind
+a new last case; read the difference before you keep it.
 """
 import json
 import os
@@ -28,36 +30,55 @@ def run(tool, *words, cwd=None, **settings):
 
 UNKNOWN = run("ifconfig")
 TOOLS = set(re.search("; there are (.*?)(;|$)", UNKNOWN.stderr, re.M)[1].split(", "))
-CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir())
 EXPECTED = "-- expected --\n"
 
 
-def name_of(path):
-    return f"{path.parent.name}/{path.stem}"
-
-
 class Case:
-    """Unpacked in a directory."""
+    """One of a file."""
 
-    def __init__(self, path, unpacked):
-        self.path, self.tool, self.cwd = path, path.parent.name, unpacked
-        self.words = ["--root", path.stem] if path.stem.endswith(".root") else [path.stem]
-        self.files, _, self.expected = path.read_bytes().decode().partition(EXPECTED)
+    def __init__(self, path, text):
+        self.path, self.text = path, text
+        self.files, _, self.expected = text.partition(EXPECTED)
+        self.tool, self.name = path.parent.name, re.match(r"-- ([^/\n]+?)(/.*)? --\n", text)[1]
+        self.cwd = None
+
+    def __str__(self):
+        return f"{self.tool}/{self.name}"
+
+    def unpack(self, cwd):
+        self.cwd = cwd
         _, *files = re.split(r"^-- (.*) --\n", self.files, flags=re.M)
         for file, text in zip(files[::2], files[1::2]):
-            (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
-            (unpacked / file).write_bytes(text.encode())
+            (cwd / file).parent.mkdir(parents=True, exist_ok=True)
+            if file.endswith("/*"):
+                for name, _, value in (line.partition(" ") for line in text.splitlines()):
+                    (cwd / file).with_name(name).write_text(value + "\n")
+            else:
+                (cwd / file).write_bytes(text.encode())
 
     def run(self, *options, **settings):
-        return run(self.tool, *options, *self.words, cwd=self.cwd, **settings)
+        words = ["--root", self.name] if self.name.endswith(".root") else [self.name]
+        return run(self.tool, *options, *words, cwd=self.cwd, **settings)
 
     def accept(self, said):
-        self.path.write_bytes((self.files + EXPECTED + said).encode())
+        text = self.path.read_bytes().decode()
+        self.path.write_bytes(text.replace(self.text, self.files + EXPECTED + said).encode())
+
+
+def cases_of(path):
+    """Each ends with its exit status."""
+    texts = re.split(r"(?<=^exit status \d\n)", path.read_bytes().decode(), flags=re.M)
+    return [Case(path, text) for text in texts if text]
+
+
+CASES = [case for tool in sorted(TOOLS) for path in sorted((HERE / tool).iterdir())
+         for case in cases_of(path)]
 
 
 @pytest.fixture(name="case")
 def _case(request, tmp_path):
-    return Case(request.param, tmp_path)
+    request.param.unpack(tmp_path)
+    return request.param
 
 
 @pytest.fixture(scope="module", name="keys")
@@ -66,7 +87,7 @@ def _keys():
     return {tool: json.loads(run(tool, "--keys", "-j").stdout) for tool in sorted(TOOLS)}
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of, indirect=True)
+@pytest.mark.parametrize("case", CASES, ids=str, indirect=True)
 def test_corpus(case):
     """What is written and what is remarked is as expected; both also as JSON."""
     done = case.run()
@@ -90,7 +111,7 @@ def test_corpus(case):
         assert remark["what"] in done.stderr
 
 
-@pytest.mark.parametrize("case", CASES, ids=name_of, indirect=True)
+@pytest.mark.parametrize("case", CASES, ids=str, indirect=True)
 def test_bondd_takes_it(case, tmp_path_factory):
     """-w writes what was printed, into files that the reader of bondd's configuration takes."""
     config = tmp_path_factory.mktemp("config")
@@ -104,7 +125,8 @@ def test_bondd_takes_it(case, tmp_path_factory):
 
 def test_corpora_are_large_enough():
     for tool in TOOLS:
-        assert sum(case.parent.name == tool for case in CASES) >= 15, tool
+        names = [case.name for case in CASES if case.tool == tool]
+        assert len(names) == len(set(names)) >= 15, tool
 
 
 def plain(text):
@@ -114,8 +136,7 @@ def plain(text):
 
 def test_every_key_is_in_a_corpus(keys):
     for tool, rows in keys.items():
-        text = plain("\n".join(path.read_text().split(EXPECTED)[0]
-                               for path in (HERE / tool).iterdir()))
+        text = plain("\n".join(case.files for case in CASES if case.tool == tool))
         missing = {row["key"] for row in rows
                    if not re.search(rf"(?<!\w){re.escape(plain(row['key']))}(?!\w)", text)}
         assert not missing, tool
