@@ -247,7 +247,7 @@ $(B)/tests/fuzz/%: MORE_LIBRARIES = $(if $(FUZZ),$(FUZZ_ENGINE))
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/all.a
 	$(link)
 $(fuzz_targets): | $(B)/inputs/made
-$(B)/inputs/made: tests/fuzz/inputs $(wildcard tests/fuzz/corpus/* tests/fuzz/corpus/*/*)
+$(B)/inputs/made: tests/fuzz/inputs $(wildcard tests/fuzz/corpus/* tests/import/*/*.txtar)
 	$(Q)tests/fuzz/inputs $(@D) && touch $@
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
