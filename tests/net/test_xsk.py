@@ -899,7 +899,7 @@ def test_sockets_of_others(made, pins):
 
 def dpdk(*words):
     """The command of testpmd of DPDK 24.11, the first one of Debian that takes pinned maps."""
-    root = subprocess.run([ROOT / "tests/vm/fetch-trixie", "dpdk", "dpdk-dev",
+    root = subprocess.run([ROOT / "tests/vm/fetch", "trixie", "dpdk", "dpdk-dev",
                            "librte-net-af-xdp25", "librte-mempool-ring25"],
                           check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     libraries, = pathlib.Path(root).glob("usr/lib/*-linux-gnu")
