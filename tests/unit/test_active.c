@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The choice of the active slave, compared in every state of three slaves with a model that is
- * written otherwise: it sorts the slaves, and asks one question after the other.
+ * rules/active.c: the choice of the active slave, compared in every state of three slaves with a
+ * model that is written otherwise (it sorts the slaves, and asks one question after the other);
+ * and which slave each client of balance-alb gets.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "rules/active.h"
 #include "tests/unit/unit.h"
 
@@ -273,4 +275,146 @@ TEST(the_order_foretells_each_next_choice)
 		input.up &= ~(UINT64_C(1) << order[place]);
 	}
 	assert_int_equal(input.up, 0);
+}
+
+static struct active_input both_up(unsigned int current)
+{
+	return (struct active_input){
+		.up = 3,
+		.keepable = 3,
+		.current = current,
+		.primary = XBOND_NO_SLOT,
+		.requested = XBOND_NO_SLOT,
+	};
+}
+
+TEST(the_lowest_slot_begins_and_stays)
+{
+	struct active_input input = both_up(XBOND_NO_SLOT);
+
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	input.current = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+}
+
+TEST(a_failed_one_is_replaced)
+{
+	struct active_input input = both_up(0);
+
+	input.up = input.keepable = 2;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.up = input.keepable = 0;
+	assert_int_equal(active_choose(&input, false).slot, XBOND_NO_SLOT);
+}
+
+TEST(downdelay_keeps_the_active_one)
+{
+	struct active_input input = both_up(0);
+
+	input.up = 2;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+TEST(the_primary_is_taken_and_comes_back)
+{
+	struct active_input input = both_up(0);
+
+	input.primary = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.up = input.keepable = 1;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+TEST(a_request_holds_until_the_primary_returns)
+{
+	struct active_input input = both_up(1);
+	struct active_choice choice;
+
+	input.primary = 1;
+	input.requested = 0;
+	choice = active_choose(&input, false);
+	assert_int_equal(choice.slot, 0);
+	assert_true(choice.by_hand);
+	input.current = 0;
+	input.requested = XBOND_NO_SLOT;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 0);
+	input.came_up = 2;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
+	input.came_up = 0;
+	input.again = true;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
+}
+
+TEST(a_request_for_a_dead_slave_is_not_followed)
+{
+	struct active_input input = both_up(0);
+
+	input.up = input.keepable = 1;
+	input.requested = 1;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	assert_false(active_choose(&input, false).by_hand);
+}
+
+TEST(a_drained_one_is_the_last_resort)
+{
+	struct active_input input = both_up(0);
+
+	input.drained = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.drained = 3;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	input.up = input.keepable = 1;
+	input.drained = 1;
+	input.current = XBOND_NO_SLOT;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+/* Clients of balance-alb. */
+
+TEST(the_fastest)
+{
+	uint32_t speed[XBOND_MAX_SLAVES] = { 1000, 10000, 0, 10000, 25000 };
+
+	assert_true(receivers_fastest(0xf, speed) == 0xa);
+	assert_true(receivers_fastest(0x5, speed) == 0x1);
+	assert_true(receivers_fastest(0x4, speed) == 0x4);
+	assert_true(receivers_fastest(0, speed) == 0);
+	assert_true(receivers_fastest(1ULL << 63 | 0x4, speed) == (1ULL << 63 | 0x4));
+}
+
+/* Only clients of slaves that do not work get another, and they spread. */
+TEST(a_slave_fails)
+{
+	uint8_t slot[] = { 0, 1, 2, 2, 0, 2, XBOND_NO_SLOT, 2 };
+	const uint8_t expected[] = { 0, 1, 1, 0, 0, 1, 0, 1 };
+
+	receivers_share(slot, sizeof(slot), 0x3, 0x3, false);
+	assert_true(!memcmp(slot, expected, sizeof(slot)));
+}
+
+/* No more move than the new slave's share. */
+TEST(a_slave_joins)
+{
+	uint8_t slot[] = { 0, 0, 0, 1, 1, 1 }, count[3] = { 0 };
+	unsigned int moved = 0;
+
+	receivers_share(slot, sizeof(slot), 0x7, 0x7, true);
+	for (unsigned int i = 0; i < sizeof(slot); i++) {
+		count[slot[i]]++;
+		moved += slot[i] == 2;
+	}
+	assert_true(moved == 2 && count[0] == 2 && count[1] == 2);
+}
+
+/* A slave that works but is slow keeps its clients until they are levelled. */
+TEST(a_slow_slave)
+{
+	uint8_t slot[] = { 0, 0, 1 };
+
+	receivers_share(slot, sizeof(slot), 0x3, 0x2, false);
+	assert_true(slot[0] == 0 && slot[1] == 0 && slot[2] == 1);
+	receivers_share(slot, sizeof(slot), 0x3, 0x2, true);
+	assert_true(slot[0] == 1 && slot[1] == 1 && slot[2] == 1);
+	receivers_share(slot, sizeof(slot), 0, 0, true);
+	assert_true(slot[0] == 1);
 }

@@ -1,9 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of the ARP monitor, on virtual time. */
+/* rules/link_state.c: links with their delays, and the rules of the ARP monitor, on virtual time.
+ */
 #include <string.h>
 
+#include "common/clock.h"
 #include "rules/link_state.h"
 #include "tests/unit/unit.h"
+
+#define NOW (1000 * NS_PER_MS)
+
+static struct carrier_state state_of(enum xbond_link link)
+{
+	return (struct carrier_state){ .link = link };
+}
+
+static struct carrier_state step(struct carrier_state state, bool carrier, uint64_t now_ns,
+				 uint32_t up_ms, uint32_t down_ms, bool needed)
+{
+	struct carrier_input input = {
+		.carrier = carrier,
+		.needed = needed,
+		.now_ns = now_ns,
+		.updelay_ms = up_ms,
+		.downdelay_ms = down_ms,
+	};
+
+	return carrier_next(state, &input);
+}
+
+TEST(without_delays_it_follows_carrier)
+{
+	assert_int_equal(step(state_of(XBOND_LINK_UP), false, NOW, 0, 0, false).link,
+			 XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), true, NOW, 0, 0, false).link,
+			 XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_UP), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), false, NOW, 0, 0, false).link,
+			 XBOND_LINK_DOWN);
+}
+
+TEST(downdelay_is_not_rounded)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 33, false);
+
+	assert_int_equal(going.link, XBOND_LINK_GOING_DOWN);
+	assert_int_equal(going.deadline_ns, NOW + 33 * NS_PER_MS);
+	assert_int_equal(step(going, false, going.deadline_ns - 1, 0, 33, false).link,
+			 XBOND_LINK_GOING_DOWN);
+	assert_int_equal(step(going, false, going.deadline_ns, 0, 33, false).link, XBOND_LINK_DOWN);
+}
+
+TEST(carrier_that_returns_ends_downdelay)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 50, false);
+	struct carrier_state back = step(going, true, NOW + 1, 0, 50, false);
+
+	assert_int_equal(back.link, XBOND_LINK_UP);
+	assert_int_equal(back.deadline_ns, 0);
+}
+
+TEST(updelay_waits_unless_needed)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, false);
+
+	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
+	assert_int_equal(step(going, true, NOW + 199 * NS_PER_MS, 200, 0, false).link,
+			 XBOND_LINK_GOING_UP);
+	assert_int_equal(step(going, true, NOW + 200 * NS_PER_MS, 200, 0, false).link,
+			 XBOND_LINK_UP);
+	assert_int_equal(step(going, true, NOW + 1, 200, 0, true).link, XBOND_LINK_UP);
+	assert_int_equal(step(going, false, NOW + 1, 200, 0, false).link, XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN), true, NOW, 200, 0, true).link,
+			 XBOND_LINK_UP);
+}
 
 #define INTERVAL 1000
 #define START 100000
