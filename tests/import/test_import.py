@@ -2,11 +2,12 @@
 """bondctl import on configurations in the shapes that each tool's documentation and tests have.
 
 The cases of a subject are one file, tests/import/TOOL/SUBJECT.txtar. In a case, a file stands after
-each line `-- PATH --`; after `-- PATH/* --` each line is a file, its name and what it holds. NAME,
-with which the first PATH begins, is given to bondctl, a file or a directory; NAME.root is a
-machine's root. What bondctl says about it stands after `-- expected --`: standard output, a line of
-dashes, standard error, exit status. XBOND_ACCEPT=1 in the environment writes that anew, also behind
-a new last case; read the difference before you keep it.
+each line `-- PATH --`; after `-- PATH/* --` each line is a file, its name and what it holds, and
+after `-- PATH/* as CASE --` only what differs from the first of CASE. NAME, with which the first
+PATH begins, is given to bondctl, a file or a directory; NAME.root is a machine's root. What bondctl
+says about it stands after `-- expected --`: standard output, a line of dashes, standard error, exit
+status. XBOND_ACCEPT=1 in the environment writes that anew, also behind a new last case; read the
+difference before you keep it.
 """
 import json
 import os
@@ -33,6 +34,11 @@ TOOLS = set(re.search("; there are (.*?)(;|$)", UNKNOWN.stderr, re.M)[1].split("
 EXPECTED = "-- expected --\n"
 
 
+def files_of(text):
+    return {name: value for name, _, value in
+            (line.partition(" ") for line in text.splitlines())}
+
+
 class Case:
     """One of a file."""
 
@@ -41,20 +47,26 @@ class Case:
         self.files, _, self.expected = text.partition(EXPECTED)
         self.tool, self.name = path.parent.name, re.match(r"-- ([^/\n]+?)(/.*)? --\n", text)[1]
         self.cwd = None
+        _, *parts = re.split(r"^-- (.*?)(?: as (.*))? --\n", self.files, flags=re.M)
+        self.parts = list(zip(parts[::3], parts[1::3], parts[2::3]))
 
     def __str__(self):
         return f"{self.tool}/{self.name}"
 
     def unpack(self, cwd):
         self.cwd = cwd
-        _, *files = re.split(r"^-- (.*) --\n", self.files, flags=re.M)
-        for file, text in zip(files[::2], files[1::2]):
-            (cwd / file).parent.mkdir(parents=True, exist_ok=True)
-            if file.endswith("/*"):
-                for name, _, value in (line.partition(" ") for line in text.splitlines()):
-                    (cwd / file).with_name(name).write_text(value + "\n")
+        for path, base, text in self.parts:
+            (cwd / path).parent.mkdir(parents=True, exist_ok=True)
+            if path.endswith("/*"):
+                for name, value in {**files_of(self.another(base)), **files_of(text)}.items():
+                    (cwd / path).with_name(name).write_text(value + "\n")
             else:
-                (cwd / file).write_bytes(text.encode())
+                (cwd / path).write_bytes(text.encode())
+
+    def another(self, name):
+        """The first part of the case of this name."""
+        return next((case.parts[0][2] for case in CASES
+                     if (case.tool, case.name) == (self.tool, name)), "")
 
     def run(self, *options, **settings):
         words = ["--root", self.name] if self.name.endswith(".root") else [self.name]
