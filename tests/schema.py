@@ -15,6 +15,11 @@ def read(name):
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text())
 
 
+def modes():
+    """The names of all modes, in the order of their numbers."""
+    return read("show")["definitions"]["bond"]["properties"]["mode"]["enum"]
+
+
 @functools.cache
 def validator(name):
     """It names all errors."""

@@ -14,9 +14,7 @@ from test_calls import BONDCTL
 LOOP = {"worst_ms": 0.5, "worst_work": "socket", "worst_own_ms": 0.25, "turns": 7,
         "histogram_ms": [{"below": 0.001, "turns": 7}]}
 FLOW = ("src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:5e:00:00:01")
-MODES = {"balance-rr": X.MODE_BALANCE_RR, "active-backup": X.MODE_ACTIVE_BACKUP,
-         "balance-xor": X.MODE_BALANCE_XOR, "broadcast": X.MODE_BROADCAST, "802.3ad": X.MODE_8023AD,
-         "balance-tlb": X.MODE_BALANCE_TLB, "balance-alb": X.MODE_BALANCE_ALB}
+MODES = schema.modes()
 
 
 @pytest.fixture
@@ -129,7 +127,7 @@ def test_lists(output, name, words):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode(bpf_dir, output, mode):
-    Pins(bpf_dir, mode=MODES[mode])
+    Pins(bpf_dir, mode=MODES.index(mode))
     shown = schema.check("show", output("show", "bond0"))
     assert shown["mode"] == mode
     assert not passes("show", {**shown, "mode": "802.3ad" if mode != "802.3ad" else "broadcast"})

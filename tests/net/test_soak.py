@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+import schema
 from lab import IS_INSTRUMENTED, ROOT
 from namespace import memory_kb, open_files
 from waiting import wait_for
@@ -19,8 +20,7 @@ MOST_MEMORY_KB = 24 << 10
 REFUSED = (1, 2)
 VIEWED = (0, 1, 4, 5)  # doctor's findings too
 
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
-         "balance-alb"]
+MODES = schema.modes()
 BOND_OPTIONS = {
     "mode": MODES, "device": ["auto", "veth", "netkit", "team"],
     "path": ["counted", "direct"], "min_links": [0, 1, 2, 5],
