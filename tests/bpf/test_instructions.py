@@ -1,6 +1,12 @@
-"""The programs need no more stack than Linux 6.1 gives them, whatever the kernel of this machine
-counts: 512 bytes for a program and the functions that it calls in a chain, each rounded up to 32,
-and at most 8 of them. Newer kernels round to 16, and so take programs that 6.1 refuses.
+"""What stands in the compiled programs, whatever this machine and its kernel make of it.
+
+They need no more stack than Linux 6.1 gives them: 512 bytes for a program and the functions that it
+calls in a chain, each rounded up to 32, and at most 8 of them. Newer kernels round to 16, and so
+take programs that 6.1 refuses.
+
+What a program notes before it takes a right is visible before that is taken, on each processor. An
+atomic instruction whose result nobody uses orders nothing on arm64. x86-64, and an arm64 that it
+emulates, never show that.
 """
 import re
 import subprocess
@@ -19,6 +25,8 @@ CALL = re.compile(r"\scall (-?0x[0-9a-f]+|-?\d+)$")
 CALLED = re.compile(r"R_BPF_64_32\s+(\S+)")
 ADDRESS = re.compile(r"r\d = (0x[0-9a-f]+|\d+) ll$")
 OF_A_FUNCTION = re.compile(r"R_BPF_64_64\s+\.text$")
+UNORDERED = re.compile(r"lock \*\(u64 \*\)\(r\d \+ (0x[0-9a-f]+|\d+)\) &= ")
+TABLE = abi.Btf().struct("xbond_table")
 BPF_LOOP = 181  # the helper, which calls a function; a timer's function begins a chain of its own
 
 
@@ -81,3 +89,11 @@ def test_what_is_counted():
     assert "tx_copy" in calls["tx_copy_to_others"]
     assert len(deepest("xbond_egress", bytes_of, calls)) > 3
     assert bytes_of["micro_bfd_receive"] > 200
+
+
+def test_rights_are_taken_in_order():
+    """bondd asks after it has published the masks what was noted (lacp_thread.c)."""
+    lines = disassembled(abi.OBJECT)
+    found = {int(each[1], 0) for each in map(UNORDERED.search, lines) if each}
+    assert TABLE.failed.offset in found, "no such instruction is known any more"
+    assert not found & {TABLE.tx_mask.offset, TABLE.rx_mask.offset}
