@@ -9,8 +9,8 @@ import sys
 from .bed import ROOT
 from .rows import chosen, write_json
 
-SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "cpus",
-            "receive", "xdp", "xsk", "library", "single_stream", "unequal", "steering",
+SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "many", "cpus", "receive",
+            "xdp", "xsk", "library", "single_stream", "unequal", "steering",
             "connections", "failover", "detection", "lacp", "conversion", "daemon_cost", "scale",
             "clients", "metrics")
 

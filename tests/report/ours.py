@@ -23,8 +23,8 @@ ABOUT = (
 GUEST = pathlib.Path(__file__).with_name("kernel_bonding.json")
 # What to take of a benchmark's rows, as a regular expression.
 SUBJECTS = {"failover": r": lost at a cut, median$|: worst of \d+$", "transmit": r"ratio|/|adds",
-            "receive": r"^receive( to a UDP socket)?: (direct|counted)", "slaves": "",
-            "many": "", "balance": r"8 slaves, equal.*ideal share|moved?$|8 slaves, 1:10",
+            "receive": r"^receive( to a UDP socket)?: (direct|counted)", "many": "",
+            "balance": r"8 slaves, equal.*ideal share|moved?$|8 slaves, 1:10",
             "unequal": r"cubic.*/ sum$|alone"}
 STATES = ("works", "killed", "stopped")
 
