@@ -412,12 +412,6 @@ static bool import_special(struct import *import, struct import_bond *bond, enum
 		bond->primary_line = *line;
 		return true;
 	}
-	if (id == OPT_ACTIVE_SLAVE) {
-		import_lost(import, bond, line,
-			    "this is state, not configuration; make the slave the primary, "
-			    "or run 'bondctl set BOND active_slave DEV'");
-		return true;
-	}
 	return false;
 }
 

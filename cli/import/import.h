@@ -154,6 +154,9 @@ void import_remove_option(struct import_options *options, enum option_id id);
 
 /* Remarks that several tools need. */
 #define IMPORT_NO_OPTION "xbond has no such option"
+#define IMPORT_STATE                                                        \
+	"this is state, not configuration; make the slave the primary, or " \
+	"run 'bondctl set BOND active_slave DEV'"
 #define IMPORT_NO_MODE                                                                           \
 	"no mode is set; balance-rr is written, kernel bonding's default unless its module has " \
 	"another"

@@ -240,7 +240,7 @@ const struct import_key import_bonding_keys[] = {
 	{ "packets_per_slave", .option = OPT_PACKETS_PER_SLAVE },
 	{ "primary", .option = OPT_PRIMARY },
 	{ "primary_reselect", .option = OPT_PRIMARY_RESELECT },
-	{ "active_slave", .option = OPT_ACTIVE_SLAVE },
+	{ "active_slave", .option = OPT_ACTIVE_SLAVE, .why_lost = IMPORT_STATE },
 	{ "fail_over_mac", .option = OPT_FAIL_OVER_MAC },
 	{ "num_grat_arp", .option = OPT_NUM_GRAT_ARP },
 	/* The kernel has one number for both; the last one counts. */

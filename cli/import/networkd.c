@@ -140,10 +140,7 @@ static const struct import_key networkd_bond_keys[] = {
 static const struct import_key networkd_network_keys[] = {
 	{ "Bond", .becomes = "[slave DEV]" },
 	{ "PrimarySlave", .becomes = "primary" },
-	{ "ActiveSlave",
-	  .why_lost = "this is state, not configuration; make the slave the primary, or run "
-		      "'bondctl set BOND active_slave DEV'",
-	  .convert = import_switch, .usual = "off" },
+	{ "ActiveSlave", .why_lost = IMPORT_STATE, .convert = import_switch, .usual = "off" },
 	{ .name = NULL },
 };
 

@@ -154,6 +154,11 @@ def test_every_key_is_in_a_corpus(keys):
         assert not missing, tool
 
 
+def test_no_key_becomes_state(keys):
+    """active_slave is no option of a file."""
+    assert not [row for rows in keys.values() for row in rows if row["becomes"] == "active_slave"]
+
+
 def test_keys_as_text(keys):
     for tool, rows in keys.items():
         text = run(tool, "--keys").stdout
