@@ -29,27 +29,38 @@ def fields(*words):
 SHARED = "kernel"
 
 
+def becomes(row):
+    """What becomes of a key. An option and a section are set as code, a sentence is not."""
+    fate = row["becomes"]
+    if not fate:
+        return f"nothing: {row['why_lost']}"
+    if fate == row["key"]:
+        return "the option of this name"
+    return fate.strip("()") if " " in fate and fate != "[slave DEV]" else f"`{fate}`"
+
+
 def places(tool):
-    """{where the tool has keys: the rows of a table of what becomes of each}"""
+    """{where the tool has keys: {what becomes of them: the keys}}"""
     done = subprocess.run([BUILD / "bondctl", "import", tool, "--keys", "-j"], capture_output=True,
                           text=True, check=True, timeout=30)
     tables = {}
     for row in json.loads(done.stdout):
-        becomes = f"`{row['becomes']}`" if row["becomes"] else f"nothing: {row['why_lost']}"
-        tables.setdefault(row["place"], []).append(f"| `{row['key']}` | {becomes} |\n")
+        table = tables.setdefault(row["place"], {})
+        table.setdefault(becomes(row), []).append(f"`{row['key']}`")
     return tables
 
 
 def keys(tool):
     """What becomes of each key of a tool that import reads, as tables of a page."""
     shared, text = next(iter(places(SHARED).values())), ""
-    for place, rows in places(tool).items():
+    for place, table in places(tool).items():
         text += f"\n### {place}\n\n"
-        if rows == shared and tool != SHARED:
+        if table == shared and tool != SHARED:
             text += (f"The options of kernel bonding; [bondctl import {SHARED}]"
                      f"(#bondctl-import-{SHARED}) has their table.\n")
         else:
-            text += "".join(["| key | becomes |\n|---|---|\n", *rows])
+            text += "| key | becomes |\n|---|---|\n"
+            text += "".join(f"| {', '.join(same)} | {fate} |\n" for fate, same in table.items())
     return text + "\n"
 
 
