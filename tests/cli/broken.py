@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Configurations that are wrong, each in one way: (what is wrong, the file, words that the message
 must have). A file that is a dictionary is BOND.conf ("") with drop-ins by name.
-
-`python3 tests/cli/broken.py` writes the table of them in docs/operators/configuration.md, with the
-messages that bondctl has now.
 """
 import os
 import pathlib
-import re
 import subprocess
-import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BONDCTL = pathlib.Path(os.environ.get("BONDCTL") or
                        ROOT / os.environ.get("XBOND_BUILD", "build") / "bondctl")
-PAGE = ROOT / "docs/operators/configuration.md"
-BEGIN, END = "<!-- broken configurations: begin -->\n", "<!-- broken configurations: end -->\n"
 
 BROKEN = [
     ("an empty file", "", ["without a [bond] section"]),
@@ -132,23 +124,3 @@ def check(path):
     """The finished bondctl, with lines of the form bond0.conf:2: why."""
     return subprocess.run([BONDCTL, "check", path.name], cwd=path.parent, capture_output=True,
                           text=True, timeout=30, check=False)
-
-
-def table():
-    lines = ["| what is wrong | what `bondctl check bond0.conf` says |\n", "|---|---|\n"]
-    with tempfile.TemporaryDirectory() as directory:
-        for what, config, _ in BROKEN:
-            said = check(lay_out(config, pathlib.Path(directory))).stderr.splitlines()
-            said = [re.sub(r"([|\\<])", r"\\\1", line) for line in said]
-            lines.append(f"| {what} | {'<br>'.join(said)} |\n")
-    return "".join(lines)
-
-
-def main():
-    text = PAGE.read_text()
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    PAGE.write_text(before + BEGIN + table() + END + after)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -30,12 +30,6 @@ def test_there_are_enough():
     assert len(BROKEN) >= 40 and len({what for what, _, _ in BROKEN}) == len(BROKEN)
 
 
-def test_the_documentation_has_them():
-    page = broken.PAGE.read_text()
-    assert page.split(broken.BEGIN)[1].split(broken.END)[0] == broken.table(), \
-        "run tests/cli/broken.py"
-
-
 def test_all_mistakes_and_warnings(tmp_path):
     path = lay_out({"": "[bond]\nmode = 1\nprimary = eth9\nmimon = 1\n[slave eth0]\nweight = x\n",
                     "10.conf": "[bond]\nupdelay = never\n", "20.conf.old": "nonsense\n",
