@@ -5,6 +5,7 @@ report of some rows only, or with one that could not be measured, is refused; so
 """
 import json
 import pathlib
+import re
 import shutil
 import sys
 
@@ -13,6 +14,8 @@ from .page import number
 ROWS = 6
 PLOT = "modes.svg"
 HEADING = "\n## Figures\n"
+MANY = 6
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 TOP = ("| row | figure | here | of the links | published (of the links) | target | |\n"
        "|---|---|---|---|---|---|---|\n")
 
@@ -40,12 +43,43 @@ def target(figure):
             "met" if figure["held"] else "**missed**")
 
 
-def line(row, figure):
-    note = f" ({figure['note']})" if figure["note"] else ""
-    cells = (str(row["number"]), figure["what"] + note,
-             f"{number(figure['value'])} {figure['unit']}", number(figure["ratio"]),
-             theirs(figure), *target(figure))
-    return "| " + " | ".join(cell.strip().replace("|", "\\|") for cell in cells) + " |\n"
+def cells(row, figure):
+    """What a line of the table says; its first two cells are one there."""
+    return (figure["what"], figure["note"], str(row["number"]),
+            f"{number(figure['value'])} {figure['unit']}".strip(), number(figure["ratio"]),
+            theirs(figure), *target(figure))
+
+
+def span(texts):
+    """Texts that differ in numbers only as one, with the lowest and the highest; others are named
+    by the first and the last.
+    """
+    if len({NUMBER.sub("", text) for text in texts}) > 1:
+        return f"{texts[0]} ... {texts[-1]}"
+    ranges = [sorted(set(column), key=float)
+              for column in zip(*(NUMBER.findall(text) for text in texts))]
+    words = iter(each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in ranges)
+    return NUMBER.sub(lambda _: next(words), texts[0])
+
+
+def lines(rows):
+    """Many figures of one row that are held to one bound become one line."""
+    groups = {}
+    for place, row in enumerate(rows):
+        unit = NUMBER.sub("", row[3])
+        groups.setdefault((row[2], unit, *row[5:]) if row[-1] else place, []).append(row)
+    for group in groups.values():
+        if len(group) >= MANY:
+            what, note, *others = (span(column) for column in zip(*group))
+            yield (f"{len(group)} figures: {what}", note, *others[:-1],
+                   f"{len(group)} {others[-1]}")
+        else:
+            yield from group
+
+
+def line(what, note, row, *others):
+    texts = (row, f"{what} ({note})" if note else what, *others)
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |\n"
 
 
 def markdown(report):
@@ -54,7 +88,7 @@ def markdown(report):
     held = [figure["held"] for _, figure in figures if figure["held"] is not None]
     rows = "".join(f"{row['number']}. {row['title']}\n" for row in report["rows"])
     machine = "".join(f"* {what}: {value}\n" for what, value in report["machine"].items())
-    table = TOP + "".join(line(row, figure) for row, figure in figures)
+    table = TOP + "".join(line(*row) for row in lines([cells(*each) for each in figures]))
     return f"\n{sum(held)} of {len(held)} targets were met. The rows:\n\n{rows}\n" \
            f"The machine:\n\n{machine}\n{table}"
 

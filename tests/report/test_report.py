@@ -214,6 +214,19 @@ def test_kept(tmp_path):
     assert sorted(each.name for each in target.iterdir()) == ["README.md", keep.PLOT]
 
 
+def test_many_figures_of_one_bound_are_one_line():
+    """With the lowest and the highest. Those without a bound, and a few, stand alone."""
+    rows = [(f"{link}, {size} KB", f"CPU {load} %", "2", f"{value} KB/s", "0.9", "88 KB/s", "≥ 0.8",
+             "met") for link, size, load, value in
+            (("plain", 1, 10, 90), ("plain", 2, 9.5, 95), ("bond", 1, 12, 300))]
+    alone = [("to read", "", "2", "5 KB/s", "", "", "", "")] * keep.MANY
+    made = [keep.line(*row) for row in keep.lines(alone + rows * 2)]
+    assert made[:-1] == ["| 2 | to read | 5 KB/s |  |  |  |  |\n"] * keep.MANY
+    assert made[-1] == ("| 2 | 6 figures: plain, 1 KB ... bond, 1 KB (CPU 9.5 to 12 %) | "
+                        "90 to 300 KB/s | 0.9 | 88 KB/s | ≥ 0.8 | 6 met |\n")
+    assert len(list(keep.lines(rows))) == 3
+
+
 def test_what_is_in_the_tree():
     """One table, whose count of targets is right, and the plot that README.md shows."""
     kept = ROOT / "docs/report"
@@ -223,8 +236,9 @@ def test_what_is_in_the_tree():
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert f"]({keep.PLOT})" in text and text.count("|---") == len(rows[0]) == 7
     assert {len(row) for row in rows} == {7}
-    verdicts = [row[-1].strip(" |") for row in rows[1:]]
-    held, missed = verdicts.count("met"), verdicts.count("**missed**")
+    verdicts = [row[-1].strip(" |").rpartition(" ") for row in rows[1:]]
+    held = sum(int(count or 1) for count, _, verdict in verdicts if verdict == "met")
+    missed = sum(int(count or 1) for count, _, verdict in verdicts if verdict == "**missed**")
     assert f"\n{held} of {held + missed} targets were met." in text
 
 
