@@ -25,24 +25,29 @@
 #define FLAG_WIDTH 20
 #define FURTHER 6 /* how far further lines of something long are indented */
 
-/* How much of the text must stand on one line: a word, or, if that is too long, up to a "|". */
-static int help_piece(const char *text, int room)
+/*
+ * How much of the text must stand on one line: a word or, of one that is too long, up to a "|".
+ * split is true within such a word.
+ */
+static int help_piece(const char *text, int room, bool *split)
 {
-	size_t length = strcspn(text, " ");
+	int length = (int)strcspn(text, " ");
 
-	if ((int)length <= room)
-		return (int)length;
-	length = strcspn(text, " |");
-	return (int)length + (text[length] == '|');
+	*split = *split || length > room;
+	if (*split)
+		length = (int)strcspn(text, " |");
+	*split = *split && text[length] == '|';
+	return length + *split;
 }
 
 /* Prints the words from this column on, and further lines from `indent` on. Returns the column. */
 static int help_print_words(const char *words, int column, int indent)
 {
+	bool split = false;
 	int blank = 0;
 
 	while (*words) {
-		int length = help_piece(words, LINE_WIDTH - indent);
+		int length = help_piece(words, LINE_WIDTH - indent, &split);
 
 		if (column > indent && column + blank + length > LINE_WIDTH) {
 			printf("\n");
@@ -124,17 +129,17 @@ static void help_add_modes(char text[HELP_SIZE], const char *before,
 			   const struct option_spec *option,
 			   bool (*of_mode)(const struct option_spec *, uint32_t))
 {
-	const char *separator = before;
+	char modes[128] = "";
 	const struct mode *mode;
-	size_t length;
+	size_t length = 0;
 
-	for (unsigned int i = 0; (mode = mode_at(i)); i++) {
-		if (!of_mode(option, mode->number))
-			continue;
-		length = strlen(text);
-		snprintf(text + length, HELP_SIZE - length, "%s%s", separator, mode->name);
-		separator = ", ";
-	}
+	for (unsigned int i = 0; (mode = mode_at(i)); i++)
+		if (of_mode(option, mode->number))
+			length += (size_t)snprintf(modes + length, sizeof(modes) - length, "%s%s",
+						   length ? ", " : "", mode->name);
+	length = strlen(text);
+	snprintf(text + length, HELP_SIZE - length, "; %s mode%s %s", before,
+		 strchr(modes, ',') ? "s" : "", modes);
 }
 
 static void help_print_option(const struct option_spec *option)
@@ -147,9 +152,9 @@ static void help_print_option(const struct option_spec *option)
 	help_print_words(text, 2, FURTHER);
 	snprintf(text, sizeof(text), "%s", option->help);
 	if (!help_is_of_all_modes(option, option_is_of_mode))
-		help_add_modes(text, "; only in mode ", option, option_is_of_mode);
+		help_add_modes(text, "only in", option, option_is_of_mode);
 	else if (!help_is_of_all_modes(option, option_has_effect))
-		help_add_modes(text, "; used only in mode ", option, option_has_effect);
+		help_add_modes(text, "used only in", option, option_has_effect);
 	printf("\n%*s", FURTHER, "");
 	help_print_words(text, FURTHER, FURTHER);
 	putchar('\n');

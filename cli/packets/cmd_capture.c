@@ -393,8 +393,9 @@ static int capture_finish(struct capture *capture, struct err *err)
 
 static void capture_say_counts(const struct capture *capture)
 {
-	fprintf(stderr, "%llu packets captured, %llu dropped by the kernel\n",
-		(unsigned long long)capture->packets, (unsigned long long)capture_dropped(capture));
+	fprintf(stderr, "%llu packet%s captured, %llu dropped by the kernel\n",
+		(unsigned long long)capture->packets, capture->packets == 1 ? "" : "s",
+		(unsigned long long)capture_dropped(capture));
 	for (const struct capture_source *source = capture->sources; source; source = source->next)
 		if (source->tap.dropped)
 			fprintf(stderr, "%s %s: %llu dropped\n", source->device,

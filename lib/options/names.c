@@ -161,6 +161,7 @@ static const struct {
 	const char *name, *why;
 } absent[] = {
 	{ "use_carrier", OPTION_ABSENT_CARRIER "; leave it out" },
+	{ "missed_max", "it is called arp_missed_max here" }, /* iproute2's name */
 	{ "max_bonds", OPTION_ABSENT_MODULE "; leave it out" },
 	{ "tx_queues", OPTION_ABSENT_MODULE "; leave it out" },
 	{ "slaves",

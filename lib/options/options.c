@@ -383,6 +383,6 @@ int option_check_mode(const struct option_spec *option, uint32_t mode, struct er
 	if (option_is_of_mode(option, mode))
 		return 0;
 	option_list_modes(option, modes, sizeof(modes));
-	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
-		       option->name, mode_name(mode), modes);
+	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode%s %s only",
+		       option->name, mode_name(mode), strchr(modes, ',') ? "s" : "", modes);
 }

@@ -170,6 +170,7 @@ def test_usage(tmp_path, words):
      (["create", "b", "bond-lacp-rate", "1"], "did you mean lacp_rate?"),
      (["create", "b", "bond_slaves", "e0"], "by 'bondctl add-slave'"),
      (["create", "b", "use_carrier", "1"], "takes carrier from the kernel, never"),
+     (["set", "b", "missed_max", "3"], "it is called arp_missed_max"),
      (["set", "b", "max_bonds", "1"], "a parameter of the kernel's module"),
      (["set", "b", "tx_queues", "1"], "a parameter of the kernel's module"),
      (["set", "b", "slaves", "+e0"], "by 'bondctl add-slave'"),
@@ -390,3 +391,17 @@ def test_help_of_bondd_takes_80_columns():
     said = subprocess.run([BUILD / "bondd", "--help"], capture_output=True, text=True, timeout=60,
                           check=True).stdout
     assert [line for line in said.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("verb", ["create", "help"])
+def test_long_values_fill_their_lines(verb):
+    """A list of values is broken where the next one does not fit."""
+    said = subprocess.run([BUILD / "bondctl", verb, "--help"] if verb != "help" else
+                          [BUILD / "bondctl", "help"], capture_output=True, text=True, timeout=60,
+                          check=True).stdout
+    lines = said.splitlines()
+    for line, following in zip(lines, lines[1:]):
+        if line.endswith("|"):
+            assert len(line) + len(re.split(r"(?<=\|)| ", following.strip())[0]) > 80, line
+    assert "mode balance-rr|active-backup|" in said or verb == "help"
+    assert "only in modes balance-rr, 802.3ad" in " ".join(said.split()) or verb == "help"

@@ -214,6 +214,8 @@ def test_a_capture_goes_on_when_the_date_is_set_back(pair):
         done = made.near.ctl_try("capture", "bond0", "-c", 50, "udp", "dst", "port", str(PORT),
                                  env={**os.environ, **made.near.refusable()}, timeout=20)
     assert done.returncode == 0 and done.stdout.count("\n") == 50, done
+    one = made.near.ctl_try("capture", "bond0", "-c", 1, "udp", timeout=20)
+    assert one.stderr == "1 packet captured, 0 dropped by the kernel\n"
     stream.finish()
 
 

@@ -454,8 +454,7 @@ TEST(test_lines)
 		err.text,
 		"lacp_rate: refused in mode balance-xor; it is an option of mode 802.3ad only");
 	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
-	assert_string_equal(
-		err.text,
-		"primary: refused in mode balance-rr; it is an option of mode active-backup, "
-		"balance-tlb, balance-alb only");
+	assert_string_equal(err.text,
+			    "primary: refused in mode balance-rr; it is an option of modes "
+			    "active-backup, balance-tlb, balance-alb only");
 }
