@@ -118,12 +118,12 @@ static void check_print(const struct checked *checked)
 	const struct config_mistakes *mistakes = &checked->mistakes;
 
 	for (size_t i = 0; i < mistakes->count; i++)
-		fprintf(stderr, "%s%s\n", mistakes->list[i].is_warning ? "warning: " : "",
-			mistakes->list[i].text);
+		cli_print(stderr, "%s%s", mistakes->list[i].is_warning ? "warning: " : "",
+			  mistakes->list[i].text);
 	if (mistakes->left_out)
-		fprintf(stderr, "%s: and %zu more\n", checked->path, mistakes->left_out);
+		cli_print(stderr, "%s: and %zu more", checked->path, mistakes->left_out);
 	if (!mistakes->errors)
-		printf("%s: no mistakes\n", checked->path);
+		cli_print(stdout, "%s: no mistakes", checked->path);
 }
 
 static int check_list_dir(const struct cli *cli, struct check *check, struct err *err)
@@ -255,7 +255,7 @@ static void apply_print(const json_t *result)
 		       bond, (long long)json_integer_value(left), bond);
 	fflush(stdout);
 	json_array_foreach (json_object_get(result, "notes"), at, note)
-		fprintf(stderr, "%s\n", json_string_value(note));
+		cli_print(stderr, "%s", json_string_value(note));
 }
 
 static enum cli_exit apply_judge(const json_t *results, bool tells_change)

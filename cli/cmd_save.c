@@ -98,8 +98,8 @@ static void save_write_up(FILE *file, const struct pins *pins, const char *name,
 	if (up)
 		return;
 	config_write_option(file, option_at(OPT_UP), &off);
-	fprintf(stderr, "%s is down, and stays so when it is made from this file: up = off\n",
-		name);
+	cli_print(stderr, "%s is down, and stays so when it is made from this file: up = off",
+		  name);
 }
 
 static bool save_is_awaited(const json_t *awaited, const struct config_slave *slave)
@@ -182,8 +182,8 @@ static void save_note_absent(const char *path, const struct config_file *old)
 	char text[MAC_FORMAT_SIZE];
 
 	for (size_t i = 0; i < old->slave_count; i++)
-		fprintf(stderr, "%s is not a slave now, but bondd waits for it: it stays in %s\n",
-			config_slave_name(&old->slaves[i], text), path);
+		cli_print(stderr, "%s is not a slave now, but bondd waits for it: it stays in %s",
+			  config_slave_name(&old->slaves[i], text), path);
 }
 
 /* They go on to apply after the file that was written. */
@@ -194,10 +194,10 @@ static void save_note_drop_ins(const char *path)
 	if (config_file_read_or_err(&file, path, NULL))
 		return;
 	if (file.path_count > 1)
-		fprintf(stderr,
-			"%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still override this "
-			"file: check them\n",
-			path, file.path_count - 1);
+		cli_print(stderr,
+			  "%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still override this "
+			  "file: check them",
+			  path, file.path_count - 1);
 	config_file_free(&file);
 }
 

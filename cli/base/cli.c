@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
+#include "common/memory.h"
 #include "view/view_json.h"
 
 /* Flags. */
@@ -101,15 +102,31 @@ bool cli_allows_colour(void)
 	return !no_color || !*no_color;
 }
 
+static void cli_print_tamed(FILE *to, const char *before, const char *format, va_list args)
+{
+	char *text = memory_text_of(format, args);
+
+	json_value_tame(text);
+	fprintf(to, "%s%s\n", before, text);
+	free(text);
+}
+
 void cli_say(const char *format, ...)
 {
 	va_list args;
 
-	fputs("bondctl: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	cli_print_tamed(stderr, "bondctl: ", format, args);
 	va_end(args);
-	fputc('\n', stderr);
+}
+
+void cli_print(FILE *to, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	cli_print_tamed(to, "", format, args);
+	va_end(args);
 }
 
 enum cli_exit cli_refuse(const struct err *err)
@@ -147,7 +164,7 @@ static void cli_print_notes(const json_t *reply)
 	size_t at;
 
 	json_array_foreach (json_object_get(reply, "notes"), at, note)
-		fprintf(stderr, "%s\n", json_string_value(note));
+		cli_print(stderr, "%s", json_string_value(note));
 }
 
 static json_t *cli_request_new(const char *method, const char *bond, json_t *slaves,

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "common/err.h"
 #include "common/paths.h"
@@ -76,8 +77,10 @@ bool cli_is_interrupted(void);
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
-/* Prints one line to stderr, after "bondctl: ". */
+/* Prints one line that cannot steer a terminal to stderr, after "bondctl: ". */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same without "bondctl: ". */
+void cli_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the line and returns CLI_REFUSED. */
 enum cli_exit cli_refuse(const struct err *err);
 /* Prints the line and returns CLI_USAGE: a name or a value on the command line is not allowed. */

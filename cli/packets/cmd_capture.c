@@ -398,9 +398,9 @@ static void capture_say_counts(const struct capture *capture)
 		(unsigned long long)capture_dropped(capture));
 	for (const struct capture_source *source = capture->sources; source; source = source->next)
 		if (source->tap.dropped)
-			fprintf(stderr, "%s %s: %llu dropped\n", source->device,
-				source->tap.direction == TAP_IN ? "in" : "out",
-				(unsigned long long)source->tap.dropped);
+			cli_print(stderr, "%s %s: %llu dropped", source->device,
+				  source->tap.direction == TAP_IN ? "in" : "out",
+				  (unsigned long long)source->tap.dropped);
 }
 
 static enum cli_exit capture_run(struct capture *capture)

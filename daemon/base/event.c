@@ -154,6 +154,7 @@ void log_line(int priority, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	json_value_tame(line);
 	if (journal_send(priority, line, NULL, 0))
 		return;
 	if (getenv("JOURNAL_STREAM"))
@@ -458,6 +459,7 @@ void event_tell(const struct event *told, const char *format, ...)
 	event_ring_add(&events.ring, json ? json : "", json ? strlen(json) : 0);
 	snprintf(line, sizeof(line), "%s%s%s", event.bond ? event.bond : "", event.bond ? ": " : "",
 		 sentence);
+	json_value_tame(line);
 	if (json)
 		json[strlen(json) - 1] = '\0';
 	event_write_log(&event, line, json ? json : "");

@@ -70,8 +70,7 @@ static void apply_note_refused(struct applying *applying)
 			continue;
 		step->action = PLAN_AWAIT;
 		if (enslave_check(bond, step->slaves[0], false, &link, &why))
-			json_array_append_new(applying->notes,
-					      json_sprintf("%s; it will be tried again", why.text));
+			request_note(applying->notes, "%s; it will be tried again", why.text);
 	}
 }
 

@@ -108,12 +108,14 @@ static int request_give_mac(struct addition *addition, struct err *err)
 
 void request_note(json_t *notes, const char *format, ...)
 {
+	char text[sizeof(struct err)];
 	va_list args;
 
 	va_start(args, format);
-	if (notes)
-		json_array_append_new(notes, json_vsprintf(format, args));
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	if (notes)
+		json_array_append_new(notes, json_value_text(text));
 }
 
 /*

@@ -28,22 +28,27 @@ static void json_value_hide_controls(char *text)
 	}
 }
 
-/*
- * Names of devices may contain nearly any byte. JSON needs UTF-8, and a terminal should get no
- * control characters.
- */
+void json_value_tame(char *text)
+{
+	json_t *json;
+	bool is_utf8;
+
+	json_value_hide_controls(text);
+	json = json_string(text);
+	is_utf8 = json != NULL;
+	json_decref(json);
+	for (; *text && !is_utf8; text++)
+		if ((unsigned char)*text > 0x7f)
+			*text = '?';
+}
+
 static json_t *json_value_printable(const char *text)
 {
 	char *copy = memory_need(strdup(text));
 	json_t *json;
 
-	json_value_hide_controls(copy);
+	json_value_tame(copy);
 	json = json_string(copy);
-	for (char *at = copy; *at && !json; at++)
-		if ((unsigned char)*at > 0x7f)
-			*at = '?';
-	if (!json)
-		json = json_string(copy);
 	free(copy);
 	return json;
 }

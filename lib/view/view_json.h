@@ -14,9 +14,12 @@ struct view_field;
 #define JSON_VALUE_REALS JSON_REAL_PRECISION(10)
 
 /*
- * NULL and "" are unknown. Control characters become '?'. So do all non-ASCII characters if the
- * text is not UTF-8.
+ * Names of devices may contain nearly any byte. JSON needs UTF-8, and a terminal should get no
+ * control characters: these become '?' in place. So do all non-ASCII characters if the text is not
+ * UTF-8.
  */
+void json_value_tame(char *text);
+/* Tamed. NULL and "" are unknown. */
 json_t *json_value_text(const char *text);
 /* 0 is unknown. */
 json_t *json_value_number(uint64_t number);

@@ -106,6 +106,12 @@ def test_notes_go_to_stderr(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "first\nsecond\n")
 
 
+def test_nothing_steers_the_terminal(tmp_path):
+    FakeBondd(tmp_path, b'{"ok": true, "notes": ["a \\u001b[7m"]}\n')
+    assert call(tmp_path, "delete", "b").stderr == "a ?[7m\n"
+    assert call(tmp_path, "x\x1b[7m").stderr.startswith("bondctl: unknown verb 'x?[7m'")
+
+
 def test_refusal_is_bondds_own_line(tmp_path):
     FakeBondd(tmp_path, b'{"ok": false, "error": "no such device: e0"}\n')
     assert refused(tmp_path, 1, "add-slave", "b", "e0") == "bondctl: no such device: e0\n"

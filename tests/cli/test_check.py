@@ -69,6 +69,17 @@ def test_a_file_of_another_system(tmp_path):
     assert run("check", path).stdout == f"{path}: no mistakes\n"
 
 
+def test_a_name_that_steers_terminals(tmp_path):
+    """The JSON has the same question marks, so that it can be shown as it is."""
+    path = lay_out("[bond]\n", tmp_path, "b\x1b[7m\x9b1m")
+    shown = f"{tmp_path}/b?[7m??1m.conf"
+    done = run("check", path)
+    assert done.stderr.startswith(shown) and done.stderr.count("\n") == 1
+    assert json.loads(run("-j", "check", path).stdout)[0]["file"] == shown
+    assert run("check", path.rename(tmp_path / "x\x1b[7m")).stdout == \
+        f"{tmp_path}/x?[7m: no mistakes\n"
+
+
 def test_a_whole_directory(tmp_path):
     for bond, text in (("bond0", "[bond]\n[slave eth0]\n"), ("bond1", "[bond]\nmode = 1\n"),
                        ("bond2", "[bond]\n\n[slave eth0]\n"),

@@ -3,7 +3,9 @@
 #include "daemon/base/event.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/unit/unit.h"
 
@@ -106,4 +108,23 @@ TEST(what_does_not_fit_is_counted)
 	event_ring_done(&ring);
 	ring_add(&ring, "after the end\n");
 	assert_int_equal(ring.next, 5);
+}
+
+TEST(nothing_in_the_log_steers_a_terminal)
+{
+	static const char expected[] = "bondd: a?[7m\nbondd: b?[7m: c?d\n";
+	const struct event event = { .bond = "b\033[7m", .kind = EVENT_NOTE, .priority = LOG_INFO };
+	int kept = dup(STDERR_FILENO), log[2];
+	char text[sizeof(expected)] = "";
+
+	assert_false(pipe(log));
+	dup2(log[1], STDERR_FILENO);
+	unsetenv("JOURNAL_STREAM");
+	event_init("/run/xbond");
+	log_line(LOG_INFO, "a\033[7m");
+	event_tell(&event, "c\x9b%s", "d");
+	event_done();
+	dup2(kept, STDERR_FILENO);
+	assert_int_equal(read(log[0], text, sizeof(text) - 1), sizeof(text) - 1);
+	assert_string_equal(text, expected);
 }
