@@ -312,6 +312,7 @@ enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int arg
 struct change {
 	const char *bond;
 	const char *slave; /* NULL for options of the bond */
+	char slave_name[XBOND_NAME_SIZE];
 	struct pins pins;
 	struct pairs pairs;
 };
@@ -410,6 +411,15 @@ static enum cli_exit set_apply(const struct cli *cli, struct change *change)
 	return CLI_DONE;
 }
 
+/* What is given may be another name of the device. */
+static void set_name_slaves(struct change *change)
+{
+	char *active = change->pairs.set.value[OPT_ACTIVE_SLAVE].name;
+
+	change->slave = cli_slave_name(&change->pins, change->slave, change->slave_name);
+	cli_slave_name(&change->pins, active, active);
+}
+
 static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, struct change *change,
 			     int argc, char **argv)
 {
@@ -419,6 +429,7 @@ static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, str
 		return status;
 	if (cli_open(cli, change->bond, &change->pins))
 		return CLI_REFUSED;
+	set_name_slaves(change);
 	/* bondd moves everything to another device, and sets the other options on the way. */
 	if (option_device_converts(pairs_find(&change->pairs, OPT_DEVICE),
 				   change->pins.bond->device_kind))

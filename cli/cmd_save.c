@@ -131,6 +131,7 @@ static void save_read_absent(const struct cli *cli, const struct pins *pins, con
 		cli_say("%s; slaves that only this file names are left out", err.text);
 	if (!ret_old->slave_count)
 		return;
+	cli_name_slaves(pins, ret_old);
 	awaited = client_awaited(cli->paths.run_dir, name);
 	for (size_t i = 0; i < ret_old->slave_count; i++) {
 		const struct config_slave *slave = &ret_old->slaves[i];

@@ -342,7 +342,7 @@ static bool habits_bond_of(const struct cli *cli, const char *slave, char ret_bo
 	for (char **name = names; *name && !found; name++) {
 		if (pins_open(&pins, cli->paths.bpf_dir, *name, &err))
 			continue;
-		found = pins_slot_by_name(&pins, slave) >= 0;
+		found = pins_slot_by_name(&pins, cli_slave_name(&pins, slave, ret_bond)) >= 0;
 		snprintf(ret_bond, XBOND_NAME_SIZE, "%s", *name);
 		pins_close(&pins);
 	}

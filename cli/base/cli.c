@@ -6,6 +6,7 @@
 #include "cli/base/cli.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include "cli/base/client.h"
 #include "common/memory.h"
+#include "network/link.h"
 #include "view/view_json.h"
 
 /* Flags. */
@@ -244,6 +246,27 @@ const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE])
 	snprintf(ret_text, XBOND_NAME_SIZE, "%s", text ? text : "");
 	json_decref(json);
 	return ret_text;
+}
+
+const char *cli_slave_name(const struct pins *pins, const char *name,
+			   char ret_name[XBOND_NAME_SIZE])
+{
+	unsigned int ifindex;
+
+	if (!name || pins_slot_by_name(pins, name) >= 0 ||
+	    link_is_elsewhere(pins->table->netns_cookie))
+		return name;
+	ifindex = if_nametoindex(name);
+	pins_for_each_member (pins, slot)
+		if (ifindex && pins->slaves[slot].ifindex == ifindex)
+			return memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE);
+	return name;
+}
+
+void cli_name_slaves(const struct pins *pins, struct config_file *file)
+{
+	for (size_t i = 0; i < file->slave_count; i++)
+		cli_slave_name(pins, file->slaves[i].name, file->slaves[i].name);
 }
 
 enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,

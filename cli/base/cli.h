@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/paths.h"
 #include "common/pins.h"
+#include "options/config_file.h"
 #include "options/options.h"
 
 enum cli_exit {
@@ -117,6 +118,13 @@ enum cli_exit cli_print_json(json_t *json);
 
 /* The name of a device as a terminal may get it, with question marks for what could steer it. */
 const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE]);
+
+/* The name of the slave of whose device this is another name; any other name, or NULL, is itself.
+ */
+const char *cli_slave_name(const struct pins *pins, const char *name,
+			   char ret_name[XBOND_NAME_SIZE]);
+/* The same for all slaves of a file. */
+void cli_name_slaves(const struct pins *pins, struct config_file *file);
 
 /*
  * The number of 1 to `most` after the verb's flag. Leaves ret_number as it is if the flag was not

@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "cli/doctor/doctor.h"
 #include "common/clock.h"
@@ -192,12 +193,12 @@ static void gather_config(const struct doctor_facts *facts, struct doctor_bond *
 
 	snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, facts->host.paths.config_dir,
 		 bond->name);
+	bond->config_is = DOCTOR_CONFIG_READ;
 	if (access(path, F_OK))
 		bond->config_is = DOCTOR_CONFIG_NONE;
 	else if (config_file_read_or_err(&bond->config, path, &bond->config_error))
 		bond->config_is = DOCTOR_CONFIG_BAD;
-	else
-		bond->config_is = DOCTOR_CONFIG_READ;
+	cli_name_slaves(&bond->pins, &bond->config);
 }
 
 static int gather_ipv4_switch(const char *device, const char *name)

@@ -475,8 +475,8 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	const char *file = cli_flag(cli, verb, "--write");
 	unsigned long long most = 0, snaplen = file ? TAP_MOST : TEXT_SNAPLEN;
 	struct capture capture = { .bond = argv[0], .slave = cli_flag(cli, verb, "--slave") };
+	char name[XBOND_NAME_SIZE], *expression;
 	enum cli_exit status;
-	char *expression;
 	struct pins pins;
 
 	if (cli->json)
@@ -489,6 +489,7 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 		return CLI_USAGE;
 	if (cli_open(cli, argv[0], &pins))
 		return CLI_REFUSED;
+	capture.slave = cli_slave_name(&pins, capture.slave, name);
 	capture.pins = &pins;
 	capture.most = most;
 	capture.snaplen = (uint32_t)snaplen;

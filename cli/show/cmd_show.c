@@ -164,6 +164,7 @@ static bool see_lacks_slaves(const struct cli *cli, const struct pins *pins, con
 	if (config_dir_path(path, sizeof(path), cli->paths.config_dir, name) ||
 	    config_file_read_or_err(&file, path, NULL))
 		return false;
+	cli_name_slaves(pins, &file);
 	for (size_t i = 0; i < file.slave_count && !lacks; i++)
 		lacks = config_slave_slot(&file.slaves[i], pins) < 0;
 	config_file_free(&file);

@@ -369,52 +369,74 @@ static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *
 			     mac_format(slave->before.mac, text));
 }
 
-/* Slaves that were removed before, and are not yet as they were. */
-static int request_find_left(struct bond *bond, const char *name)
+/* or_left: or of one that was removed before, and is not yet as it was. */
+static int request_find_slot(struct bond *bond, const char *name, bool or_left)
 {
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond_slave(bond, slot)->state == XBOND_SLOT_RELEASING &&
-		    !strcmp(bond_slave(bond, slot)->name, name))
-			return (int)slot;
-	return -1;
+	int slot = pins_slot_by_name(&bond->dataplane.pins, name);
+	struct link_info link;
+
+	for (unsigned int i = 0; i < XBOND_MAX_SLAVES && slot < 0 && or_left; i++)
+		if (bond_slave(bond, i)->state == XBOND_SLOT_RELEASING &&
+		    !strcmp(bond_slave(bond, i)->name, name))
+			slot = (int)i;
+	if (slot < 0 && or_left && awaited_find(bond, name))
+		return -1;
+	/* It may be an alternative name. */
+	return slot < 0 && !link_get_by_name(&bond->daemon->nl, name, &link)
+		       ? bond_slot_by_ifindex(bond, link.ifindex)
+		       : slot;
 }
 
 /*
- * The slots of the named slaves. Each must be a member or, with or_awaited, an awaited slave, which
- * has no slot.
+ * The slots of the named slaves, and their names, which the caller frees. Each must be a member or,
+ * with or_awaited, an awaited slave, which has no slot.
  */
 static int request_find_slots(struct bond *bond, const char *const *slaves, size_t count,
-			      bool or_awaited, uint64_t *ret_mask, struct err *err)
+			      bool or_awaited, uint64_t *ret_mask, char ***ret_names,
+			      struct err *err)
 {
 	const char *name = bond_pin(bond)->name;
 
 	*ret_mask = 0;
+	*ret_names = memory_need(calloc(count + 1, sizeof(**ret_names)));
 	for (size_t i = 0; i < count; i++) {
-		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+		int slot = request_find_slot(bond, slaves[i], or_awaited);
 
-		if (slot < 0 && or_awaited && awaited_find(bond, slaves[i]))
-			continue;
-		if (slot < 0 && or_awaited)
-			slot = request_find_left(bond, slaves[i]);
-		if (slot < 0)
+		if (slot < 0 && !(or_awaited && awaited_find(bond, slaves[i])))
 			return err_set(
 				err, ENODEV,
 				"%s is not a slave of %s ('bondctl show %s' lists the slaves)",
 				slaves[i], name, name);
-		*ret_mask |= slots_bit(slot);
+		*ret_mask |= slot < 0 ? 0 : slots_bit(slot);
+		(*ret_names)[i] = memory_text(
+			"%s", slot < 0 ? slaves[i] : bond_slave(bond, (unsigned int)slot)->name);
 	}
 	return 0;
+}
+
+static void request_write_slaves(struct bond *bond, uint64_t slots, char **names,
+				 const struct option_set *options)
+{
+	bond_for_each_member (bond, slot)
+		if (slots_have(slots, slot))
+			values_write_given(&bond->dataplane.pins, OPTION_IN_SLAVE, slot, options);
+	if (options->given[OPT_PRIO])
+		bond_choose_active_again(bond);
+	bond_evaluate(bond);
+	for (char **name = names; *name; name++)
+		request_tell_options(bond, *name, options);
 }
 
 int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, struct err *err)
 {
+	char **names = NULL;
 	struct bond *bond;
 	uint64_t mask;
 	int r = request_find(daemon, name, &bond, err);
 
 	if (!r)
-		r = request_find_slots(bond, slaves, count, false, &mask, err);
+		r = request_find_slots(bond, slaves, count, false, &mask, &names, err);
 	if (!r)
 		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
@@ -425,17 +447,10 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 				option_at(id)->name);
 	if (!r)
 		r = request_check_queue_id(bond, options, mask, count, err);
-	if (r)
-		return r;
-	bond_for_each_member (bond, slot)
-		if (slots_have(mask, slot))
-			values_write_given(&bond->dataplane.pins, OPTION_IN_SLAVE, slot, options);
-	if (options->given[OPT_PRIO])
-		bond_choose_active_again(bond);
-	bond_evaluate(bond);
-	for (size_t i = 0; i < count; i++)
-		request_tell_options(bond, slaves[i], options);
-	return 0;
+	if (!r)
+		request_write_slaves(bond, mask, names, options);
+	memory_free_texts(names);
+	return r;
 }
 
 static int request_check_released(struct bond *bond, uint64_t mask, struct err *err)
@@ -450,27 +465,35 @@ static int request_check_released(struct bond *bond, uint64_t mask, struct err *
 	return 0;
 }
 
-int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
-		       size_t count, json_t *notes, struct err *err)
+static int request_release(struct bond *bond, uint64_t mask, char **names, json_t *notes,
+			   struct err *err)
 {
-	struct bond *bond;
-	uint64_t mask;
-	int r = request_find(daemon, name, &bond, err);
-
-	if (!r)
-		r = request_find_slots(bond, slaves, count, true, &mask, err);
-	if (r)
-		return r;
 	bond_for_each_member (bond, slot)
 		if (slots_have(mask, slot)) {
 			request_note_kept_mac(bond, slot, notes);
 			awaited_slave_left(bond, slot);
 		}
-	for (size_t i = 0; i < count; i++)
-		awaited_remove(bond, slaves[i]);
+	for (char **name = names; *name; name++)
+		awaited_remove(bond, *name);
 	slave_release(bond, mask);
-	awaited_try_soon(daemon);
-	for (size_t i = 0; i < count; i++)
-		event_config("del-slave", name, slaves[i], "slave %s removed", slaves[i]);
+	awaited_try_soon(bond->daemon);
+	for (char **name = names; *name; name++)
+		event_config("del-slave", bond_pin(bond)->name, *name, "slave %s removed", *name);
 	return request_check_released(bond, mask, err);
+}
+
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, json_t *notes, struct err *err)
+{
+	char **names = NULL;
+	struct bond *bond;
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (!r)
+		r = request_find_slots(bond, slaves, count, true, &mask, &names, err);
+	if (!r)
+		r = request_release(bond, mask, names, notes, err);
+	memory_free_texts(names);
+	return r;
 }

@@ -568,6 +568,11 @@ def test_one_device_by_two_names(case):
     host.ip("link", "add", "port9", "type", "veth", "peer", "name", "port9p")
     host.ip("link", "property", "add", "dev", "port9", "altname", "enp9")
     assert "port9 is named twice" in case.refuse("add-slave", "bond0", "port9", "enp9")
+    host.ip("link", "property", "add", "dev", "l2", "altname", "enp2")
+    host.ctl("add-slave", "bond1", "enp2")
+    host.wait_slaves("l1", "l2", bond="bond1")
+    host.ctl("set", "bond1", "active_slave", "enp2")
+    wait_for(lambda: host.show("bond1")["active_slave"] == "l2", "the switch")
 
 
 # pins

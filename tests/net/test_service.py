@@ -1,6 +1,7 @@
 """Configuration files at start, slaves that appear later, save, and running under a service
 manager.
 """
+import json
 import signal
 import socket
 
@@ -199,8 +200,17 @@ def test_a_waited_for_name_may_be_an_alternative_one(lone):
     host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
     wait_for(lambda: host.slave_names() == ["l0", "eth0"], "eth0 to be added")
     assert host.slave("eth0")["options"]["weight"] == 9
-    assert host.ctl_try("del-slave", "bond0", "l1").returncode == 1, "no slave has that name"
-    host.ctl("del-slave", "bond0", "eth0")
+    host.ctl("set-slave", "bond0", "l1", "weight", "7", "queue_id", "3")
+    options = host.slave("eth0")["options"]
+    assert (options["weight"], options["queue_id"]) == (7, 3)
+    assert "filter" in host.ctl_try("capture", "bond0", "--slave", "l1", "no such filter").stderr
+    found = [each["slave"] for each in json.loads(host.run(
+        *host.ctl_command("-j", "doctor", "--no-traffic", "bond0"), check=False).stdout)
+             if each["check"] == "config"]
+    assert found == ["eth0"], "its weight differs"
+    host.ctl("save", "bond0")
+    assert "slave l1" not in (host.config_dir / "bond0.conf").read_text()
+    host.ctl("del-slave", "bond0", "l1")
     settled(host)
     assert host.slave_names() == ["l0"]
 
