@@ -261,10 +261,11 @@ static int see_open(const struct cli *cli, const char *name, struct pins *ret_pi
 static int see_by_pins(const struct cli *cli, const struct sight *sight, const char *name,
 		       struct seen *ret_seen, struct err *err)
 {
+	uint32_t abi, state;
 	struct pins pins;
-	uint32_t abi;
 	int r = see_open(cli, name, &pins, err);
 
+	ret_seen->view = NULL;
 	if (r == -EPROTO && sight->foreign) {
 		pins_abi(cli->paths.bpf_dir, name, &abi, err);
 		ret_seen->view = sight->foreign(cli, name, abi);
@@ -274,7 +275,11 @@ static int see_by_pins(const struct cli *cli, const struct sight *sight, const c
 	}
 	if (r)
 		return r;
-	ret_seen->view = sight->view(cli, &pins, name);
+	do { /* what is found detached may be so because the bond is deleted meanwhile */
+		state = pins.bond->state;
+		json_decref(ret_seen->view);
+		ret_seen->view = sight->view(cli, &pins, name);
+	} while (__atomic_load_n(&pins.bond->state, __ATOMIC_RELAXED) != state);
 	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
 	ret_seen->bondd = see_bondd(cli, &pins);
 	pins_close(&pins);

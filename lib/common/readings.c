@@ -22,18 +22,26 @@
 
 /* Is it attached, and up? */
 
+/* While bondd makes or deletes the bond, it is bondd that has taken a program off. */
+static enum attached attached_not(const struct pins *pins)
+{
+	return __atomic_load_n(&pins->bond->state, __ATOMIC_RELAXED) == XBOND_BOND_READY
+		       ? ATTACHED_NOT
+		       : ATTACHED_UNKNOWN;
+}
+
 static enum attached attached_link_is_attached(const struct pins *pins, const char *pin)
 {
 	int fd = pin_open(pins->dir, pin), r;
 	struct pin_link link;
 
 	if (fd < 0)
-		return fd == -ENOENT ? ATTACHED_NOT : ATTACHED_UNKNOWN;
+		return fd == -ENOENT ? attached_not(pins) : ATTACHED_UNKNOWN;
 	r = pin_link_read(fd, &link);
 	close(fd);
 	if (r)
 		return ATTACHED_UNKNOWN;
-	return link.ifindex ? ATTACHED : ATTACHED_NOT;
+	return link.ifindex ? ATTACHED : attached_not(pins);
 }
 
 enum attached attached_slave(const struct pins *pins, unsigned int slot)
@@ -41,7 +49,7 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 	char pin[32];
 
 	if (pins->attached && slots_have(pins->attached->missing, slot))
-		return ATTACHED_NOT;
+		return attached_not(pins);
 	if (pins->bond->hook == XBOND_HOOK_CLSACT || pins->slaves[slot].clsact)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;
 	snprintf(pin, sizeof(pin), XBOND_PIN_LINK_RX "%u", slot);
@@ -59,7 +67,7 @@ enum attached attached_pair(const struct pins *pins)
 	enum attached port;
 
 	if (pins->attached && pins->attached->missing_bond)
-		return ATTACHED_NOT;
+		return attached_not(pins);
 	if (pins->bond->hook == XBOND_HOOK_CLSACT && !netkit)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;
 	port = team ? ATTACHED : attached_link_is_attached(pins, XBOND_PIN_LINK_PORT);

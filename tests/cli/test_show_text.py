@@ -230,6 +230,8 @@ def test_programs_that_were_taken_off(bond, lines):
     assert news(lines()) == [
         "the bond's own programs were taken off: it sends nothing, or not as it should",
         "eth0: it sends, but receives nothing: its receive program was taken off"]
+    made.bond.state = X.BOND_DELETING
+    assert not any("taken off" in line for line in lines()), "bondd itself did it"
 
 
 def test_problem(bond, lines):
