@@ -22,6 +22,7 @@
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16
+#define TREE_TRIES 100
 
 static int tree_write_file(int dir, const char *name, const char *text)
 {
@@ -208,8 +209,16 @@ static bool tree_is_empty(int fd)
 	return dir && !others;
 }
 
-/* Returns whether there is one already. */
-static int tree_check_old(const char *dir, bool *ret_is_there, struct err *err)
+/* Another call may have put its tree there, and be removing the one that was looked at. */
+static bool tree_is_current(int fd, const char *dir)
+{
+	struct stat was, is;
+
+	return !fstat(fd, &was) && !lstat(dir, &is) && was.st_dev == is.st_dev &&
+	       was.st_ino == is.st_ino;
+}
+
+static int tree_look_at_old(const char *dir, bool *ret_is_there, struct err *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat stat;
@@ -228,16 +237,39 @@ static int tree_check_old(const char *dir, bool *ret_is_there, struct err *err)
 			    "%s is not empty and was not made by sysfs-tree; give another "
 			    "directory",
 			    dir);
+	if (r && !tree_is_current(fd, dir))
+		r = -EAGAIN;
 	close(fd);
 	return r;
 }
 
-/* Puts the new tree in the place of the old one, which then has the new one's name. */
-static int tree_put(const char *made, const char *dir, bool is_there, struct err *err)
+/* Returns whether there is one already. */
+static int tree_check_old(const char *dir, bool *ret_is_there, struct err *err)
 {
-	if (!renameat2(AT_FDCWD, made, AT_FDCWD, dir,
-		       is_there ? RENAME_EXCHANGE : RENAME_NOREPLACE))
-		return 0;
+	int r = -EAGAIN;
+
+	for (int try = 0; try < TREE_TRIES && r == -EAGAIN; try++)
+		r = tree_look_at_old(dir, ret_is_there, err);
+	return r;
+}
+
+/*
+ * Puts the new tree in the place of the old one, if there is one, which then has the new one's
+ * name. Another call may put its tree there meanwhile.
+ */
+static int tree_put(const char *made, const char *dir, bool *ret_is_there, struct err *err)
+{
+	for (int try = 0; try < TREE_TRIES; try++) {
+		int r = tree_check_old(dir, ret_is_there, err);
+
+		if (r)
+			return r;
+		if (!renameat2(AT_FDCWD, made, AT_FDCWD, dir,
+			       *ret_is_there ? RENAME_EXCHANGE : RENAME_NOREPLACE))
+			return 0;
+		if (errno != (*ret_is_there ? ENOENT : EEXIST))
+			break;
+	}
 	if (errno == EBUSY || errno == EXDEV)
 		return err_set(err, errno,
 			       "%s cannot be replaced, since it is a mount point or '.'; give "
@@ -246,7 +278,7 @@ static int tree_put(const char *made, const char *dir, bool is_there, struct err
 	return err_set(err, errno, "cannot replace %s: %s", dir, strerror(errno));
 }
 
-static int tree_build(const char *path, const char *dir, const json_t *bonds, bool is_there,
+static int tree_build(const char *path, const char *dir, const json_t *bonds, bool *ret_is_there,
 		      struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -256,7 +288,7 @@ static int tree_build(const char *path, const char *dir, const json_t *bonds, bo
 		close(fd);
 	if (r)
 		return err_set(err, -r, "cannot write below %s: %s", path, strerror(-r));
-	return tree_put(path, dir, is_there, err);
+	return tree_put(path, dir, ret_is_there, err);
 }
 
 /* Without slashes at its end, which would make other names of the same directory. */
@@ -308,7 +340,7 @@ static int sysfs_tree_write(const char *dir, const json_t *bonds, struct err *er
 	if (!mkdtemp(path))
 		return err_set(err, errno, "cannot make a directory beside %s: %s", trimmed,
 			       strerror(errno));
-	r = tree_build(path, trimmed, bonds, is_there, err);
+	r = tree_build(path, trimmed, bonds, &is_there, err);
 	if (r)
 		tree_remove(path);
 	return r || !is_there ? r : tree_remove_old(path, trimmed, err);

@@ -276,6 +276,16 @@ def test_what_others_have_made_is_not_touched(bond, bondctl, tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {"bpf", "own", "file", "link"}
 
 
+def test_many_at_once(bond, bpf_dir, tmp_path):
+    bond()
+    for _ in range(6):
+        calls = [subprocess.Popen([BONDCTL, "--run-dir", tmp_path, "--bpf-dir", bpf_dir,
+                                   "sysfs-tree", tmp_path / "sys"]) for _ in range(8)]
+        assert [call.wait(60) for call in calls] == [0] * 8
+        assert list(tmp_path.glob("sys*")) == [tmp_path / "sys"]
+        shutil.rmtree(tmp_path / "sys")
+
+
 def test_readers_see_no_half_tree(bond, bondctl, tmp_path):
     """One looks as fast as it can, while the tree is written anew and anew."""
     bond()
