@@ -93,6 +93,13 @@ int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifi
 	return r;
 }
 
+bool dataplane_has_device(const struct dataplane *dataplane, unsigned int slot)
+{
+	uint32_t key = slot, ifindex;
+
+	return bpf_map_lookup_elem(dataplane->devices_fd, &key, &ifindex) != -ENOENT;
+}
+
 static void dataplane_end_timer(const struct dataplane *dataplane, const char *pin,
 				unsigned int slot)
 {

@@ -80,6 +80,8 @@ int dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifind
  * dataplane_set_slot(); by itself for a slot of an earlier bondd, whose device may have been away.
  */
 int dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/* The kernel takes it from the map when it leaves the namespace, also if it comes back. */
+bool dataplane_has_device(const struct dataplane *dataplane, unsigned int slot);
 /*
  * A timer keeps the program that has wound it up last, and the maps of that, even when it has run
  * down. So the timers of a slot end with it, and before an upgrade those by which nobody is awaited

@@ -50,6 +50,8 @@ static void adopt_drop_slave(struct bond *bond, unsigned int slot)
 
 static void adopt_member(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
+	if (slave_was_away(bond, slot))
+		slave_has_returned(bond, slot, link);
 	dataplane_set_device(&bond->dataplane, slot, (int)bond_slave(bond, slot)->ifindex);
 	bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
 	verdict_adopt(bond, slot);

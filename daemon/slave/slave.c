@@ -341,6 +341,11 @@ bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info
 	return true;
 }
 
+bool slave_was_away(struct bond *bond, unsigned int slot)
+{
+	return !dataplane_has_device(&bond->dataplane, slot);
+}
+
 /* IPv6 is off before it is up: it would give itself an address, which would then stay. */
 void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_info *now)
 {
@@ -349,6 +354,7 @@ void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_
 	struct err err;
 
 	event_notice(pin->name, name, "slave %s was gone for a moment, and is back", name);
+	dataplane_set_device(&bond->dataplane, slot, now->ifindex);
 	bond->due.read = true;
 	if (bond_is_team(pin))
 		return;
@@ -358,10 +364,9 @@ void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_
 		event_warning(pin->name, name, "cannot bring %s up again: %s", name, err.text);
 }
 
-/* If it was in another namespace, the kernel has taken it from the programs. */
 static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 {
-	bool *is_unseen = &bond->members[slot].is_unseen;
+	bool *is_unseen = &bond->members[slot].is_unseen, was_away = slave_was_away(bond, slot);
 	struct link_info link;
 	int r = slave_find_device(bond, slot, &link);
 
@@ -375,6 +380,8 @@ static void slave_lost_look_at(struct bond *bond, unsigned int slot)
 	if (*is_unseen)
 		slave_adopt(bond, slot, &link);
 	*is_unseen = false;
+	if (was_away)
+		slave_has_returned(bond, slot, &link);
 	slave_hear(bond, slot, &link);
 }
 

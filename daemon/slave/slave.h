@@ -75,10 +75,12 @@ void slave_hear(struct bond *bond, unsigned int slot, const struct link_info *li
 
 /* gone: the message that reported it, or NULL. The slot is free afterwards. */
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone);
+/* Was it gone for a moment, as slave_has_returned() was not told yet? */
+bool slave_was_away(struct bond *bond, unsigned int slot);
 /*
- * A message said that the device was gone, but it is there: it was in another namespace, or another
- * one has its number and its name. The kernel has brought it down, and taken off what was attached;
- * the next look at the bond's devices finds what is missing.
+ * The device was gone, but it is there: it was in another namespace, or another one has its number
+ * and its name. The kernel has brought it down, and taken off what was attached; the next look at
+ * the bond's devices finds what is missing.
  */
 void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_info *now);
 /* Nobody knows whether it was moved: the log names the address that it would have there. */

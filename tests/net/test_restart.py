@@ -376,7 +376,7 @@ def test_a_slave_that_was_in_another_namespace_while_bondd_was_dead(lone):
     host.kill_bondd()
     host.ip("link", "set", "l0", "netns", host.far.name, "name", "away")
     host.far.ip("link", "set", "away", "netns", host.name, "name", "l0")
-    host.ip("link", "set", "l0", "up")
+    assert "UP" not in host.link("l0")["flags"]
     assert not has_what_a_slave_has(host)
     host.start_bondd()
     host.wait_slaves("l0", "l1")
