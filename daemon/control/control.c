@@ -17,6 +17,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
 #include "daemon/monitor/monitor.h"
+#include "options/names.h"
 #include "view/view_bond.h"
 #include "view/view_json.h"
 
@@ -364,13 +365,15 @@ static int control_with_waiting(struct request *request,
 
 	request->result = json_array();
 	json_array_foreach (names, at, name) {
+		char text[XBOND_NAME_SIZE];
+		const char *bond = name_from_json(name, text) ? text : json_string_value(name);
 		struct err why;
-		int failed = function(json_string_value(name), &why);
+		int failed = function(bond, &why);
 
 		if (failed && !r)
 			r = err_set(err, -failed, "%s", why.text);
 		if (!failed)
-			json_array_append(request->result, (json_t *)(uintptr_t)name);
+			json_array_append_new(request->result, json_value_text(bond));
 	}
 	json_decref(names);
 	if (r) {

@@ -195,7 +195,7 @@ static json_t *rollback_names_of(bool all)
 
 		if (all || each->is_due)
 			json_array_insert_new(names, existed ? json_array_size(names) : 0,
-					      json_string(each->bond));
+					      name_to_json(each->bond));
 	}
 	return names;
 }
@@ -211,7 +211,8 @@ static void rollback_prepare(const json_t *names)
 	size_t at;
 
 	json_array_foreach (names, at, name) {
-		struct rollback *rollback = rollback_find(json_string_value(name));
+		char bond[XBOND_NAME_SIZE] = "";
+		struct rollback *rollback = name_from_json(name, bond) ? rollback_find(bond) : NULL;
 		json_t *snapshot;
 
 		if (!rollback || rollback_check_free(rollback, NULL) || json_array_size(names) < 2)
@@ -219,8 +220,7 @@ static void rollback_prepare(const json_t *names)
 		rollback_set_out(rollback);
 		snapshot = json_incref(rollback->snapshot);
 		if (json_is_true(json_object_get(snapshot, "existed")))
-			snapshot_restore(rollback->daemon, json_string_value(name), snapshot,
-					 &ignored);
+			snapshot_restore(rollback->daemon, bond, snapshot, &ignored);
 		json_decref(snapshot);
 	}
 }
@@ -241,7 +241,8 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	names = rollback_names_of(false);
 	rollback_prepare(names);
 	json_array_foreach (names, at, name) {
-		struct rollback *rollback = rollback_find(json_string_value(name));
+		char bond[XBOND_NAME_SIZE];
+		struct rollback *rollback = name_from_json(name, bond) ? rollback_find(bond) : NULL;
 
 		if (!rollback)
 			continue;

@@ -292,6 +292,21 @@ def test_a_slave_whose_name_is_no_text_goes_back(bonds, name, restart):
     assert shown(), host.log()
 
 
+@pytest.mark.parametrize("how", ["time", "rollback", "confirm"])
+def test_a_bond_whose_name_is_no_text_goes_back(bonds, how):
+    host, name = bonds.host, os.fsdecode(b"b\xe9")
+    bonds.write("[bond]\nmode = active-backup\n", bond=name)
+    host.ctl("apply")
+    bonds.write("[bond]\nmode = broadcast\n", bond=name)
+    host.ctl("apply", "--confirm", "1" if how == "time" else "60")
+    assert host.show(name)["mode"] == "broadcast"
+    if how != "time":
+        said = {"rollback": "went back", "confirm": "confirmed"}[how]
+        assert host.ctl(how) == f"b?: {said}\n"
+    mode = "broadcast" if how == "confirm" else "active-backup"
+    wait_for(lambda: host.show(name)["mode"] == mode, "the bond to go back")
+
+
 def test_each_apply_has_its_own_time(bonds):
     """Half a second apart, and the second one comes before the first has ended."""
     host = bonds.host
