@@ -228,6 +228,16 @@ static void nl_finish_by(struct call *call, struct nlmsghdr *header)
 		nl_finish(call, -EPROTO, NULL);
 }
 
+/* Lists that the kernel could not finish end so, too, with its -errno. */
+static void nl_finish_list(struct call *call, struct nlmsghdr *header)
+{
+	int result = 0;
+
+	if (nlmsg_valid_hdr(header, sizeof(result)))
+		memcpy(&result, nlmsg_data(header), sizeof(result));
+	nl_finish(call, result > 0 || result < -NL_MAX_ERRNO ? -EPROTO : result, NULL);
+}
+
 static void nl_take(struct call *call, struct nlmsghdr *header)
 {
 	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
@@ -235,7 +245,7 @@ static void nl_take(struct call *call, struct nlmsghdr *header)
 	if (header->nlmsg_type == NLMSG_ERROR)
 		nl_finish_by(call, header);
 	else if (header->nlmsg_type == NLMSG_DONE)
-		nl_finish(call, 0, NULL);
+		nl_finish_list(call, header);
 	else if (call->handler)
 		call->handler(header, call->arg);
 }

@@ -4,6 +4,7 @@
  * that is longer than a message. And ports of bridges, of which not all kernels have all.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -63,6 +64,19 @@ TEST(a_list_that_never_rests_is_an_error)
 	changes = 1000;
 	assert_int_equal(link_list_read(NULL, &list), -EAGAIN);
 	link_list_free(&list);
+}
+
+/* This one by the kernel: the message that ends a list tells of the error. */
+TEST(a_list_that_the_kernel_cannot_make_is_an_error)
+{
+	struct ifinfomsg head = { .ifi_family = AF_UNSPEC };
+	struct nl_msg *msg = nl_request_new(RTM_GETLINK, NLM_F_DUMP, &head, sizeof(head));
+	struct nl nl;
+
+	nl_request_put_u32(msg, IFLA_TARGET_NETNSID, INT_MAX); /* there is no such namespace */
+	assert_int_equal(nl_init(&nl), 0);
+	assert_true(__real_nl_call(&nl, msg, NULL, NULL, NULL) < 0);
+	nl_done(&nl);
 }
 
 /* And not by each slave that is looked at. */
