@@ -560,7 +560,7 @@ rpm:
 	$(Q)packaging/deps build rpm
 	$(Q)packaging/rpm build/rpm
 
-## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there, and in a guest with systemd under traffic (root; minutes)
+## test-packages: builds the Debian and RPM packages in bookworm and trixie, and installs, upgrades and removes them there, and Debian's in a guest with systemd under traffic (root; minutes)
 test-packages: built
 	$(Q)packaging/deps vm-full
 	$(Q)tests/packaging/trees && \
