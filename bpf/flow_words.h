@@ -6,7 +6,6 @@
 #ifndef XBOND_BPF_FLOW_WORDS_H
 #define XBOND_BPF_FLOW_WORDS_H
 
-#include <linux/in6.h>
 #include <linux/types.h>
 #include <bpf/bpf_endian.h>
 
@@ -88,6 +87,8 @@ static __always_inline __u64 flow_addresses4(__u64 hash, __be32 source, __be32 d
 		return flow_mix(hash, (__u64)dest << 32 | source);
 	return flow_mix(hash, (__u64)source << 32 | dest);
 }
+
+struct in6_addr;
 
 static __always_inline __u64 flow_addresses6(__u64 hash, const struct in6_addr *source,
 					     const struct in6_addr *dest,

@@ -37,7 +37,7 @@ struct check {
 /* The file's name is that of the bond. */
 static void check_bond_name(struct checked *checked)
 {
-	const char *base = basename(checked->path);
+	const char *base = paths_base(checked->path);
 	size_t length = strlen(base), suffix = strlen(PATHS_CONFIG_SUFFIX);
 	char name[NAME_MAX + 1];
 	struct err why;

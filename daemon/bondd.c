@@ -400,9 +400,11 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
+#ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 1); /* its threads need no memory arenas of their own */
 	/* Large blocks, such as libbpf's 10 MB of the kernel's types, are given back. */
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+#endif
 	memory_init();
 	paths_keep_standard();
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */

@@ -330,8 +330,10 @@ static void text_wrap_replace(struct text_wrap *wrap, FILE **place, int fd)
 
 void text_wrap_begin(void)
 {
+#ifdef __GLIBC__ /* elsewhere these cannot be replaced, and the terminal breaks the lines */
 	text_wrap_replace(&text_wraps[0], &stdout, STDOUT_FILENO);
 	text_wrap_replace(&text_wraps[1], &stderr, STDERR_FILENO);
+#endif
 }
 
 void text_wrap_end(void)

@@ -22,6 +22,7 @@
 #include "common/err.h"
 #include "common/managers.h"
 #include "common/memory.h"
+#include "common/paths.h"
 #include "common/pins.h"
 #include "network/driver.h"
 #include "network/ip.h"
@@ -341,7 +342,7 @@ static bool facts_is_listed(const char *files, int place, const char *word)
 	bool found = false;
 	glob_t all;
 
-	if (glob(files, GLOB_NOSORT | GLOB_BRACE, NULL, &all))
+	if (paths_glob(files, &all))
 		return false;
 	for (size_t i = 0; !found && i < all.gl_pathc; i++)
 		found = gather_is_listed(all.gl_pathv[i], place, word);

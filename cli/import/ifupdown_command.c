@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/import/import_tools.h"
+#include "common/paths.h"
 
 #define MAX_WORDS 128	 /* of a command; more slaves than a bond can have */
 #define MAX_SETTINGS 256 /* of a line */
@@ -151,7 +152,7 @@ static bool ifupdown_read_echo(const struct ifupdown_words *words)
 static bool ifupdown_has_module(const struct ifupdown_words *words)
 {
 	for (size_t i = 1; i < words->count; i++) {
-		const char *base = basename(words->list[i]);
+		const char *base = paths_base(words->list[i]);
 
 		if (!strcmp(base, "bonding") || !strncmp(base, "bonding.ko", 10))
 			return true;
@@ -278,7 +279,7 @@ static void ifupdown_read_part(struct ifupdown_words *words, const char *part)
 	if (strcmp(words->list[0], "echo") && strcmp(words->list[0], "printf"))
 		words->count = ifupdown_find_word(words, ">");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (strcmp(programs[i].name, basename(words->list[0])) != 0 ||
+		if (strcmp(programs[i].name, paths_base(words->list[0])) != 0 ||
 		    !programs[i].is_bonding(words))
 			continue;
 		command->is_bonding = true;

@@ -271,15 +271,15 @@ static void ifupdown_source_word(struct ifupdown_reading *reading, const char *w
 {
 	glob_t found;
 
-	if (glob(ifupdown_sourced_path(reading, word), is_directory ? GLOB_ONLYDIR : 0, NULL,
-		 &found)) {
+	if (glob(ifupdown_sourced_path(reading, word), 0, NULL, &found)) {
 		if (!strpbrk(word, "*?["))
 			import_refuse(reading->stanzas->import, NULL, line, "%s does not exist",
 				      word);
 		return;
 	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		ifupdown_read_sourced(reading, found.gl_pathv[i], line);
+		if (!is_directory || import_is_dir(found.gl_pathv[i]))
+			ifupdown_read_sourced(reading, found.gl_pathv[i], line);
 	globfree(&found);
 }
 

@@ -15,6 +15,7 @@
 
 #include "common/err.h"
 #include "common/memory.h"
+#include "common/paths.h"
 
 /* Files, directories and lines. */
 
@@ -273,7 +274,7 @@ bool import_is_among(const char *text, const char *const *words)
 static bool import_has_name(char *const *paths, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(basename(paths[i]), name))
+		if (!strcmp(paths_base(paths[i]), name))
 			return true;
 	return false;
 }
@@ -282,7 +283,7 @@ static int import_compare_paths(const void *left, const void *right)
 {
 	const char *a = *(char *const *)left, *b = *(char *const *)right;
 
-	return strcmp(basename(a), basename(b));
+	return strcmp(paths_base(a), paths_base(b));
 }
 
 int import_collect(struct import *import, const char *const *dirs, const char *suffix,
@@ -418,7 +419,7 @@ int import_ini_read_unit(struct import *import, const char *path, const char *co
 	int r;
 
 	for (size_t i = 0; dirs[i] && i < 7; i++)
-		drop_in_dirs[i] = import_text(import, "%s/%s.d", dirs[i], basename(path));
+		drop_in_dirs[i] = import_text(import, "%s/%s.d", dirs[i], paths_base(path));
 	r = import_ini_add_file(import, path, ini, err);
 	if (!r)
 		r = import_collect(import, drop_in_dirs, ".conf", &drop_ins, &count, err);

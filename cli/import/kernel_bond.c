@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/import/import_tools.h"
+#include "common/paths.h"
 #include "network/bonding.h"
 
 /* The values in the kernel's files. */
@@ -245,15 +246,15 @@ static int kernel_take_given_dir(struct import *import, char *dir, const char *o
 	const char *class_dir = import_text(import, "%s/class/net", dir);
 
 	if (import_is_dir(bonding))
-		return kernel_take_dir(import, bonding, basename(dir), err);
+		return kernel_take_dir(import, bonding, paths_base(dir), err);
 	if (import_is_dir(class_dir))
 		return kernel_take_class(import, class_dir, only, err);
-	if (!strcmp(basename(dir), "bonding") &&
+	if (!strcmp(paths_base(dir), "bonding") &&
 	    !access(import_text(import, "%s/mode", dir), F_OK)) {
 		const char *parent =
-			import_text(import, "%.*s", (int)(basename(dir) - dir - 1), dir);
+			import_text(import, "%.*s", (int)(paths_base(dir) - dir - 1), dir);
 
-		return kernel_take_dir(import, dir, basename(parent), err);
+		return kernel_take_dir(import, dir, paths_base(parent), err);
 	}
 	return kernel_take_class(import, dir, only, err);
 }
@@ -274,7 +275,7 @@ static int kernel_take_given(struct import *import, const char *path, const char
 		return r;
 	return file->text[strspn(file->text, " \t\r\n")] == '['
 		       ? kernel_take_ip(import, file, only, err)
-		       : kernel_take_proc(import, file, basename(path), false, err);
+		       : kernel_take_proc(import, file, paths_base(path), false, err);
 }
 
 int kernel_read(struct import *import, const struct import_request *request, struct err *err)

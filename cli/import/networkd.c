@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "cli/import/import_files.h"
+#include "common/paths.h"
 
 /* The section [Match] of a .network file, asked about a device of which little is known. */
 
@@ -413,7 +414,7 @@ static void networkd_take(const struct networkd *networkd)
 static int networkd_read_unit(void *context, const char *path, struct err *err)
 {
 	struct networkd *networkd = context;
-	struct networkd_unit unit = { .path = path, .name = basename(path) };
+	struct networkd_unit unit = { .path = path, .name = paths_base(path) };
 	const char *const beside[] = { unit.name > path
 					       ? import_text(networkd->import, "%.*s",
 							     (int)(unit.name - path - 1), path)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/import/import_tools.h"
+#include "common/paths.h"
 
 /* An option that the driver has, as nmcli prints them: "mode=1,arp_ip_target=192.0.2.1\,..." */
 static void nm_add_options(struct import *import, struct import_ini *ini,
@@ -111,7 +112,7 @@ static const char *nm_type(const struct import_ini *ini)
 /* A file "ifcfg-NAME" is of the device NAME, if it does not say anything else. */
 static const char *nm_named_by_file(const struct import_file *file)
 {
-	const char *base = basename(file->path);
+	const char *base = paths_base(file->path);
 
 	return strncmp(base, "ifcfg-", 6) ? "" : base + 6;
 }
@@ -271,7 +272,7 @@ static int nm_read_dirs(struct import *import, struct nm_profiles *profiles,
 	int r = import_collect(import, dirs, "", &paths, &count, err);
 
 	for (size_t i = 0; !r && i < count; i++)
-		if (!strncmp(basename(paths[i]), begins, strlen(begins)) &&
+		if (!strncmp(paths_base(paths[i]), begins, strlen(begins)) &&
 		    !nm_is_leftover(paths[i]) && !import_is_dir(paths[i]))
 			r = nm_read_file(import, profiles, paths[i], err);
 	return r;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/import/import_tools.h"
+#include "common/paths.h"
 
 static const char *teamd_mode(struct import *import, const char *value)
 {
@@ -309,7 +310,7 @@ static void teamd_top(struct import *import, const struct import_tree *tree,
 static const char *teamd_device(struct import *import, const struct import_tree *tree,
 				struct import_line *ret_line)
 {
-	const char *base = basename(tree->file->path);
+	const char *base = paths_base(tree->file->path);
 	struct import_node node;
 
 	if (import_tree_find(import, tree, import_tree_root(tree), "device", &node) &&

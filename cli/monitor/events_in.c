@@ -3,6 +3,7 @@
 #include "cli/monitor/events_in.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static bool event_print_is_wanted(const struct event_print *print, const json_t 
 /* Each line goes out at once. A reader that has gone is no failure. */
 static bool event_print_flush(struct event_print *print)
 {
-	FILE *null;
+	int null;
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return true;
@@ -77,9 +78,9 @@ static bool event_print_flush(struct event_print *print)
 	}
 	/* What is left in the buffer is not written again at the end. */
 	clearerr(stdout);
-	null = fopen("/dev/null", "w");
-	if (null)
-		stdout = null;
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null >= 0)
+		dup2(null, STDOUT_FILENO);
 	return false;
 }
 

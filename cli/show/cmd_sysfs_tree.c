@@ -19,6 +19,7 @@
 #include "cli/show/show.h"
 #include "common/err.h"
 #include "common/memory.h"
+#include "common/paths.h"
 
 #define TREE_MARK ".bondctl-sysfs-tree"
 #define TREE_OPEN_DIRS 16
@@ -264,8 +265,7 @@ static int tree_put(const char *made, const char *dir, bool *ret_is_there, struc
 
 		if (r)
 			return r;
-		if (!renameat2(AT_FDCWD, made, AT_FDCWD, dir,
-			       *ret_is_there ? RENAME_EXCHANGE : RENAME_NOREPLACE))
+		if (!paths_rename(made, dir, *ret_is_there))
 			return 0;
 		if (errno != (*ret_is_there ? ENOENT : EEXIST))
 			break;
@@ -312,7 +312,7 @@ static int tree_remove_old(const char *path, const char *dir, struct err *err)
 	int r = 0;
 
 	if (tree_check_old(path, &is_there, &why)) {
-		if (renameat2(AT_FDCWD, path, AT_FDCWD, dir, RENAME_EXCHANGE))
+		if (paths_rename(path, dir, true))
 			return err_set(err, EEXIST, "%s has changed meanwhile; it is now %s", dir,
 				       path);
 		r = err_set(err, EAGAIN, "%s has changed meanwhile; try again", dir);

@@ -2,7 +2,6 @@
 #include "daemon/alb/alb.h"
 
 #include <arpa/inet.h>
-#include <linux/if_ether.h>
 #include <net/ethernet.h>
 #include <string.h>
 

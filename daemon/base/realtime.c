@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -63,8 +64,9 @@ static int realtime_wait_until(const struct realtime *realtime, uint64_t next_ns
 	struct timespec timeout = { .tv_sec = (time_t)(wait_ns / NS_PER_S),
 				    .tv_nsec = (long)(wait_ns % NS_PER_S) };
 
-	return epoll_pwait2(realtime->epoll_fd, ready, MAX_EPOLL,
-			    next_ns == REALTIME_NEVER ? NULL : &timeout, NULL);
+	/* Not every C library has epoll_pwait2(). */
+	return (int)syscall(SYS_epoll_pwait2, realtime->epoll_fd, ready, MAX_EPOLL,
+			    next_ns == REALTIME_NEVER ? NULL : &timeout, NULL, 0);
 }
 
 /* What is not there any more is not found. What comes after MAX_EPOLL is ready again at once. */

@@ -47,8 +47,7 @@ static void pins_give_one(const char *path, mode_t mode)
 
 	if (!given)
 		mode &= S_IRWXU;
-	if (stat(path, &st) ||
-	    (st.st_gid == group && (!given || (st.st_mode & ACCESSPERMS) == mode)))
+	if (stat(path, &st) || (st.st_gid == group && (!given || (st.st_mode & 0777) == mode)))
 		return;
 	if ((chown(path, (uid_t)-1, group) || chmod(path, mode)) && errno != ENOENT)
 		log_warning("%s: cannot %s the group " PINS_GROUP ": %m", path,

@@ -16,6 +16,7 @@
 #include "bpf/xbond.skel.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "common/paths.h"
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/dataplane/dataplane.h"
@@ -396,7 +397,7 @@ int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
 {
 	char dir[PATH_MAX];
 
-	if (renameat2(AT_FDCWD, a->pins.dir, AT_FDCWD, b->pins.dir, RENAME_EXCHANGE) < 0)
+	if (paths_rename(a->pins.dir, b->pins.dir, true) < 0)
 		return err_set(err, errno, "cannot exchange %s and %s: %m", a->pins.dir,
 			       b->pins.dir);
 	memcpy(dir, a->pins.dir, sizeof(dir));
@@ -410,7 +411,7 @@ void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
 	char name[XBOND_NAME_SIZE];
 
 	dataplane->pins.table->select_abi = 0;
-	snprintf(name, sizeof(name), "%s", basename(dataplane->pins.dir));
+	snprintf(name, sizeof(name), "%s", paths_base(dataplane->pins.dir));
 	dataplane_close(dataplane);
 	dataplane_unpin(bpf_dir, name);
 }

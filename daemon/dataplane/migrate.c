@@ -15,6 +15,7 @@
 #include "bpf/abi.h"
 #include "common/err.h"
 #include "common/memory.h"
+#include "common/paths.h"
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -353,7 +354,7 @@ static int migrate_exchange(struct migrate *migrate, const char *staging, struct
 	uint32_t before = migrate_tell_others(migrate, 0);
 	int r = 0;
 
-	if (renameat2(AT_FDCWD, staging, AT_FDCWD, migrate->dir, RENAME_EXCHANGE) < 0) {
+	if (paths_rename(staging, migrate->dir, true) < 0) {
 		r = err_set(err, errno, "cannot exchange %s and %s: %m", staging, migrate->dir);
 		migrate_tell_others(migrate, before);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/managers.h"
+#include "common/paths.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -214,7 +215,7 @@ static void managers_match_drop_ins(struct managers_match *match, const char *ro
 	glob_t paths;
 
 	snprintf(pattern, sizeof(pattern), "%s" NETWORKS "%s.d/*.conf", root, file);
-	if (glob(pattern, GLOB_BRACE, NULL, &paths))
+	if (paths_glob(pattern, &paths))
 		return;
 	for (size_t i = 0; i < paths.gl_pathc; i++)
 		managers_match_read(match, paths.gl_pathv[i], name);
@@ -227,7 +228,7 @@ static bool managers_is_matched(const char *root, const char *path, const char *
 	struct managers_match match = {};
 
 	managers_match_read(&match, path, name);
-	managers_match_drop_ins(&match, root, basename(path), name);
+	managers_match_drop_ins(&match, root, paths_base(path), name);
 	if (match.unmanaged || match.kind_differs || (match.names && !match.name_fits))
 		return false;
 	return match.names || (match.kinds && !match.others);
@@ -240,7 +241,7 @@ static bool managers_networkd(const char *root, const char *name)
 	glob_t paths;
 
 	snprintf(pattern, sizeof(pattern), "%s" NETWORKS "*.network", root);
-	if (glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &paths))
+	if (paths_glob(pattern, &paths))
 		return false;
 	for (size_t i = 0; i < paths.gl_pathc && !found; i++)
 		found = managers_is_matched(root, paths.gl_pathv[i], name);
@@ -286,7 +287,7 @@ const char *managers_configured(const char *root, const char *name)
 
 		snprintf(pattern, sizeof(pattern), "%s%s%s", root, managers_files[i].files,
 			 is_file_of_device ? name : "");
-		if (glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &paths))
+		if (paths_glob(pattern, &paths))
 			continue;
 		for (size_t k = 0; k < paths.gl_pathc && !found; k++)
 			if (is_file_of_device ||

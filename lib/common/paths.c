@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *paths_from_env(const char *variable, const char *otherwise)
@@ -31,6 +33,37 @@ int paths_length(const char *directory)
 	while (length > 1 && directory[length - 1] == '/')
 		length--;
 	return length;
+}
+
+const char *paths_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int paths_rename(const char *from, const char *to, bool exchange)
+{
+	return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to,
+			    exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+}
+
+int paths_glob(const char *pattern, glob_t *ret_found)
+{
+	const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+	char path[PATH_MAX];
+	int length;
+
+	if (!close)
+		return glob(pattern, 0, NULL, ret_found);
+	*ret_found = (glob_t){};
+	for (const char *word = open + 1; word <= close; word += length + 1) {
+		length = (int)strcspn(word, ",}");
+		snprintf(path, sizeof(path), "%.*s%.*s%s", (int)(open - pattern), pattern, length,
+			 word, close + 1);
+		glob(path, GLOB_APPEND, NULL, ret_found);
+	}
+	return ret_found->gl_pathc ? 0 : GLOB_NOMATCH;
 }
 
 /* Whatever umask is: the group of bondd's socket must get into its directory. */

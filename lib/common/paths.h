@@ -3,6 +3,8 @@
 #ifndef XBOND_COMMON_PATHS_H
 #define XBOND_COMMON_PATHS_H
 
+#include <glob.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -29,6 +31,18 @@ const char *paths_from_env(const char *variable, const char *otherwise);
 void paths_init(struct paths *paths);
 /* The length of a directory's name without slashes at its end. DIR and DIR/ are the same. */
 int paths_length(const char *directory);
+/* What is behind the last slash. Into the same bytes. */
+const char *paths_base(const char *path);
+/*
+ * Renames, as renameat2() does, which not every C library has: only if nothing is at `to`, or
+ * (exchange) each gets what the other one has. Returns 0, or -1 and errno.
+ */
+int paths_rename(const char *from, const char *to, bool exchange);
+/*
+ * glob() of a pattern that may have one list in braces, which not every C library knows. Returns 0
+ * if there are such files; then globfree() frees them.
+ */
+int paths_glob(const char *pattern, glob_t *ret_found);
 /* Makes the directory, with this mode, and those above it. It is no error if it exists. */
 int paths_make_dir(const char *path, mode_t mode);
 

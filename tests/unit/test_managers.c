@@ -24,6 +24,7 @@ static const struct {
 	{ NETPLAN, "network:\n  bonds:\n    bond01: {}\n    mybond0: {}\n# bond0: {}\n", NULL },
 	{ NETPLAN, "  vlans:\n    v1: {link: bond0}\n", NULL },
 	{ "/run/netplan/50-x.yml", "bond0: {}\n", NULL },
+	{ "/usr/lib/netplan/50-x.yaml", "bond0: {}\n", "netplan" },
 	{ INTERFACES, "auto bond0\n iface\tbond0 inet dhcp\n", "ifupdown" },
 	{ INTERFACES, "iface bond0.5 inet dhcp\n#iface bond0 inet dhcp\niface bond0\n",
 	  "ifupdown" },
