@@ -181,6 +181,14 @@ $(B)/bondctl: LIBRARIES = $(CLI_PACKAGES)
 $(B)/bondctl: $(B)/cli/bondctl.o $(B)/all.a
 	$(link)
 
+## static: build/bondctl-static, one file for any Linux of this architecture, but without the journal
+static: $(B)/bondctl-static
+$(B)/bondctl-static: LIBRARIES =
+$(B)/bondctl-static: MORE_LIBRARIES = -static -Wl$(comma)--no-warnings $(filter-out -lsystemd, \
+	$(shell $(PKG_CONFIG) --static --libs $(filter-out libsystemd,$(CLI_PACKAGES))))
+$(B)/bondctl-static: $(B)/cli/bondctl.o $(B)/packaging/static.o $(B)/all.a
+	$(link)
+
 # Static, because it is copied to hosts that have none of its libraries (CNI_LDFLAGS= to link it as
 # the others are).
 CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)

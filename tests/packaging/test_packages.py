@@ -6,6 +6,7 @@ packaging/deps, and the example of xbond-dev compiles with the installed headers
 """
 import hashlib
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ import tarfile
 
 import pytest
 
-from built import ROOT
+from built import BUILD, ROOT
 
 NUMBER = (ROOT / "VERSION").read_text().strip()
 ASK = ("answer.h", "flow_hook.h", "send_frame.h")  # headers that want definitions before them
@@ -151,6 +152,34 @@ def test_deps_where_there_is_no_apt(tmp_path):
     done = subprocess.run(["/bin/sh", ROOT / "packaging/deps", "build", "rpm"], check=False,
                           capture_output=True, text=True, env={"PATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (0, "") and "BuildRequires" in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("musl-gcc"), reason="musl-gcc is not installed")
+def test_musl_compiles_all_but_the_library(tmp_path):
+    """With the headers of the kernel and of other libraries beside it, and none of glibc's."""
+    headers = pathlib.Path("/usr/include")
+    for name in ("linux", "asm-generic", "bpf", "xdp", "systemd", "jansson.h", "jansson_config.h",
+                 "ini.h", "pcap", "yaml.h", "microhttpd.h", "curses.h", "ncurses_dll.h",
+                 "unctrl.h", "term.h", f"{os.uname().machine}-linux-gnu/asm"):
+        (tmp_path / pathlib.Path(name).name).symlink_to(headers / name)
+    output("musl-gcc", "-std=gnu11", "-fsyntax-only", "-w", "-Werror=implicit-function-declaration",
+           "-D_GNU_SOURCE", '-DXBOND_VERSION=""', "-I.", "-Ilib", "-Iinclude", f"-I{BUILD}",
+           "-isystem", tmp_path, "-isystem", headers / "libnl3",
+           *(path for folder in ("lib", "cli", "cni", "daemon")
+             for path in (ROOT / folder).rglob("*.c")))
+
+
+def test_the_static_bondctl(tmp_path):
+    """It needs no library, and says that it has no journal."""
+    output("make", "static")
+    program = ROOT / "build/bondctl-static"
+    assert "no dynamic section" in output("readelf", "-d", program)
+    with subprocess.Popen([program, "monitor", "--since", "-1h"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True,
+                          env={"XBOND_RUN_DIR": str(tmp_path)}) as monitor:
+        said = monitor.stderr.readline()
+        monitor.terminate()
+    assert said.startswith("bondctl: cannot read the journal: Operation not supported;")
 
 
 @pytest.mark.skipif(not shutil.which("rpmspec"), reason="rpmspec is not installed")
