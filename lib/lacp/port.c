@@ -122,7 +122,8 @@ static void port_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_
 }
 
 /*
- * The partner hears of it under the old identity. Under the new one it must attach its port anew.
+ * The partner hears of it under the old identity. Under the new one it must attach its port anew,
+ * when it has heard that.
  */
 static void actor_leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -134,6 +135,8 @@ static void actor_leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t
 		port_leave(sys, slot, now_ns);
 	port->matched = 0;
 	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	if (lacp_has_partner(port))
+		port->farewell = 1 + LACP_REPEATS;
 }
 
 static void actor_apply(struct lacp_system *sys, unsigned int slot, bool short_timeout,

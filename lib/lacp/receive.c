@@ -150,14 +150,17 @@ static void receive_confirm(struct lacp_port_state *port, const struct lacp_pdu 
 /*
  * The partner knows us, or treats the link as individual, and the protocol keeps it up to date. It
  * need not know our port priority, which only orders ports: a new one takes a round trip, and the
- * port goes on meanwhile.
+ * port goes on meanwhile. What it says of a name that we have left, or have come back to, counts
+ * when we have spoken since.
  */
 static bool receive_matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	bool known = receive_same_port(&pdu->partner, &port->actor) ||
 		     !(pdu->actor.state & LACP_AGGREGATION);
+	bool spoken = port->farewell <= LACP_REPEATS;
 
-	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
+	return known && spoken &&
+	       lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
 }
 
 static void receive_record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,

@@ -64,6 +64,9 @@ MUTANTS = {
     "another name of the system, and the ports go on": [
         (CORE + "port.c", "		actor_leave_lag(sys, slot, now_ns);",
          "		lacp_unselect(sys, slot);")],
+    "another name of the system, and old words about it count": [
+        (CORE + "receive.c", "	bool spoken = port->farewell <= LACP_REPEATS;",
+         "	bool spoken = port;")],
     "a bond that is down goes on": [
         (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
          "config->link > LACP_LINK_STOPPED"),
