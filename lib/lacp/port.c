@@ -135,7 +135,7 @@ static void actor_leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t
 		port_leave(sys, slot, now_ns);
 	port->matched = 0;
 	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
-	if (lacp_has_partner(port))
+	if (lacp_has_partner(port) || port->farewell)
 		port->farewell = 1 + LACP_REPEATS;
 }
 
