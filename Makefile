@@ -197,9 +197,10 @@ $(B)/cni/xbond: MORE_LIBRARIES = $(CNI_LDFLAGS)
 $(B)/cni/xbond: $(B)/cni/plugin.o $(B)/all.a
 	$(link)
 
-# libxbond-xsk exports what include/xbond/xsk.h declares; the archive is one object for that.
+# libxbond-xsk exports what include/xbond/xsk.h declares; the archive is one object for that. What
+# -flto puts beside the code would export all the rest.
 $(xsk_objects): | $(skeletons)
-$(xsk_objects): ALL_CFLAGS += -fPIC -fvisibility=hidden
+$(xsk_objects): ALL_CFLAGS += -fPIC -fvisibility=hidden -fno-lto
 $(B)/$(xsk_soname): $(xsk_objects)
 	$(call say,SO,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -shared -Wl,-soname,$(xsk_soname) -o $@ $^ \

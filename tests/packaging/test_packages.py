@@ -246,6 +246,16 @@ def test_the_library_for_af_xdp_links(headers, tmp_path, compiler, how):
     assert (done.returncode, "no such bond: bond0" in done.stderr) == (1, True), done.stderr
 
 
+def test_the_archive_exports_its_own_names_alone(headers, tmp_path):
+    """With the flags of distributions that optimize when they link, too."""
+    output("make", f"B={tmp_path}", "CFLAGS=-O1 -flto=auto -ffat-lto-objects",
+           f"{tmp_path}/libxbond-xsk.a")
+    names = [re.findall(r" [A-TV-Z] (\w+)", output("nm", "-g", library))
+             for library in (tmp_path / "libxbond-xsk.a", headers.parent / "lib/libxbond-xsk.a")]
+    assert names[0] and names[0] == names[1]
+    assert all(name.startswith("xbond_") for name in names[0])
+
+
 BY_DLOPEN = """
 #include <dlfcn.h>
 #include <stdio.h>
