@@ -138,12 +138,12 @@ void doctor_check_loop(const struct doctor_facts *facts, struct doctor_report *r
 		snprintf(others, sizeof(others), "; %llu turns were so slow since bondd started",
 			 (unsigned long long)loop->slow_turns);
 	doctor_found(report, DOCTOR_NOTE, NULL,
-		     "%s ago a turn of bondd's main loop took %llu ms, of which it waited %llu ms "
-		     "for a CPU (%.*s)%s",
+		     "%s ago bondd's main loop was busy for %llu ms with '%.*s', of which it "
+		     "waited %llu ms for a CPU%s",
 		     units_duration((long long)(age_ns / NS_PER_MS), ago),
-		     (unsigned long long)(loop->slow_ns / NS_PER_MS),
-		     (unsigned long long)((loop->slow_ns - loop->slow_own_ns) / NS_PER_MS),
-		     LOOP_WORK_SIZE, loop->slow_work, others);
+		     (unsigned long long)(loop->slow_ns / NS_PER_MS), LOOP_WORK_SIZE,
+		     loop->slow_work,
+		     (unsigned long long)((loop->slow_ns - loop->slow_own_ns) / NS_PER_MS), others);
 	doctor_advise(report, "packets and LACP did not wait for it; if it happens again, look for "
 			      "what holds the RTNL lock or the CPUs");
 }

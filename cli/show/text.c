@@ -152,7 +152,7 @@ void text_options_slave(const json_t *bond, const json_t *slave, bool all)
 {
 	char lead[64];
 
-	snprintf(lead, sizeof(lead), "options of %s", field_text(slave, "name"));
+	snprintf(lead, sizeof(lead), "options of %s:", field_text(slave, "name"));
 	text_options_print(json_object_get(slave, "options"), OPTION_SLAVE,
 			   text_options_manner(bond, all ? NULL : lead));
 }

@@ -292,7 +292,7 @@ def test_options_at_their_defaults_are_left_out(bond, lines):
     made.slaves[1].queue_id = 3
     shown = lines()
     assert "  options xmit_hash_policy layer3+4, updelay 200" in shown
-    assert "  options of eth1 queue_id 3" in shown
+    assert "  options of eth1: queue_id 3" in shown
     details = lines("-d")
     assert "    downdelay            0" in details and "    updelay              200" in details
     assert lines("--details") == details
