@@ -50,7 +50,7 @@ static inline bool lacp_has_partner(const struct lacp_port_state *port)
 {
 	static const uint8_t none[LACP_MAC_SIZE];
 
-	return __builtin_memcmp(port->partner.system, none, LACP_MAC_SIZE) != 0;
+	return !lacp_same(port->partner.system, none, LACP_MAC_SIZE);
 }
 
 /* These are as in bpf/slots.h: this folder uses nothing of other folders. */

@@ -205,6 +205,16 @@ static bool aggregator_may_be_tried(const struct merit *a, const struct merit *i
 	       !memcmp(a->port->partner.system, in_use->port->partner.system, LACP_MAC_SIZE);
 }
 
+/* That ports belong to: of number n, bit n - 1. */
+static uint64_t aggregator_all(const struct lacp_system *sys)
+{
+	uint64_t all = 0;
+
+	lacp_for_each_slot (slot, sys->used)
+		all |= lacp_bit(sys->port[slot].aggregator - 1u);
+	return all;
+}
+
 static bool aggregator_has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
 	lacp_for_each_slot (slot, sys->used) {
@@ -223,17 +233,19 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 {
 	uint8_t active = sys->state.active_aggregator,
 		best = aggregator_has_ports(sys, active) ? active : 0;
-	const struct merit in_use = aggregator_merit_of(sys, best, now_ns);
-	struct merit best_merit = in_use;
-	uint64_t seen = 0;
+	uint64_t others = aggregator_all(sys) & ~lacp_bit(active - 1u);
+	struct merit in_use, best_merit;
 
+	if (!others)
+		return best;
+	in_use = best_merit = aggregator_merit_of(sys, best, now_ns);
 	lacp_for_each_slot (slot, sys->used) {
 		uint8_t aggregator = sys->port[slot].aggregator;
 		struct merit merit;
 
-		if (!aggregator || aggregator == active || seen >> (aggregator - 1) & 1)
+		if (!(others & lacp_bit(aggregator - 1u)))
 			continue;
-		seen |= 1ull << (aggregator - 1);
+		others &= ~lacp_bit(aggregator - 1u);
 		merit = aggregator_merit_of(sys, aggregator, now_ns);
 		merit.trusted |=
 			aggregator_may_be_tried(&merit, &in_use, sys->state.config.ad_select);

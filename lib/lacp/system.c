@@ -119,7 +119,7 @@ static bool system_step_fallback(struct lacp_system *sys, uint64_t now_ns)
 /* A port that only waits for the others is evaluated after all have been selected. */
 static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 {
-	bool moved = false;
+	bool moved = false, selected = false;
 
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= system_step_rx(sys, slot, now_ns);
@@ -127,10 +127,11 @@ static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 		moved |= system_step_periodic(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used)
-		moved |= system_step_selection(sys, slot, now_ns);
-	moved |= system_step_aggregator(sys, now_ns);
-	lacp_for_each_slot (slot, sys->used)
-		moved |= system_step_selection(sys, slot, now_ns);
+		selected |= system_step_selection(sys, slot, now_ns);
+	selected |= system_step_aggregator(sys, now_ns);
+	lacp_for_each_slot (slot, selected ? sys->used : 0)
+		system_step_selection(sys, slot, now_ns);
+	moved |= selected;
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= system_step_mux(sys, slot, now_ns);
 		moved |= system_step_churn(sys, slot, now_ns);
