@@ -17,12 +17,12 @@
 #define TURNS_MOST 4
 
 static struct {
-	struct lacp_system sys;
 	uint64_t now_ns, deadline_ns;
 	uint64_t sent_ns[PORTS][LACP_TX_LIMIT]; /* LACPDUs, oldest first */
 	uint8_t told[PORTS];
 	bool drains[PORTS];
-	bool removing; /* the last word of a port does not wait for the rate */
+	bool removing;		/* the last word of a port does not wait for the rate */
+	struct lacp_system sys; /* lacp_init() clears it */
 } lacp;
 
 static void lacp_note_pdu(unsigned int slot, const uint8_t *frame)
@@ -272,10 +272,11 @@ static void lacp_options_change(struct input *input)
 /* The next daemon goes on with what this one has saved. */
 static void lacp_restart(struct input *input)
 {
-	struct lacp_system saved = lacp.sys;
-	struct lacp_config config = saved.state.config;
+	static struct lacp_system saved;
+	struct lacp_config config = lacp.sys.state.config;
 	uint8_t held = input_u8(input);
 
+	saved = lacp.sys;
 	lacp_init(&lacp.sys, &config, &outputs, NULL);
 	input_check(!lacp_adopt(&lacp.sys, &saved.state, saved.port, saved.used),
 		    "what was saved is adopted");
@@ -315,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	struct lacp_config config;
 
-	memset(&lacp, 0, sizeof(lacp));
+	memset(&lacp, 0, offsetof(typeof(lacp), sys));
 	lacp.now_ns = START;
 	lacp_some_options(&input, &config);
 	lacp_init(&lacp.sys, &config, &outputs, NULL);
