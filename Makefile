@@ -267,7 +267,8 @@ $(B)/lib/rules/buckets.o $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: \
 	INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check \
 	link_get_by_name slave_release slave_mac_set bond_evaluate xdp_settle_tx xdp_ask_again \
-	rx_turn_start poll_schedule bypass_read_captures bpf_map_lookup_elem libbpf_num_possible_cpus handover_begin log_line calloc free
+	rx_turn_start poll_schedule bypass_read_captures bpf_map_lookup_elem \
+	libbpf_num_possible_cpus handover_begin log_line calloc free
 $(B)/tests/fuzz/fuzz_shown: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd \
 	libbpf_num_possible_cpus free
 # Reporting each comparison of numbers takes most of the time there. It helps with magic numbers:
