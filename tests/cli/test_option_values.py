@@ -11,9 +11,8 @@ import pytest
 
 from built import ROOT
 from test_calls import BONDCTL
-from test_schema import MODES as NUMBERS
+from test_schema import MODES
 
-MODES = [*NUMBERS]
 ALL, TURNS, PROBED, ACTIVE, AD, TLB = MODES, MODES[:1], MODES[:4], [MODES[1], *MODES[5:]], \
     MODES[4:5], MODES[5:]
 INT_MAX = "0..2147483647"

@@ -76,7 +76,7 @@ def test_schema(bpf_dir, call):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_weights_give(bpf_dir, call, mode):
-    pins = Pins(bpf_dir, slaves=4, mode=MODES[mode])
+    pins = Pins(bpf_dir, slaves=4, mode=MODES.index(mode))
     pins.publish()
     pins.settings.weight[2] = 2000
     pins.settings.drain_mask = 1 << 3
