@@ -26,13 +26,14 @@
 #define FURTHER 6 /* how far further lines of something long are indented */
 
 /*
- * How much of the text must stand on one line: a word or, of one that is too long, up to a "|".
- * split is true within such a word.
+ * How much of the text must stand on one line: a word, what is in brackets or, of a word that is
+ * too long, up to a "|". split is true within such a word.
  */
 static int help_piece(const char *text, int room, bool *split)
 {
-	int length = (int)strcspn(text, " ");
+	int length = (int)strcspn(text, *text == '[' ? "]" : " ");
 
+	length += (int)strcspn(text + length, " ");
 	*split = *split || length > room;
 	if (*split)
 		length = (int)strcspn(text, " |");
