@@ -9,6 +9,8 @@ from scapy.layers.inet6 import (IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
+from frames import ethernet
+
 FIELDS = dict(src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", type=0x88b5, vlan=None,
               vlan_priority=0, outer_vlan=None, src_ip="10.1.2.3", dst_ip="10.4.5.6",
               src_ip6="fd00::1", dst_ip6="fd00::2",
@@ -70,11 +72,7 @@ def packet(kind, **changes):
 
 
 def frame(dst, type_, src="02:00:00:00:00:99", payload=b"\0" * 46):
-    return mac(dst) + mac(src) + struct.pack("!H", type_) + payload
-
-
-def mac(text):
-    return bytes.fromhex(text.replace(":", ""))
+    return ethernet(dst, src, type_, payload)
 
 
 def fragments4(fields):

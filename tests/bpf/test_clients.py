@@ -6,7 +6,7 @@ import pytest
 
 import abi
 from datapath import X, libbpf
-from packets import mac
+from frames import arp, ethernet, mac_bytes
 
 BOND, OTHER, PEER = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:99"
 OWN = bytes([192, 0, 2, 1])
@@ -49,8 +49,8 @@ def clients(datapath):
     receivers = datapath._mapped(".data.receivers", btf.struct("xbond_receivers"))
     datapath.reset(slots=2, flags=X.F_CARRIER | X.F_TLB | X.F_ALB)
     ctypes.memset(ctypes.byref(receivers), 0, ctypes.sizeof(receivers))
-    alb.bond_mac = alb.mac[0] = int.from_bytes(mac(BOND), "little")
-    alb.mac[1] = int.from_bytes(mac(OTHER), "little")
+    alb.bond_mac = alb.mac[0] = int.from_bytes(mac_bytes(BOND), "little")
+    alb.mac[1] = int.from_bytes(mac_bytes(OTHER), "little")
     for i in range(len(alb.order)):
         alb.order[i] = i if i < 2 else 255
     made = Clients(datapath)
@@ -62,8 +62,7 @@ def clients(datapath):
 
 
 def reply(peer):
-    return mac(PEER) + mac(BOND) + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2) + \
-        mac(BOND) + OWN + mac(PEER) + peer
+    return ethernet(PEER, BOND, 0x0806, arp(2, BOND, OWN, PEER, peer))
 
 
 @pytest.mark.parametrize("room", [0, 1, 2])

@@ -10,6 +10,7 @@ import abi
 import packets
 from datapath import (PORT_INDEX, SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X, XDP_DROP,
                       XDP_REDIRECT, XdpDatapath, libbpf)
+from frames import IPV4, UDP, checksum, ethernet, ip4, udp
 from test_hold import STRANGER, THEIRS, USUAL, info, lacpdu, marker, working
 
 PLAIN = packets.packet("udp4")
@@ -132,23 +133,13 @@ def test_lacpdus_that_bondd_does_not_read(datapath, dropped, rings):
     assert set(rose) == {(2, X.DROP_LACP_QUEUE)} and 5 <= rose[2, X.DROP_LACP_QUEUE] <= 20
 
 
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return struct.pack("!H", ~total & 0xffff)
-
-
 def bfd_packet(yours):
     """Of micro-BFD, from the far end, for the session that knows itself as `yours`."""
     control = struct.pack("!BBBBIIIII", 0x20, 0xc0, 3, 24, 5, yours, 100000, 100000, 0)
-    udp = struct.pack("!HHHH", 49152, 6784, 8 + len(control), 0) + control
-    pseudo = THEIRS_BFD + OURS_BFD + struct.pack("!HH", 17, len(udp))
-    udp = udp[:6] + checksum(pseudo + udp) + udp[8:]
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 255, 17, 0, THEIRS_BFD,
-                     OURS_BFD)
-    ip = ip[:10] + checksum(ip) + ip[12:]
-    return bytes.fromhex("01005e900001020000000001") + struct.pack("!H", 0x0800) + ip + udp
+    pseudo = THEIRS_BFD + OURS_BFD + struct.pack("!HH", UDP, 8 + len(control))
+    total = checksum(pseudo + udp(49152, 6784, control))
+    return ethernet("01:00:5e:90:00:01", "02:00:00:00:00:01", IPV4, ip4(
+        THEIRS_BFD, OURS_BFD, UDP, udp(49152, 6784, control, total), 255, summed=True))
 
 
 @pytest.fixture(name="bfd")

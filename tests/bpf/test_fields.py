@@ -6,8 +6,10 @@ import struct
 
 import pytest
 
+import frames
 import model
 import picks
+from frames import udp
 
 VALUES = 40
 FIELDS = {"src_mac": 1, "dst_mac": 2, "vlan": None, "outer_src": 1, "outer_dst": 2, "outer_ttl": 64,
@@ -21,25 +23,18 @@ def mac(number):
 
 
 def frame(source, destination, kind, rest, vlan=None):
-    tag = b"" if vlan is None else struct.pack("!HH", 0x8100, vlan)
-    return mac(destination) + mac(source) + tag + struct.pack("!H", kind) + rest
+    return frames.ethernet(mac(destination), mac(source), kind, rest,
+                           b"" if vlan is None else frames.tag(vlan))
 
 
-def ip4(source, destination, protocol, rest, ttl=64, tos=0):
-    addresses = struct.pack("!II", 0x0a000000 + source, 0x0a010000 + destination)
-    return struct.pack("!BBHHHBBH", 0x45, tos, 20 + len(rest), 0, 0, ttl, protocol,
-                       0) + addresses + rest
+def ip4(source, destination, protocol, rest, *more):
+    return frames.ip4(struct.pack("!I", 0x0a000000 + source),
+                      struct.pack("!I", 0x0a010000 + destination), protocol, rest, *more)
 
 
-def ip6(source, destination, protocol, rest, ttl=64, tos=0, label=0):
-    addresses = b"".join(((0xfd00 << 112) + number).to_bytes(16, "big")
-                         for number in (source, destination << 16))
-    return struct.pack("!IHBB", 6 << 28 | tos << 20 | label, len(rest), protocol,
-                       ttl) + addresses + rest
-
-
-def udp(source, destination, rest):
-    return struct.pack("!HHHH", source, destination, 8 + len(rest), 0) + rest
+def ip6(source, destination, protocol, rest, *more):
+    return frames.ip6(*(((0xfd00 << 112) + number).to_bytes(16, "big")
+                        for number in (source, destination << 16)), protocol, rest, *more)
 
 
 def inner4(f):
@@ -170,10 +165,8 @@ def plain(f, kind):
     pair = [number.to_bytes(4 if kind == 0x0800 else 16, "big")
             for number in (0x0a000000 + f["src"], 0x0a000000 + f["dst"])]
     ports = struct.pack("!HH", f["sport"], f["dport"]) + bytes(16)
-    if kind == 0x0800:
-        rest = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, 6, 0) + b"".join(pair) + ports
-    else:
-        rest = struct.pack("!IHBB", 6 << 28 | f["label"], 20, 6, 64) + b"".join(pair) + ports
+    rest = frames.ip4(*pair, 6, ports) if kind == 0x0800 else \
+        frames.ip6(*pair, 6, ports, label=f["label"])
     return frame(f["src_mac"], f["dst_mac"], kind, rest)
 
 

@@ -10,6 +10,7 @@ from scapy.layers.inet6 import (ICMPv6EchoRequest, ICMPv6ND_NA, ICMPv6ND_NS, ICM
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 
 import packets
+from frames import mac_bytes
 from datapath import TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
 
 SLOT = 2
@@ -38,7 +39,7 @@ def set_target(target, address, source):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for field, value in ((target.address, socket.inet_pton(family, address)),
                          (target.source, socket.inet_pton(family, source)),
-                         (target.mac, packets.mac(US))):
+                         (target.mac, mac_bytes(US))):
         for at in range(16 if field is not target.mac else 6):
             if at < len(field):
                 field[at] = value[at] if at < len(value) else 0

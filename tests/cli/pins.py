@@ -16,6 +16,7 @@ import types
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bpf"))
 import abi  # noqa: E402
+from frames import mac_bytes  # noqa: E402
 
 HASH, ARRAY, PERCPU_ARRAY, MMAPABLE, NO_PREALLOC = 1, 2, 6, 1 << 10, 1
 X = types.SimpleNamespace(**abi.constants())
@@ -53,10 +54,6 @@ class MapOptions(ctypes.Structure):
 def fill(array, values):
     for at, value in enumerate(values):
         array[at] = value
-
-
-def mac_bytes(text):
-    return bytes.fromhex(text.replace(":", ""))
 
 
 # States of the second port, for Pins.publish().

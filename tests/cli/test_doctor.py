@@ -20,7 +20,8 @@ import pytest
 
 from built import ROOT
 from clock import impatient, patient
-from pins import HASH, L, NO_PREALLOC, X, Pins, fill, libbpf, mac_bytes
+from frames import mac_bytes
+from pins import HASH, L, NO_PREALLOC, X, Pins, fill, libbpf
 from schema import check
 from test_calls import BONDCTL
 from waiting import wait_for

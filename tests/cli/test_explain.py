@@ -14,6 +14,7 @@ import pytest
 
 import schema
 from built import BUILD
+from frames import IPV4, IPV6, ethernet, ip4, ip6, tag
 from pins import X, fill, four_slaves
 
 import abi  # of tests/bpf
@@ -63,16 +64,12 @@ def words_of(flow):
 
 def packet_of(flow):
     """The packet that the words describe."""
-    source, destination = (ipaddress.ip_address(flow[name]) for name in ("src", "dst"))
     ports = struct.pack("!HH", flow["sport"] or 0, flow["dport"] or 0)
     protocol = {"tcp": 6, "udp": 17, None: 59}[flow["proto"]]
-    tag = struct.pack("!HH", 0x8100, flow["vlan"]) if flow["vlan"] else b""
-    macs = bytes.fromhex((flow["dmac"] + (flow["smac"] or BOND_MAC)).replace(":", ""))
-    if source.version == 4:
-        header = struct.pack("!HBBHHHBBH", 0x0800, 0x45, 0, 24, 0, 0, 64, protocol, 0)
-    else:
-        header = struct.pack("!HIHBB", 0x86dd, 6 << 28 | (flow["label"] or 0), 4, protocol, 64)
-    return macs + tag + header + source.packed + destination.packed + ports
+    kind, ip = (IPV6, ip6(flow["src"], flow["dst"], protocol, ports, label=flow["label"] or 0)) \
+        if ":" in flow["src"] else (IPV4, ip4(flow["src"], flow["dst"], protocol, ports))
+    return ethernet(flow["dmac"], flow["smac"] or BOND_MAC, kind, ip,
+                    tag(flow["vlan"]) if flow["vlan"] else b"")
 
 
 def random_flow(chance):

@@ -13,7 +13,8 @@ import pytest
 
 import schema
 from built import BUILD
-from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
+from frames import (COOKED, COOKED2, IPV4, NANO, UDP, cooked, cooked2, ethernet, ip4, pcap,
+                    pcapng, udp)
 from pins import HASH, NO_PREALLOC, X, fill, four_slaves, libbpf
 
 import generate  # of tests/bpf
@@ -31,9 +32,8 @@ NO_PACKETS = pcap([])
 
 def datagram(port, size=20, vlan=b""):
     """UDP over IPv4 from that port."""
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + size, 0, 0, 64, 17, 0, b"\x0a\0\0\1",
-                     b"\x0a\0\0\2")
-    return MACS + vlan + b"\x08\0" + ip + struct.pack("!HHHH", port, 9, 8 + size, 0) + bytes(size)
+    return ethernet(MACS[:6], MACS[6:], IPV4,
+                    ip4("10.0.0.1", "10.0.0.2", UDP, udp(port, 9, bytes(size))), vlan)
 
 
 FLOWS = [datagram(port) for port in range(1000, 1040)]

@@ -12,7 +12,8 @@ import urllib.request
 
 import pytest
 
-from pins import X, Pins, fill, mac_bytes
+from frames import mac_bytes
+from pins import X, Pins, fill
 from test_calls import BONDCTL
 from waiting import wait_for
 

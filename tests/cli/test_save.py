@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from pins import Pins, fill, mac_bytes
+from frames import mac_bytes
+from pins import Pins, fill
 from test_calls import BONDCTL
 
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import schema
-from captures import pcap
+from frames import pcap
 from pins import X, Pins
 from test_calls import BONDCTL
 

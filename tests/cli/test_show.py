@@ -12,10 +12,11 @@ import time
 import pytest
 
 import schema
-from pins import L, X, Pins, differ, fill, mac_bytes, stand_by
+from pins import L, X, Pins, differ, fill, stand_by
 from test_calls import BONDCTL, OK, FakeBondd
 
 import abi  # of tests/bpf
+from frames import mac_bytes
 
 # As xbond-json(5) lists them.
 BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",

@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from pins import X, Pins, differ, fill, mac_bytes, stand_by
+from frames import mac_bytes
+from pins import X, Pins, differ, fill, stand_by
 from test_calls import BONDCTL
 
 STOPPED = "bondd is not running"

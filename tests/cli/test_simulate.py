@@ -10,7 +10,7 @@ import pytest
 
 import schema
 from built import BUILD
-from captures import pcap
+from frames import pcap
 from pins import Pins, X, four_slaves
 
 import abi  # of tests/bpf

@@ -5,10 +5,10 @@ use it, too.
 import struct
 import subprocess
 
+from frames import mac_bytes
 from lab import BUILD
 from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing,
                   lacpdu, pdu_info, ports, wait_told)
-from namespace import mac_bytes
 
 RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER = "02:00:00:00:00:99"

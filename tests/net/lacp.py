@@ -4,7 +4,7 @@ PDUs made by hand.
 import struct
 import time
 
-from namespace import mac_bytes
+from frames import mac_bytes
 from traffic import send_frames
 from waiting import quiet_for, wait_for
 

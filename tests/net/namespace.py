@@ -52,10 +52,6 @@ def memory_kb(pid):
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-def mac_bytes(text):
-    return bytes.fromhex(text.replace(":", ""))
-
-
 class Namespace:
     """A named network namespace. Programs begin where the thread is (inside()): `ip netns exec`
     hides bpffs, and nsenter is one more program, which takes long in an emulated machine.

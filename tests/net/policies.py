@@ -3,6 +3,7 @@ import os
 import pathlib
 import struct
 
+from frames import IPV4, UDP, ethernet, ip4, tag, udp
 from lab import BUILD, ROOT
 from namespace import PATIENCE, run
 
@@ -41,10 +42,10 @@ def want(host, answer):
 
 def gtp(teid, port):
     """A frame of GTP-U over IPv4."""
-    udp = struct.pack("!HHHHBBHI", port, 2152, 16, 0, 0x30, 0xff, 0, teid)
-    ip = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002)
-    return bytes.fromhex("020000000009020000000001") + b"\x08\0" + ip + udp
+    tunnel = udp(port, 2152, struct.pack("!BBHI", 0x30, 0xff, 0, teid))
+    return ethernet("02:00:00:00:00:09", "02:00:00:00:00:01", IPV4,
+                    ip4("10.0.0.1", "10.0.0.2", UDP, tunnel))
 
 
 def tagged(frame, vlan):
-    return frame[:12] + struct.pack("!HH", 0x8100, vlan) + frame[12:]
+    return frame[:12] + tag(vlan) + frame[12:]

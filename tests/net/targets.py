@@ -10,10 +10,10 @@ import struct
 import time
 import traceback
 
-from namespace import mac_bytes
+import frames
+from frames import ARP, IPV6, address
 from waiting import wait_for
 
-ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86dd
 REQUEST, REPLY = 1, 2
 SOLICITATION, ADVERTISEMENT, ICMP6 = 135, 136, 58
 THEM, OTHER = "02:00:5e:10:00:02", "02:00:5e:10:00:03"
@@ -23,32 +23,17 @@ SO_SNDBUFFORCE = 32
 VLAN_VALID = 0x10  # of the auxiliary data
 
 
-def address(text):
-    return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
-
-
-def checksum(data):
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
-
-
 def arp(operation, sender, target, dst=ALL, sender_mac=THEM, target_mac="00:00:00:00:00:00",
         tags=b""):
-    return mac_bytes(dst) + mac_bytes(sender_mac) + tags + struct.pack(
-        "!HHHBBH", ARP, 1, IPV4, 6, 4, operation) + mac_bytes(sender_mac) + address(sender) + \
-        mac_bytes(target_mac) + address(target)
+    return frames.ethernet(dst, sender_mac, ARP,
+                           frames.arp(operation, sender_mac, sender, target_mac, target), tags)
 
 
 def neighbour(kind, src, dst, about, mac, hops=255, tags=b""):
     """A solicitation or advertisement without options."""
     flags = 0x60000000 if kind == ADVERTISEMENT else 0
-    ends, message = address(src) + address(dst), struct.pack("!I", flags) + address(about)
-    total = checksum(ends + struct.pack("!IIBBH", 24, ICMP6, kind, 0, 0) + message)
-    return mac_bytes(mac) + mac_bytes(THEM) + tags + struct.pack(
-        "!HIHBB", IPV6, 6 << 28, 24, ICMP6, hops) + ends + struct.pack("!BBH", kind, 0, total) + \
-        message
+    return frames.ethernet(mac, THEM, IPV6, frames.icmp6(
+        src, dst, kind, struct.pack("!I", flags) + address(about), hops), tags)
 
 
 class Probe:

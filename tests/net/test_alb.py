@@ -2,19 +2,18 @@
 """Receive balancing of balance-alb: neighbours at a switch learn the addresses of different slaves,
 and learn others when slaves fail and come back.
 """
-import ipaddress
 import json
 import struct
 import time
 
 import pytest
 
-from namespace import mac_bytes
-from targets import checksum
+import frames
+from frames import ARP, IPV6, VLAN, checksum, ethernet, mac_bytes
 from traffic import Capture, send_frames
 from waiting import wait_for
 
-ARP, RARP, IPV6, VLAN = 0x0806, 0x8035, 0x86dd, 0x8100
+RARP = 0x8035
 PEERS = 6
 
 
@@ -243,21 +242,14 @@ def test_the_address_of_a_slave_without_a_link(shared):
 
 
 def arp(source, operation, sender_mac, sender, target_mac, target, tags=b"", dest=None):
-    body = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + mac_bytes(sender_mac) + \
-        ipaddress.ip_address(sender).packed + mac_bytes(target_mac) + \
-        ipaddress.ip_address(target).packed
-    return mac_bytes(dest or target_mac) + mac_bytes(source) + tags + \
-        struct.pack("!H", ARP) + body
+    return ethernet(dest or target_mac, source, ARP,
+                    frames.arp(operation, sender_mac, sender, target_mac, target), tags)
 
 
 def advertisement(source, dest, own, peer, flags=0x60000000, tags=b"", mac=None):
-    own, peer = ipaddress.ip_address(own).packed, ipaddress.ip_address(peer).packed
-    body = struct.pack("!BBHI", 136, 0, 0, flags) + own + b"\2\1" + mac_bytes(mac or source)
-    total = checksum(own + peer + struct.pack("!II", len(body), 58) + body)
-    body = body[:2] + struct.pack("!H", total) + body[4:]
-    return mac_bytes(dest) + mac_bytes(source) + tags + struct.pack("!HIHBB", IPV6, 0x60000000,
-                                                                    len(body), 58, 255) + \
-        own + peer + body
+    return ethernet(dest, source, IPV6, frames.icmp6(
+        own, peer, 136, struct.pack("!I", flags) + frames.address(own) + b"\2\1" +
+        mac_bytes(mac or source)), tags)
 
 
 def is_sound(frame):
@@ -289,7 +281,7 @@ def test_what_is_rewritten(shared):
     other = macs["l1"]
     hosts = [f"02:aa:00:00:00:{i:02x}" for i in range(4)]
     everybody = "ff:ff:ff:ff:ff:ff"
-    tag = struct.pack("!HH", VLAN, 7)
+    tag = frames.tag(7)
 
     def reply(i, tags=b"", sender="192.0.2.1", target=None, own=mac, dest=None):
         return arp(own, 2, own, sender, hosts[i], target or f"192.0.2.{100 + i}", tags, dest)
@@ -319,7 +311,7 @@ def test_what_is_rewritten(shared):
              arp(mac, 2, mac, "192.0.2.1", everybody, "192.0.2.1"),
              arp(mac, 1, mac, "0.0.0.0", everybody, "192.0.2.77"),
              arp(mac, 2, mac, "192.0.2.1", hosts[moved], "0.0.0.0"),
-             reply(moved, own=bridged), reply(moved, tag + struct.pack("!HH", VLAN, 8)),
+             reply(moved, own=bridged), reply(moved, tag + frames.tag(8)),
              arp(mac, 2, bridged, "192.0.2.9", hosts[moved], "192.0.2.101"),
              advertisement(mac, hosts[moved], "2001:db8::9", "2001:db8::2", mac=bridged),
              advertisement(mac, "33:33:00:00:00:01", "2001:db8::1", "ff02::1")]
@@ -462,7 +454,7 @@ def claim(made, number=1):
 
 def owned(made, address):
     """The clients of this address of bond0."""
-    own = list(ipaddress.ip_address(address).packed)
+    own = list(frames.address(address))
     return [each for each in keys(made)[0]
             if each["own"][:len(own)] == own and any(each["peer"])]
 
@@ -486,7 +478,7 @@ def test_who_announces_an_address_of_bond0(shared):
 
 def entry(made, peer, own="10.0.0.1"):
     """bpftool's words for the entry of a peer of this address; 0.0.0.0: of that itself."""
-    key = b"".join(ipaddress.ip_address(each).packed + bytes(12) for each in (own, peer))
+    key = b"".join(frames.address(each) + bytes(12) for each in (own, peer))
     return ["pinned", f"{made.near.bpf_dir}/bond0/clients", "key", "hex",
             *(f"{byte:02x}" for byte in key + struct.pack("=HHHH", 2, 0, 0, 0))]
 
@@ -520,7 +512,7 @@ def test_what_has_a_priority_and_no_vlan(shared):
     made.does_not_probe()
     made.ask()
     claim(made)
-    mac, new, tag = made.near.show()["mac"], "02:ee:00:00:00:01", struct.pack("!HH", VLAN, 5 << 13)
+    mac, new, tag = made.near.show()["mac"], "02:ee:00:00:00:01", frames.tag(5 << 13)
     send_frames(made.far, "br0", [arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1", tag)])
     wait_for(lambda: heard(made, 12) == new, "the answer to be heard")
     send_frames(made.far, "br0", [announcement("192.0.2.1", tag)])
@@ -607,7 +599,7 @@ def keys(made):
 
 
 def is_marked(made, address):
-    own = list(ipaddress.ip_address(address).packed)
+    own = list(frames.address(address))
     return any(each["key"]["is_mark"] and each["key"]["own"][:len(own)] == own
                for each in dumped(made))
 

@@ -3,15 +3,13 @@
 not what they must be, and a bondd that dies.
 """
 import contextlib
-import socket
 import struct
 
 import pytest
 
+from frames import IPV4, UDP, checksum, ethernet, ip4, mac_bytes, udp
 from lab import Refused
 from lacp import distributing, ports, tx_slots, wait_distributing
-from namespace import mac_bytes
-from targets import checksum
 from traffic import Capture, send_frames
 from waiting import PATIENCE, moments, quiet_for, wait_for
 
@@ -156,11 +154,8 @@ def packet(state, mine, yours, flags=0, length=24, interval=INTERVAL * 1000):
 
 
 def frame(payload, src=V4[1], dst=V4[0], ttl=255, mac=GROUP, udp_sum=0):
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, ttl, 17, 0,
-                     socket.inet_aton(src), socket.inet_aton(dst))
-    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
-    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(payload), udp_sum)
-    return mac + mac_bytes("02:00:00:00:00:99") + b"\x08\x00" + ip + udp + payload
+    return ethernet(mac, "02:00:00:00:00:99", IPV4,
+                    ip4(src, dst, UDP, udp(50000, PORT, payload, udp_sum), ttl, summed=True))
 
 
 def test_forged_packets(speakers):

@@ -7,9 +7,10 @@ import subprocess
 
 import pytest
 
+from frames import mac_bytes
 from lab import BUILD, is_team
 from lacp import AGGREGATION, SYNC, TIMEOUT, lacpdu, pdu_info, ports
-from namespace import mac_bytes, run
+from namespace import run
 from puppet import ATTACHED, Partner
 from traffic import Stream, Talks, pings
 from waiting import wait_for

@@ -6,7 +6,8 @@ import os
 import random
 import struct
 
-from captures import pcap
+import frames
+from frames import ARP, ICMP6, IPV4, IPV6, UDP, ethernet, pcap
 from traffic import Capture, send_frames
 
 TURNS, FRAMES = 10, 50
@@ -20,24 +21,24 @@ MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb
 
 
 def ip4(chance, protocol, body, fragment=0):
-    return struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 1, fragment, 64, protocol, 0,
-                       bytes([10, 0, 0, 1]), bytes([10, 1, 0, chance.randrange(256)])) + body
+    return IPV4, frames.ip4("10.0.0.1", f"10.1.0.{chance.randrange(256)}", protocol, body,
+                            number=1, fragment=fragment)
 
 
 def ip6(chance, protocol, body):
-    return struct.pack("!IHBB", 6 << 28 | chance.randrange(1 << 20), len(body), protocol, 64) + \
-        bytes.fromhex("fd" + 14 * "00" + "01") + \
-        bytes.fromhex("fd01" + 13 * "00") + bytes([chance.randrange(256)]) + body
+    label = chance.randrange(1 << 20)
+    return IPV6, frames.ip6("fd00::1", f"fd01::{chance.randrange(256):x}", protocol, body,
+                            label=label)
 
 
 def packet(chance, mark):
     """(type, what follows it)"""
-    udp = struct.pack("!HHHH", chance.randrange(1024, 65536), 9000, 8 + len(mark), 0) + mark
+    datagram = frames.udp(chance.randrange(1024, 65536), 9000, mark)
     return chance.choice([
-        (0x0800, ip4(chance, 17, udp)), (0x0800, ip4(chance, 17, udp, 0x2000)),
-        (0x0800, ip4(chance, 89, mark)), (0x86dd, ip6(chance, 17, udp)),
-        (0x86dd, ip6(chance, 58, bytes([chance.choice([128, 135, 136])]) + bytes(23) + mark)),
-        (0x0806, bytes.fromhex("0001080006040001") + bytes(20) + mark), (0x88b5, mark)])
+        ip4(chance, UDP, datagram), ip4(chance, UDP, datagram, 0x2000), ip4(chance, 89, mark),
+        ip6(chance, UDP, datagram),
+        ip6(chance, ICMP6, bytes([chance.choice([128, 135, 136])]) + bytes(23) + mark),
+        (ARP, bytes.fromhex("0001080006040001") + bytes(20) + mark), (0x88b5, mark)])
 
 
 def frame(chance, number, source):
@@ -46,7 +47,7 @@ def frame(chance, number, source):
     one = "02aabbccdd%02x" % chance.randrange(256)
     dest = chance.choice([one, one, one, "ffffffffffff", "01005e010203", "333300000001"])
     tag = chance.choice([b"", b"", b"\x81\0\0\5", b"\x88\xa8\0\5\x81\0\0\6"])
-    return bytes.fromhex(dest) + source + tag + struct.pack("!H", kind) + body
+    return ethernet(dest, source, kind, body, tag)
 
 
 def change(chance, near):

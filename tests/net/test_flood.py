@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from frames import mac_bytes
 from junk import RAWFLOOD
 from lacp import lacpdu, marker, pdu_info, wait_distributing
-from namespace import mac_bytes
 from targets import ADVERTISEMENT, ALL, REPLY, REQUEST, SOLICITATION, arp, neighbour
 from test_bfd import UP, V4, wait_up
 from test_bfd import frame as bfd_frame

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from counting import count, counted
-from namespace import mac_bytes
+from frames import IPV4, IPV6, UDP, ethernet, ip4, ip6, udp
 from traffic import PORT, SOL_PACKET, Capture
 from waiting import wait_for
 
@@ -37,17 +37,10 @@ def bare_packets(seen):
 
 
 def datagram(made, version, source_port):
-    macs = [mac_bytes(host.link("bond0")["address"])
-            for host in (made.far, made.near)]
-    family = socket.AF_INET if version == 4 else socket.AF_INET6
-    addresses = b"".join(socket.inet_pton(family, address) for address in ADDRESSES[version])
-    udp = struct.pack("!HHHH", source_port, PORT, SIZE, 0).ljust(SIZE, b"\0")
-    if version == 4:
-        ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + SIZE, 0, 0, 64, socket.IPPROTO_UDP, 0)
-    else:
-        ip = struct.pack("!IHBB", 6 << 28, SIZE, socket.IPPROTO_UDP, 64)
-    return b"".join(macs) + struct.pack("!H",
-                                        0x0800 if version == 4 else 0x86dd) + ip + addresses + udp
+    dst, src = (host.link("bond0")["address"] for host in (made.far, made.near))
+    kind, ip = (IPV4, ip4) if version == 4 else (IPV6, ip6)
+    return ethernet(dst, src, kind, ip(*ADDRESSES[version], UDP,
+                                       udp(source_port, PORT, bytes(SIZE - 8))))
 
 
 def send_in_pieces(host, frames):

@@ -6,10 +6,10 @@ import socket
 
 import pytest
 
+from frames import mac_bytes
 from junk import BROADCAST, ESMC, MULTICAST, OAM, STRANGER, Floods, claim, forged, other, to
 from lacp import (SLOW_TYPE, answers, counters, distributing, marker, tx_slots, wait_answers,
                   wait_distributing, wait_mutual, wait_told)
-from namespace import mac_bytes
 from traffic import Capture, Stream, send_frames
 from waiting import moments, wait_for
 

@@ -1,11 +1,12 @@
 """802.3ad: what leaves by one port, by every port, or by each in turn: lacp_tx and
 broadcast_neighbor.
 """
-import socket
 import struct
 
 import pytest
 
+import frames
+from frames import ARP, ICMP6, IPV6, UDP, ethernet, ip6
 from lacp import wait_distributing
 from traffic import Capture, send_frames, send_packets
 
@@ -13,9 +14,8 @@ LINKS = 3
 SOURCE = bytes.fromhex("020000000011")
 BROADCAST = b"\xff" * 6
 SOLICITED = bytes.fromhex("3333ff000002")
-NEIGHBOUR, ASKED = (socket.inet_pton(socket.AF_INET6, address)
-                    for address in ("fd00::11", "fd00::2"))
-GROUP = bytes.fromhex("ff0200000000000000000001ff000002")  # of the solicited node
+ASKED = frames.address("fd00::2")
+GROUP = "ff02::1:ff00:2"  # of the solicited node
 
 
 @pytest.fixture
@@ -26,30 +26,27 @@ def made(pair, path):
 
 
 def ether(destination, kind, payload):
-    return destination + SOURCE + struct.pack("!H", kind) + payload.ljust(46, b"\0")
+    return ethernet(destination, SOURCE, kind, payload.ljust(46, b"\0"))
 
 
-def ip6(protocol, payload):
-    return ether(SOLICITED, 0x86dd, struct.pack("!IHBB", 6 << 28, len(payload), protocol, 255) +
-                 NEIGHBOUR + GROUP + payload)
+def to_group(protocol, payload):
+    return ether(SOLICITED, IPV6, ip6("fd00::11", GROUP, protocol, payload, hops=255))
 
 
 def icmp6(kind):
     """Nobody looks at the checksum here."""
-    return ip6(socket.IPPROTO_ICMPV6, struct.pack("!BBHI", kind, 0, 0, 0) + ASKED)
+    return to_group(ICMP6, struct.pack("!BBHI", kind, 0, 0, 0) + ASKED)
 
 
 def arp(operation):
-    address = socket.inet_aton
-    return ether(BROADCAST, 0x0806, struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + SOURCE +
-                 address("10.0.0.11") + bytes(6) + address("10.0.0.2"))
+    return ether(BROADCAST, ARP, frames.arp(operation, SOURCE, "10.0.0.11", bytes(6), "10.0.0.2"))
 
 
 NEIGHBOUR_MESSAGES = {"ARP request": arp(1), "ARP reply": arp(2), "solicitation": icmp6(135),
                       "advertisement": icmp6(136)}
 OTHERS = {"echo request": icmp6(128), "router solicitation": icmp6(133),
-          "solicitation's number in UDP": ip6(socket.IPPROTO_UDP, struct.pack("!BBH", 135, 0, 9) +
-                                              bytes(20)), "no IP": ether(BROADCAST, 0x88b5, b"")}
+          "solicitation's number in UDP": to_group(UDP, struct.pack("!BBH", 135, 0, 9) + bytes(20)),
+          "no IP": ether(BROADCAST, 0x88b5, b"")}
 
 
 def links_taken(made, frames):

@@ -8,14 +8,14 @@ import mmap
 import os
 import re
 import signal
-import socket
 import struct
 import subprocess
 
 import pytest
 
+from frames import IPV4, UDP, ethernet, ip4, mac_bytes, udp
 from lab import BUILD, ROOT
-from namespace import end, mac_bytes, run
+from namespace import end, run
 from policies import WANTED, slot, want
 from test_xdp import takes_frames
 from traffic import Capture, send_frames
@@ -89,15 +89,10 @@ class Router:
 
     def frames(self, size=0):
         """size: of what UDP carries"""
-        there = mac_bytes(self.near.link("c1")["address"])
+        there = self.near.link("c1")["address"]
         for port in range(FLOWS):
-            udp = struct.pack("!HHHH", 1000 + port, 9, 8 + size, 0) + bytes(size)
-            ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + size, 0, 0, 64, 17, 0,
-                             socket.inet_aton("10.1.0.2"), socket.inet_aton("10.0.0.2"))
-            numbers = sum(struct.unpack("!10H", ip))
-            numbers = (numbers & 0xffff) + (numbers >> 16)
-            ip = ip[:10] + struct.pack("!H", ~numbers & 0xffff) + ip[12:]
-            yield (there + bytes.fromhex("0200000000030800") + ip + udp).ljust(60, b"\0")
+            packet = ip4("10.1.0.2", "10.0.0.2", UDP, udp(1000 + port, 9, bytes(size)), summed=True)
+            yield ethernet(there, "02:00:00:00:00:03", IPV4, packet).ljust(60, b"\0")
 
     def ways(self, size=0):
         """{source port: link} by which each of the flows arrives at the far end; sees that the bond

@@ -8,8 +8,9 @@ import struct
 
 import pytest
 
+from frames import mac_bytes
 from lab import is_team
-from namespace import groups, mac_bytes
+from namespace import groups
 from waiting import wait_for
 
 GROUP, LATER, OTHERS = "01:00:5e:01:02:03", "33:33:00:00:77:77", "01:00:5e:0a:0a:0a"

@@ -3,10 +3,11 @@ whichever slave receives for the bond.
 """
 import pytest
 
+from frames import mac_bytes
 from junk import STRANGER, Calm, Floods
 from lab import Refused
 from lacp import wait_distributing
-from namespace import end, kernel_makes, mac_bytes
+from namespace import end, kernel_makes
 from traffic import send_frames
 from waiting import wait_for
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 import schema
-from captures import pcap
+from frames import pcap
 from clock import Clock
 from namespace import run
 from traffic import PORT, Capture, Stream, send_frames

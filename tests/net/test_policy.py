@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import schema
+from frames import pcap
 from lab import BUILD
 from namespace import run
 from policies import (EXAMPLES, FIRST_FIVE, WANTED, compile_policy, gtp, hash_, slot, tagged, want,
@@ -451,8 +452,7 @@ def fragments(frame):
 def predicted(host, directory, frames):
     """The slaves that explain --pcap says for them."""
     file = directory / "frames.pcap"
-    file.write_bytes(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1) + b"".join(
-        struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame for frame in frames))
+    file.write_bytes(pcap(frames))
     said = json.loads(host.ctl("-j", "explain", "bond0", "--pcap", file, "--summary"))
     return {each["name"] for each in said["slaves"] if each["packets"]}
 

@@ -8,8 +8,8 @@ import struct
 
 import pytest
 
+from frames import mac_bytes
 from lab import BUILD, hooks
-from namespace import mac_bytes
 from tap import Tap
 from waiting import wait_for
 

@@ -9,9 +9,9 @@ import struct
 
 import pytest
 
+from frames import mac_bytes
 from lab import is_team
 from lacp import wait_distributing
-from namespace import mac_bytes
 from test_stacking import moved_away
 from traffic import SOL_PACKET, Capture, send_frames
 from waiting import wait_for

@@ -11,8 +11,9 @@ import subprocess
 import pytest
 
 from counting import count, counted
+from frames import IPV4, UDP, ethernet, ip4, mac_bytes, udp
 from lab import BUILD
-from namespace import KERNEL, end, groups, mac_bytes, run
+from namespace import KERNEL, end, groups, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
 
@@ -193,11 +194,9 @@ def test_vlan_device_on_the_bond(pair, path):
 
 def udp_frame(source_port, tags=b""):
     """A numbered IPv4 UDP packet (see udpseq) from source_port, behind tags."""
-    udp = struct.pack("!HHHH", source_port, 9000, 20, 0)
-    udp += struct.pack("=III", source_port, source_port, 0)
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0,
-                     socket.inet_aton("10.0.0.1"), socket.inet_aton("10.0.0.2"))
-    return bytes.fromhex("020000000002020000000001") + tags + b"\x08\x00" + ip + udp
+    numbered = udp(source_port, 9000, struct.pack("=III", source_port, source_port, 0))
+    return ethernet("02:00:00:00:00:02", "02:00:00:00:00:01", IPV4,
+                    ip4("10.0.0.1", "10.0.0.2", UDP, numbered), tags)
 
 
 def inner_flow(frame):

@@ -10,7 +10,7 @@ import struct
 
 import pytest
 
-from namespace import mac_bytes
+from frames import mac_bytes
 from traffic import Capture, Stream, send_frames, send_packets
 from waiting import wait_for
 

@@ -3,8 +3,8 @@ received where, and what is left when slaves and bondd fail.
 """
 import pytest
 
+from frames import mac_bytes
 from lab import Refused
-from namespace import mac_bytes
 from test_announce import above, mac_of
 from test_fail_over_mac import STEPS, fail_over, macs, owns, swap_and_die
 from test_tell import Network

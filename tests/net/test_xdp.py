@@ -13,8 +13,9 @@ import time
 
 import pytest
 
+from frames import mac_bytes
 from lab import BUILD, Refused, hooks
-from namespace import KERNEL, children_of, features, mac_bytes, open_files, run
+from namespace import KERNEL, children_of, features, open_files, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for

@@ -18,8 +18,9 @@ import pytest
 
 from built import ROOT
 from clock import Clock
+from frames import mac_bytes
 from lab import BUILD, is_team
-from namespace import KERNEL, PATIENCE, end, mac_bytes
+from namespace import KERNEL, PATIENCE, end
 from policies import tagged
 from test_xsk_threads import udp_frame
 from traffic import PORT, Capture, Stream, Tally, send_frames

@@ -6,14 +6,13 @@ import json
 import re
 import signal
 import socket
-import struct
 import subprocess
 
 import pytest
 
+from frames import IPV4, UDP, ethernet, ip4, udp
 from lab import BUILD
-from namespace import PATIENCE, end, mac_bytes
-from targets import checksum
+from namespace import PATIENCE, end
 from traffic import Capture, Tally, send_frames
 from waiting import wait_for
 
@@ -22,11 +21,8 @@ FLOWS = 64
 
 
 def udp_frame(mac, source_port, port=PORT):
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 29, 0, 0, 64, socket.IPPROTO_UDP, 0,
-                     socket.inet_aton("10.0.0.2"), socket.inet_aton("10.0.0.1"))
-    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
-    return mac_bytes(mac) + mac_bytes("02:00:00:00:00:99") + b"\x08\x00" + ip + \
-        struct.pack("!HHHH", source_port, port, 9, 0) + b"x"
+    return ethernet(mac, "02:00:00:00:00:99", IPV4,
+                    ip4("10.0.0.2", "10.0.0.1", UDP, udp(source_port, port, b"x"), summed=True))
 
 
 class Threads:
