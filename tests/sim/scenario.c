@@ -120,36 +120,6 @@ static void verb_lose(struct scenario *scenario, char **words, int count)
 			   (unsigned int)atoi(words[0]));
 }
 
-static void verb_newer(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_newer(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_individual(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_individual(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_reference(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_reference(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_cut(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_cut(&scenario->world, scenario_end(scenario, words[i]), true);
-}
-
-static void verb_mend(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_cut(&scenario->world, scenario_end(scenario, words[i]), false);
-}
-
 static void hold_down(struct scenario *scenario, char **words, int count, bool held)
 {
 	uint64_t slots = 0;
@@ -167,48 +137,6 @@ static void verb_bad(struct scenario *scenario, char **words, int count)
 static void verb_good(struct scenario *scenario, char **words, int count)
 {
 	hold_down(scenario, words, count, false);
-}
-
-static void verb_away(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_away(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_doom(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_doom(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_back(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_back(&scenario->world, index_of(scenario, words[i][0]));
-}
-
-static void verb_stop(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_stop(&scenario->world, index_of(scenario, words[i][0]), true);
-}
-
-static void verb_start(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_stop(&scenario->world, index_of(scenario, words[i][0]), false);
-}
-
-static void verb_remove(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_port_remove(&scenario->world, scenario_end(scenario, words[i]));
-}
-
-static void verb_add(struct scenario *scenario, char **words, int count)
-{
-	for (int i = 0; i < count; i++)
-		world_port_add(&scenario->world, scenario_end(scenario, words[i]));
 }
 
 static void verb_drain(struct scenario *scenario, char **words, int count)
@@ -257,37 +185,62 @@ static void verb_throughout(struct scenario *scenario, char **words, int count)
 
 static const struct verb {
 	const char *name;
-	int least;
+	int least; /* words behind it */
 	void (*act)(struct scenario *scenario, char **words, int count);
+	/* Or what it is for each word. */
+	void (*system)(struct world *world, int index);
+	void (*system_is)(struct world *world, int index, bool is);
+	void (*port)(struct world *world, struct end end);
+	void (*port_is)(struct world *world, struct end end, bool is);
+	bool is;
 } verbs[] = {
-	{ "system", 2, verb_system },
-	{ "set", 3, verb_set },
-	{ "port", 3, verb_port },
-	{ "cable", 2, verb_cable },
-	{ "swap", 2, verb_swap },
-	{ "cross", 2, verb_cross },
-	{ "loss", 2, verb_loss },
-	{ "cut", 1, verb_cut },
-	{ "mend", 1, verb_mend },
-	{ "away", 1, verb_away },
-	{ "back", 1, verb_back },
-	{ "remove", 1, verb_remove },
-	{ "add", 1, verb_add },
-	{ "drain", 1, verb_drain },
-	{ "run", 1, verb_run },
-	{ "expect", 2, verb_expect },
-	{ "within", 3, verb_within },
-	{ "throughout", 3, verb_throughout },
-	{ "newer", 1, verb_newer },
-	{ "doom", 1, verb_doom },
-	{ "stop", 1, verb_stop },
-	{ "start", 1, verb_start },
-	{ "lose", 2, verb_lose },
-	{ "individual", 1, verb_individual },
-	{ "bad", 1, verb_bad },
-	{ "good", 1, verb_good },
-	{ "reference", 1, verb_reference },
+	{ "system", 2, .act = verb_system },
+	{ "set", 3, .act = verb_set },
+	{ "port", 3, .act = verb_port },
+	{ "cable", 2, .act = verb_cable },
+	{ "swap", 2, .act = verb_swap },
+	{ "cross", 2, .act = verb_cross },
+	{ "loss", 2, .act = verb_loss },
+	{ "cut", 1, .port_is = world_cut, .is = true },
+	{ "mend", 1, .port_is = world_cut },
+	{ "away", 1, .system = world_away },
+	{ "back", 1, .system = world_back },
+	{ "remove", 1, .port = world_port_remove },
+	{ "add", 1, .port = world_port_add },
+	{ "drain", 1, .act = verb_drain },
+	{ "run", 1, .act = verb_run },
+	{ "expect", 2, .act = verb_expect },
+	{ "within", 3, .act = verb_within },
+	{ "throughout", 3, .act = verb_throughout },
+	{ "newer", 1, .system = world_newer },
+	{ "doom", 1, .system = world_doom },
+	{ "stop", 1, .system_is = world_stop, .is = true },
+	{ "start", 1, .system_is = world_stop },
+	{ "lose", 2, .act = verb_lose },
+	{ "individual", 1, .system = world_individual },
+	{ "bad", 1, .act = verb_bad },
+	{ "good", 1, .act = verb_good },
+	{ "reference", 1, .system = world_reference },
 };
+
+static void act_on(struct scenario *scenario, const struct verb *verb, const char *word)
+{
+	struct world *world = &scenario->world;
+	bool of_port = verb->port || verb->port_is;
+	struct end end = of_port ? scenario_end(scenario, word) : (struct end){ 0 };
+	int index = of_port ? end.system : index_of(scenario, word[0]);
+
+	if (world->failed)
+		return;
+	if (verb->port)
+		verb->port(world, end);
+	else if (verb->port_is)
+		verb->port_is(world, end, verb->is);
+	else if (verb->system)
+		verb->system(world, index);
+	else
+		verb->system_is(world, index, verb->is);
+}
 
 static void act(struct scenario *scenario, char **words, int count)
 {
@@ -296,7 +249,10 @@ static void act(struct scenario *scenario, char **words, int count)
 			continue;
 		if (count - 1 < verbs[i].least)
 			break;
-		verbs[i].act(scenario, words + 1, count - 1);
+		if (verbs[i].act)
+			verbs[i].act(scenario, words + 1, count - 1);
+		for (int word = 1; !verbs[i].act && word < count; word++)
+			act_on(scenario, &verbs[i], words[word]);
 		return;
 	}
 	scenario_wrong(scenario, "not understood");
