@@ -133,9 +133,8 @@ static int enslave_loop_refuse(const struct way *way, size_t met, const char *na
 		       name, bond_name, text, bond_name);
 }
 
-/* Returns 0, or -ELOOP with a line that shows the way that frames would take. */
-static int enslave_loop_check(struct bond *bond, const struct link_info *link,
-			      const struct link_list *devices, struct err *err)
+int enslave_loop_check(struct bond *bond, const struct link_info *link,
+		       const struct link_list *devices, struct err *err)
 {
 	struct way way = { .daemon = bond->daemon, .devices = devices };
 	size_t met;

@@ -104,6 +104,12 @@ void slave_lost_look(struct bond *bond);
  */
 int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
 		  struct err *err);
+/*
+ * Does a slave, or a device that may become one, lead to the bond? Returns 0, or -ELOOP with a line
+ * that shows the way that frames would take.
+ */
+int enslave_loop_check(struct bond *bond, const struct link_info *link,
+		       const struct link_list *devices, struct err *err);
 
 /*
  * fail_over_mac follow, and balance-tlb and balance-alb: only the active slave has the bond's MAC

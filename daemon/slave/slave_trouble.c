@@ -3,10 +3,12 @@
  * Watches for things that others do to a member and that add-slave would have refused: a master, IP
  * addresses, devices on it; and for nft chains, which the bond passes by. bondd does not undo them,
  * because the bond works on and they belong to somebody else. It reports each once, and keeps it in
- * the pinned slave for `show` until it has gone.
+ * the pinned slave for `show` until it has gone. A slave that leads back to the bond is released.
  */
 
+#include "bpf/slots.h"
 #include "common/clock.h"
+#include "common/err.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
@@ -208,6 +210,8 @@ static bool trouble_hear(struct bond *bond, unsigned int slot, enum part_news ne
 		return link->protodown != trouble_has(bond, slot, XBOND_TROUBLE_PROTODOWN) ||
 		       (!bond_is_team(bond_pin(bond)) &&
 			!!link->master != trouble_has(bond, slot, XBOND_TROUBLE_MASTER));
+	if (news & (NEWS_BOND | NEWS_ON_BOND))
+		return !gone && link->master;
 	if (news == NEWS_ADDRESS)
 		return gone == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES);
 	return news != NEWS_ON_SLAVE || (trouble_is_upper(bond, slot, link) &&
@@ -231,6 +235,31 @@ static void trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 		trouble_look_for_chains(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
 }
 
+/* A bridge with a slave below it may get the bond, or what is on the bond, as a port. */
+static void trouble_settle_bond(struct bond *bond, uint32_t news)
+{
+	const struct link_list *links;
+	uint64_t leave = 0;
+
+	if (!(news & (NEWS_BOND | NEWS_ON_BOND | NEWS_LOST)))
+		return;
+	links = daemon_links(bond->daemon);
+	bond_for_each_member (bond, slot) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+		const struct link_info *link =
+			links ? link_list_find(links, (int)slave->ifindex) : NULL;
+		struct err err;
+
+		if (!link || !enslave_loop_check(bond, link, links, &err))
+			continue;
+		event_error(bond_pin(bond)->name, slave->name, "slave %s is released: %s",
+			    slave->name, err.text);
+		leave |= slots_bit(slot);
+	}
+	if (leave)
+		slave_release(bond, leave);
+}
+
 /* Only chains: the rest would have refused it. */
 static int trouble_enslave(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -241,7 +270,9 @@ static int trouble_enslave(struct bond *bond, unsigned int slot, struct err *err
 struct part trouble_part = {
 	.member_size = sizeof(struct trouble_chains),
 	.enslave = trouble_enslave,
-	.hears = NEWS_SLAVE | NEWS_ADDRESS | NEWS_ON_SLAVE | NEWS_FILTER | NEWS_TIME | NEWS_LOST,
+	.hears = NEWS_SLAVE | NEWS_BOND | NEWS_ON_BOND | NEWS_ADDRESS | NEWS_ON_SLAVE |
+		 NEWS_FILTER | NEWS_TIME | NEWS_LOST,
 	.hear = trouble_hear,
 	.settle = trouble_settle,
+	.settle_bond = trouble_settle_bond,
 };

@@ -70,6 +70,27 @@ def test_by_the_port_of_a_bridge(lone):
     refused(host, "bond0", "br0", "br0 on bond1 on up0 on bond0")
 
 
+@pytest.mark.parametrize("port", ["bond0", "on0"])
+@pytest.mark.parametrize("restart", [False, True], ids=["alive", "restart"])
+def test_a_slave_that_is_made_to_lead_back(lone, port, restart):
+    """The kernel, which refuses this for a bond of its own, does not know that br0 is a slave."""
+    if is_team():
+        pytest.skip("the kernel knows a team's ports")
+    host = lone()
+    host.ctl("create", "bond0", "mode", "broadcast")  # and down: nothing goes round yet
+    host.ip("link", "add", "br0", "type", "bridge")
+    host.ctl("add-slave", "bond0", "l0", "br0")
+    if port != "bond0":
+        on(host, port, "bond0")
+    if restart:
+        host.kill_bondd()
+    host.ip("link", "set", port, "master", "br0")
+    if restart:
+        host.start_bondd()
+    wait_for(lambda: host.slave_names() == ["l0"], "br0 to be released")
+    assert f"br0 leads back to bond0 (br0 on {port}{' on bond0' * (port != 'bond0')})" in host.log()
+
+
 def test_by_a_bond_in_another_namespace(lone):
     """Its slaves are here, and so is what stood on it before."""
     host = lone(links=1)
