@@ -68,6 +68,20 @@ def test_a_tarball_of_the_tarball(tmp_path):
 
 
 @needs_checkout
+def test_a_tarball_by_root_in_the_clone_of_a_user(tmp_path):
+    """As in a container. It is of the last commit, too."""
+    output("git", "clone", "-q", "--no-local", "--depth=1", f"file://{ROOT}", tmp_path / "clone")
+    for name in ("version", "dist"):
+        shutil.copy(ROOT / "packaging" / name, tmp_path / "clone/packaging")
+    for path in (tmp_path / "clone", tmp_path / "clone/.git"):
+        os.chown(path, 12345, 12345)
+    assert dist(tmp_path / "clone", tmp_path / "its").read_bytes() == \
+        dist(ROOT, tmp_path / "ours").read_bytes()
+    commit = output("git", "rev-parse", "--short=12", "HEAD").strip()
+    assert output(tmp_path / "clone/packaging/version").startswith(f"{NUMBER} ({commit}")
+
+
+@needs_checkout
 def test_the_tarball_has_no_time_of_its_own(tmp_path):
     header = dist(ROOT, tmp_path).read_bytes()[:8]
     assert header[:2] == b"\x1f\x8b" and header[4:] == b"\0\0\0\0"
