@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What build/bondctl-static has in place of libsystemd, of which there is no static library: no
- * journal, so that `bondctl monitor --since` prints what bondd itself remembers. libdbus, which
- * libpcap brings along, would ask for sockets of systemd only where it listens.
+ * What build/bondctl-static has in place of libsystemd, which not every system has as a static
+ * library: no journal, so that `bondctl monitor --since` prints what bondd itself remembers.
+ * libdbus, which libpcap brings along, would ask for sockets of systemd only where it listens.
  */
 #include <errno.h>
 
