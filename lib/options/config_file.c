@@ -87,15 +87,6 @@ static void config_check_together(const struct config_file *file, struct config_
 		if (place && place->line && together->check(&bond, &why))
 			config_mistakes_add(mistakes, *place, why.text);
 	}
-}
-
-static void config_check_device(const struct config_file *file, struct config_mistakes *mistakes)
-{
-	struct xbond_settings settings = { 0 };
-	struct xbond_bond bond = { 0 };
-	struct err why;
-
-	values_fill(&bond, &settings, &file->bond);
 	if (option_set_check_device(&file->bond, &bond, &why))
 		config_mistakes_add(mistakes, file->at[OPT_PATH], why.text);
 }
@@ -153,7 +144,6 @@ static void config_check(struct config_file *file, struct config_mistakes *mista
 {
 	config_check_all_modes(file, mistakes);
 	config_check_together(file, mistakes);
-	config_check_device(file, mistakes);
 	config_check_queue_ids(file, mistakes);
 	config_check_count(file, mistakes);
 	config_check_primary(file, mistakes);

@@ -376,7 +376,8 @@ static bool config_parse_get_line(struct reading *reading, char *line, size_t si
 	size_t length = 0;
 	int c;
 
-	while ((c = fgetc(reading->stream)) != EOF && c != '\n' && reading->bytes++ < MAX_BYTES)
+	while ((c = getc_unlocked(reading->stream)) != EOF && c != '\n' &&
+	       reading->bytes++ < MAX_BYTES)
 		if (length < size - 2)
 			line[length++] = (char)c;
 		else

@@ -106,33 +106,34 @@ int name_check(const char *what, const char *name, struct err *err)
 #define GUESS_DISTANCE 2 /* letters that may differ */
 
 /* A hyphen counts as an underscore, and a capital as a small letter. */
-static char guess_letter(char c)
+static void guess_fold(const char *word, char ret_folded[GUESS_LENGTH + 1])
 {
-	return c == '-' ? '_' : (char)tolower((unsigned char)c);
+	for (; *word; word++)
+		*ret_folded++ = *word == '-' ? '_' : (char)tolower((unsigned char)*word);
+	*ret_folded = '\0';
 }
 
-static bool guess_is_same(char a, char b)
+/*
+ * How many letters must be put in, left out or changed (Levenshtein). If it is more than `most`,
+ * any number above that.
+ */
+static unsigned int guess_distance(const char *a, const char *b, unsigned int most)
 {
-	return guess_letter(a) == guess_letter(b);
-}
-
-/* How many letters must be put in, left out or changed (Levenshtein). */
-static unsigned int guess_distance(const char *a, const char *b)
-{
-	unsigned int row[GUESS_LENGTH + 1];
+	unsigned int row[GUESS_LENGTH + 1], least = 0;
 	size_t length = strlen(b);
 
 	for (size_t j = 0; j <= length; j++)
 		row[j] = (unsigned int)j;
-	for (size_t i = 0; a[i]; i++) {
+	for (size_t i = 0; a[i] && least <= most; i++) {
 		unsigned int diagonal = row[0];
 
-		row[0] = (unsigned int)i + 1;
+		least = row[0] = (unsigned int)i + 1;
 		for (size_t j = 0; j < length; j++) {
-			unsigned int changed = diagonal + !guess_is_same(a[i], b[j]);
+			unsigned int changed = diagonal + (a[i] != b[j]);
 
 			diagonal = row[j + 1];
 			row[j + 1] = MIN(changed, MIN(row[j], diagonal) + 1);
+			least = MIN(least, row[j + 1]);
 		}
 	}
 	return row[length];
@@ -142,14 +143,17 @@ static unsigned int guess_distance(const char *a, const char *b)
 void guess_offer(struct guess *guess, const char *candidate)
 {
 	size_t word = strlen(guess->word), length = strlen(candidate);
+	size_t most = MIN(GUESS_DISTANCE, MIN(word, length) / 2);
+	char folded[2][GUESS_LENGTH + 1];
 	unsigned int distance;
 
-	if (word > GUESS_LENGTH || length > GUESS_LENGTH || word > length + GUESS_DISTANCE ||
-	    length > word + GUESS_DISTANCE)
+	if (word > GUESS_LENGTH || length > GUESS_LENGTH || word > length + most ||
+	    length > word + most)
 		return;
-	distance = guess_distance(guess->word, candidate);
-	if (distance > GUESS_DISTANCE || 2 * distance > length || 2 * distance > word ||
-	    (guess->best && distance >= guess->distance))
+	guess_fold(guess->word, folded[0]);
+	guess_fold(candidate, folded[1]);
+	distance = guess_distance(folded[0], folded[1], (unsigned int)most);
+	if (distance > most || (guess->best && distance >= guess->distance))
 		return;
 	guess->best = candidate;
 	guess->distance = distance;

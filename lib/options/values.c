@@ -175,13 +175,17 @@ void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
 
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
-		struct option_value value =
-			options->given[id] ? options->value[id] : option_initial(option);
+		const struct option_value *value = &options->value[id];
+		struct option_value initial;
 
 		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE ||
 		    (option->is_alias && !options->given[id]))
 			continue;
-		values_write(&pins, option, 0, &value);
+		if (!options->given[id]) {
+			initial = option_initial(option);
+			value = &initial;
+		}
+		values_write(&pins, option, 0, value);
 	}
 	values_fill_team(bond, settings);
 }
