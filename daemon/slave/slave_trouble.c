@@ -235,17 +235,30 @@ static void trouble_settle(struct bond *bond, unsigned int slot, uint32_t news)
 		trouble_look_for_chains(bond, slot, news & (NEWS_FILTER | NEWS_LOST));
 }
 
-/* A bridge with a slave below it may get the bond, or what is on the bond, as a port. */
+/* Most slaves are NICs. To know what is below others takes a list of all devices. */
+static bool trouble_may_lead(struct bond *bond, unsigned int slot)
+{
+	int ifindex = (int)bond_slave(bond, slot)->ifindex;
+	struct link_info link;
+
+	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
+		if ((int)bond_pin(other)->ifindex == ifindex)
+			return true;
+	return !link_get(&bond->daemon->nl, -1, ifindex, &link) && *link.kind &&
+	       !link_is_paired(&link);
+}
+
+/* A bridge that is a slave may get the bond, or what is on the bond, as a port. */
 static void trouble_settle_bond(struct bond *bond, uint32_t news)
 {
-	const struct link_list *links;
 	uint64_t leave = 0;
 
 	if (!(news & (NEWS_BOND | NEWS_ON_BOND | NEWS_LOST)))
 		return;
-	links = daemon_links(bond->daemon);
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
+		const struct link_list *links =
+			trouble_may_lead(bond, slot) ? daemon_links(bond->daemon) : NULL;
 		const struct link_info *link =
 			links ? link_list_find(links, (int)slave->ifindex) : NULL;
 		struct err err;
