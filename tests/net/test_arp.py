@@ -3,6 +3,7 @@ ends of the slaves are played by targets.py.
 """
 import pytest
 
+import frames
 import targets
 from lab import Refused
 from namespace import groups
@@ -227,7 +228,7 @@ def test_bond0_in_another_namespace(network, lab):
 
 def junk(_):
     """An IPv4 packet of somebody to somebody."""
-    return targets.mac_bytes(ALL) + targets.mac_bytes(OTHER) + b"\x08\x00" + bytes(46)
+    return frames.ethernet(ALL, OTHER, frames.IPV4, bytes(46))
 
 
 def strangers(_):
