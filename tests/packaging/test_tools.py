@@ -58,6 +58,17 @@ def test_a_slave_by_mac_that_has_the_address_of_its_bond(config, tmp_path, monke
     assert [said_of(config, f"enp{i}") for i in (1, 2, 3)] == ["slave", "slave", ""]
 
 
+def test_a_slave_by_an_alternative_name(config, tmp_path, monkeypatch):
+    """udev gives a device these names after it has asked whose the device is."""
+    script(tmp_path / "ip", r'printf "%s\n" "7: $5: <UP> mtu 1500\    link/ether 02:00:00:00:00:09 '
+           r'brd ff:ff:ff:ff:ff:ff\    altname alt-$5\    altname other-$5"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (config / "bond1.conf").write_text("[bond]\n[slave alt-b]\n[slave other-c]\n[slave enp7s0]\n")
+    assert [said_of(config, name) for name in "abcd"] == ["", "slave", "slave", ""]
+    monkeypatch.setenv("ID_NET_NAME_PATH", "enp7s0")
+    assert said_of(config, "d") == "slave"
+
+
 def test_what_is_no_file_holds_nobody_up(config):
     os.mkfifo(config / "pipe.conf")
     (config / "unfinished.conf").write_text("[bond]\n[slave eth6]")
