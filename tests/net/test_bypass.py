@@ -7,8 +7,8 @@ from tcx import TCX_EGRESS, TCX_INGRESS, Tcx, attach_before
 from test_stacking import forced_counted, is_direct, moved_away
 from waiting import wait_for
 
-VERDICTS = BUILD / "tools/verdicts.bpf.o"
-REJECT = ("bpf", "da", "obj", VERDICTS, "program", "reject")
+FILTERS = BUILD / "tools/filters.bpf.o"
+REJECT = ("bpf", "da", "obj", FILTERS, "program", "reject")
 BEHIND, BEFORE = 4000, 1  # preferences; xbond's is 2829
 STACK_DIRECT = 16  # XBOND_F_STACK_DIRECT
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
@@ -41,7 +41,7 @@ class Filter:
                          indirect=["hook"])
 def test_a_filter_on_the_way_out_forces_counted(direct, hook, kind):
     made = direct()
-    put = Filter(made.near) if kind == "filter" else Tcx(made.near, "bond0", VERDICTS, "reject",
+    put = Filter(made.near) if kind == "filter" else Tcx(made.near, "bond0", FILTERS, "reject",
                                                          TCX_EGRESS)
     made.near.wait_no_ping("10.0.0.2")
     wait_for(lambda: forced_counted(made.near), "counted")
@@ -91,7 +91,7 @@ def test_a_filter_that_is_there_before_direct_and_before_bondd(direct):
 def test_what_comes_before_is_met_on_direct(direct, hook):
     made = direct()
     if hook == "tcx":
-        attach_before(made.near, VERDICTS, "reject")
+        attach_before(made.near, FILTERS, "reject")
     else:
         Filter(made.near, pref=BEFORE)
     made.near.wait_no_ping("10.0.0.2")
@@ -115,7 +115,7 @@ def test_a_filter_on_the_way_in_is_met_on_direct(direct, hook, kind):
         pytest.skip("this kernel has no TCX")
     made = direct()
     put = Filter(made.near, "ingress") if kind == "filter" \
-        else Tcx(made.near, "bond0", VERDICTS, "reject", TCX_INGRESS)
+        else Tcx(made.near, "bond0", FILTERS, "reject", TCX_INGRESS)
     made.near.wait_no_ping("10.0.0.2")
     made.near.wait_looked()
     assert not forced_counted(made.near)

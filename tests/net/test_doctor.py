@@ -337,7 +337,7 @@ def test_a_link_that_works_one_way(pair):
     with Talks(made.near, made.far, count=40):  # or chance makes one link look better
         made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
         made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
-                     BUILD / "tools/verdicts.bpf.o", "program", "silent")
+                     BUILD / "tools/filters.bpf.o", "program", "silent")
         assert watched(made.near) == [("warning", "l1", "unanswered")]
 
 
@@ -370,7 +370,7 @@ def test_a_link_that_loses_a_part(pair):
     with Talks(made.near, made.far, count=32):
         made.far.run("tc", "qdisc", "add", "dev", "l1", "clsact", check=False)
         made.far.run("tc", "filter", "add", "dev", "l1", "egress", "bpf", "da", "obj",
-                     BUILD / "tools/verdicts.bpf.o", "program", "lossy")
+                     BUILD / "tools/filters.bpf.o", "program", "lossy")
         for host in (made.far, made.near):
             found = watched_until(host, lambda found: ("warning", "l1", "loss") in found)
             # on a busy machine TCP may wait so long for what is lost that the link seems slow, too

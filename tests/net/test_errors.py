@@ -647,7 +647,7 @@ def test_a_bond_of_another_version(case, version):
 @pytest.mark.skipif(KERNEL < (6, 6), reason="this kernel has no TCX")
 def test_a_hook_that_there_is_not(case):
     """In the pins, when the kernel refuses a program: the device has as many as it can have."""
-    verdicts = BUILD / "tools/verdicts.bpf.o"
+    verdicts = BUILD / "tools/filters.bpf.o"
     full = [Tcx(case.host, "l2", verdicts, "reject", TCX_INGRESS) for _ in range(63)]
     write_byte(case.host.bpf_dir / "bond0", 12, 99)
     assert "by an unknown hook" in case.refuse("add-slave", "bond0", "l2")

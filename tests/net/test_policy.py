@@ -228,7 +228,7 @@ def test_programs_that_ask_cannot_come(pair):
     (pins / "new_prog_port").rmdir()
     assert spread(made)
 
-    file, port = BUILD / "tools/verdicts.bpf.o", host.link("bond0")["link"]
+    file, port = BUILD / "tools/filters.bpf.o", host.link("bond0")["link"]
     host.freeze_bondd()
     others = [Tcx(host, port, file, "silent", hook=TCX_INGRESS) for _ in range(62)]
     run("bpftool", "link", "detach", "pinned", pins / "link_port")

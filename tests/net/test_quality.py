@@ -190,7 +190,7 @@ def silence(host, dev):
     """Nothing leaves this device any more, and carrier stays."""
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
     host.run("tc", "filter", "add", "dev", dev, "egress", "bpf", "da", "obj",
-             BUILD / "tools/verdicts.bpf.o", "program", "silent")
+             BUILD / "tools/filters.bpf.o", "program", "silent")
 
 
 def speak(host, dev):

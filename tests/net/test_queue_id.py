@@ -13,7 +13,7 @@ from tcx import attach_before
 from traffic import Capture
 from waiting import wait_for
 
-CHANGES = BUILD / "tools/changes.bpf.o"
+FILTERS = BUILD / "tools/filters.bpf.o"
 PORT = 9000
 FLOWS = 64  # of 24, none takes one of three links once in 5,600 times
 SO_MARK = 36
@@ -23,11 +23,11 @@ both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def put_before(host, hook):
     """In front of xbond's at bond0's egress, in the way that the manual has for the hook."""
     if hook == "tcx":
-        attach_before(host, CHANGES, "queue_by_mark")
+        attach_before(host, FILTERS, "queue_by_mark")
         return
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
     host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj",
-             CHANGES, "program", "queue_by_mark")
+             FILTERS, "program", "queue_by_mark")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("on_pairs")
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-VERDICTS = BUILD / "tools/verdicts.bpf.o"
+FILTERS = BUILD / "tools/filters.bpf.o"
 LAST, FIRST = 65535, 1  # preferences of xbond's filters
 goes_last = pytest.mark.skipif(is_team(), reason="on slaves of a team xbond's program comes first, "
                                "and lets frames pass to whatever is behind it")
@@ -28,7 +28,7 @@ class Filter:
     def __init__(self, host, name, pref=4000, qdisc="clsact", dev="l0"):
         self.host, self.place = host, ["dev", dev, "ingress", "pref", pref]
         host.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
-        host.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", VERDICTS, "program", name)
+        host.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", FILTERS, "program", name)
 
     def detach(self):
         self.host.run("tc", "filter", "del", *self.place)
@@ -38,7 +38,7 @@ class Program(Tcx):
     """A TCX program on l0's ingress, behind all that are there."""
 
     def __init__(self, host, name):
-        super().__init__(host, "l0", VERDICTS, name, TCX_INGRESS)
+        super().__init__(host, "l0", FILTERS, name, TCX_INGRESS)
 
 
 def attach(kind, host, name):
@@ -217,7 +217,7 @@ def test_a_block_that_devices_share(pair, hook):
     """No filter can be put there for one device."""
     made = pair("balance-xor", links=1)
     made.far.run("tc", "qdisc", "add", "dev", "l0", "ingress_block", 7, "clsact")
-    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", VERDICTS, "program",
+    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", FILTERS, "program",
                  "reject")
     wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
     assert made.near.ping("10.0.0.2") and "shared block" in made.far.log()

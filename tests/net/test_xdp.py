@@ -131,7 +131,7 @@ def test_a_tag_beside_the_frame_stays(xdp_pair):
     made = xdp_pair()
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
     made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj",
-                  BUILD / "tools/changes.bpf.o", "program", "push_tag")
+                  BUILD / "tools/filters.bpf.o", "program", "push_tag")
     untagged = mac_bytes(made.far.link("bond0")["address"])
     untagged += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TC filters by their verdicts: on IPv4 (of_ip()), or on all. */
+/* TC filters of others: they judge IPv4 (of_ip()) or all packets, or change them. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
@@ -49,4 +49,21 @@ int lossy(struct __sk_buff *skb)
 {
 	(void)skb;
 	return bpf_get_prandom_u32() % 6 ? TC_ACT_UNSPEC : TC_ACT_SHOT;
+}
+
+/* Tags it with VLAN 7, as a VLAN device does: beside the frame, not in it (test_xdp.py). */
+SEC("tc")
+int push_tag(struct __sk_buff *skb)
+{
+	if (skb->protocol == bpf_htons(ETH_P_IP))
+		bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), 7);
+	return TC_ACT_UNSPEC;
+}
+
+/* Gives it the queue_mapping that its socket's mark says, as skbedit would (test_queue_id.py). */
+SEC("tc")
+int queue_by_mark(struct __sk_buff *skb)
+{
+	skb->queue_mapping = skb->mark;
+	return TC_ACT_UNSPEC;
 }
