@@ -314,7 +314,8 @@ class Tree:
         return None
 
     def failing_scenario(self):
-        return self.sim(*sorted((self.root / "tests/sim/scenarios").glob("*.sim")))
+        return self.sim(*sorted(each.relative_to(self.root) for each in
+                                (self.root / "tests/sim/scenarios").glob("*.sim")))
 
     def failing_history(self, count=COUNT):
         for first in range(1, count + 1, 100):
