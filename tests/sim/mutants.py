@@ -67,6 +67,9 @@ MUTANTS = {
     "another name of the system, and old words about it count": [
         (CORE + "receive.c", "	bool spoken = port->farewell <= LACP_REPEATS;",
          "	bool spoken = port;")],
+    "another name of the system by half duplex, and old words about it count": [
+        (CORE + "port.c", "if (lacp_has_partner(port) || port->farewell)",
+         "if (lacp_has_partner(port))")],
     "a bond that is down goes on": [
         (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
          "config->link > LACP_LINK_STOPPED"),
@@ -97,6 +100,19 @@ MUTANTS = {
     "lacp_wtr ends by time, and has no timer": [
         (CORE + "rank.c", "rank_later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),",
          "0,")],
+    "ad_select: an aggregator is trusted for being in use before it can attach": [
+        (CORE + "selection.c", "(young && (merit.attached || merit.ready));", "young;")],
+    "ad_select: a better aggregator that stands by at both ends is not tried": [
+        (CORE + "selection.c", "if (policy != LACP_AD_BANDWIDTH && policy != LACP_AD_COUNT)",
+         "if (1)")],
+    "ad_select: one to which the partner does not follow is tried again": [
+        (CORE + "selection.c", "a->aggregatable && !a->refused_ns &&", "a->aggregatable &&")],
+    "ad_select: one is tried for as long as the first": [
+        (CORE + "selection.c", "(tries ? LACP_RETURN_TIME : aggregator_patience(sys, now_ns));",
+         "(tries ? 5 * LACP_SECOND : aggregator_patience(sys, now_ns));")],
+    "ad_select: one is tried before it has waited and is heard": [
+        (CORE + "selection.c", "in_use->in_sync && a->live && a->ready &&",
+         "in_use->in_sync && a->live &&")],
     "min_links_lacp: two ends refuse each other for ever": [
         (CORE + "rank.c", "now_ns >= port->behind_ns + rank_rest_ns(port);", "0 * now_ns;")],
     "a partner that turns slow gets no PDU in time for its short timer": [
