@@ -31,6 +31,7 @@ static const char *const sides[][2] = {
 	{ "lacp_rate fast max_links 1 lacp_revert off" },
 	{ "lacp_rate fast ad_select bandwidth", "individual @" },
 	{ "lacp_rate fast ad_select count", "port @.# speed 1000" },
+	{ "lacp_rate fast ad_select actor_port_prio", "port @.# speed 1000" },
 };
 
 /* The other side, if it is a reference. */

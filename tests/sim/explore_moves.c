@@ -194,6 +194,7 @@ const struct move move_table[] = {
 	{ "start @", FREE | SMALL, move_stopped, false },
 	{ "individual @", 0, move_individual, 0 },
 	PORT("actor_port_prio 1", SMALL | REORDERS),
+	PORT("actor_port_prio 255", FREE | SMALL | REORDERS),
 	PORT("speed 1000", 0),
 	PORT("speed 10000", FREE),
 	PORT("duplex half", 0),
@@ -213,6 +214,7 @@ const struct move move_table[] = {
 	SET("lacp_partner C", 0),
 	SET("lacp_partner none", FREE | SMALL),
 	SET("ad_select count", 0),
+	SET("ad_select actor_port_prio", 0),
 	SET("ad_user_port_key 1", 0),
 	SET("ad_actor_system 70", 0),
 };
