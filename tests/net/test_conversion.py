@@ -17,7 +17,7 @@ from nft import Chain
 from policies import FIRST_FIVE
 from tcx import TCX_INGRESS, Tcx
 from test_arp import INTERVAL, MISSED, Network
-from test_bypass import VERDICTS, Filter
+from test_bypass import FILTERS, Filter
 from test_handover import dress, picture
 from traffic import Stream
 from waiting import PATIENCE, wait_for
@@ -140,7 +140,7 @@ def test_what_does_not_go_along_is_said(dressed):
     near = dressed("active-backup", "veth", links=2).near
     near.run("tc", "qdisc", "add", "dev", "mv0", "root", "pfifo")
     Filter(near, "ingress", dev="mv0")
-    Tcx(near, "bond0", VERDICTS, "reject", TCX_INGRESS)
+    Tcx(near, "bond0", FILTERS, "reject", TCX_INGRESS)
     chain = Chain(near, "bond0")
     done = near.ctl_try("set", "bond0", "device", "veth")
     lines = ["the filters and BPF programs of bond0 are not handed over",
