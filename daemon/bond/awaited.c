@@ -13,8 +13,8 @@
 #include "options/values.h"
 #include "view/view_json.h"
 
-void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
-		 bool is_there)
+struct awaited *awaited_add(struct bond *bond, const struct config_slave *slave,
+			    const uint8_t *perm_mac, bool is_there)
 {
 	struct awaited *awaited = memory_need(calloc(1, sizeof(*awaited))),
 		       **last = &bond->daemon->awaited;
@@ -29,6 +29,7 @@ void awaited_add(struct bond *bond, const struct config_slave *slave, const uint
 	if (!is_there)
 		event_notice(bond_pin(bond)->name, config_slave_name(slave, text),
 			     "slave %s is not there yet; it will be added when it appears", text);
+	return awaited;
 }
 
 void awaited_rename_primary(struct bond *bond, const char *from, const char *to)

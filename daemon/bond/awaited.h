@@ -31,8 +31,8 @@ struct awaited {
  * Awaits a slave from now on. perm_mac: NULL if it is that of the configuration, or not known.
  * is_there: its device exists; otherwise the log says what is waited for.
  */
-void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
-		 bool is_there);
+struct awaited *awaited_add(struct bond *bond, const struct config_slave *slave,
+			    const uint8_t *perm_mac, bool is_there);
 /* NULL: it is not awaited. slave: as config_slave_name() names it, here and below. */
 const struct awaited *awaited_find(const struct bond *bond, const char *slave);
 /* The names of the awaited slaves; a new reference. */

@@ -76,6 +76,7 @@ static void apply_note_refused(struct applying *applying)
 
 static int apply_do(struct applying *applying, struct err *err)
 {
+	struct bond *bond;
 	int r;
 
 	if (applying->is_new) {
@@ -84,8 +85,12 @@ static int apply_do(struct applying *applying, struct err *err)
 			apply_note_refused(applying);
 		return r;
 	}
-	return plan_run(applying->daemon, applying->name, &applying->plan, false, applying->notes,
-			err);
+	r = plan_run(applying->daemon, applying->name, &applying->plan, false, applying->notes,
+		     err);
+	bond = r ? NULL : daemon_find_bond(applying->daemon, applying->name);
+	if (bond)
+		config_keep_names(bond, &applying->file);
+	return r;
 }
 
 /* waited: an earlier change, which nobody has confirmed yet, goes on waiting. */

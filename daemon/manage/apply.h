@@ -116,6 +116,8 @@ int config_create(struct daemon *daemon, const char *name, const struct config_f
  * that is refused is tried again when there is news of it.
  */
 
+/* Members that the configuration calls otherwise are awaited under that name if they go. */
+void config_keep_names(struct bond *bond, const struct config_file *file);
 /* A device has appeared: adds it if it is awaited under this name. */
 void config_link_appeared(struct daemon *daemon, const char *name);
 /* Tries every awaited slave whose device is there: at start, and after messages were lost. */

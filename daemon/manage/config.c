@@ -309,6 +309,32 @@ void config_wait_tick(struct daemon *daemon)
 					       config_wait_by_name(daemon, *at)));
 }
 
+static void config_keep_name(struct bond *bond, const struct config_slave *slave, int slot)
+{
+	const struct xbond_slave *member;
+
+	if (slot < 0 || config_slave_is_by_mac(slave))
+		return;
+	member = bond_slave(bond, (unsigned int)slot);
+	for (const struct awaited *awaited = bond->daemon->awaited; awaited;
+	     awaited = awaited->next)
+		if (awaited->bond == bond && awaited->added &&
+		    mac_is_same(awaited->perm_mac, member->perm_mac))
+			return;
+	if (strcmp(member->name, slave->name) != 0)
+		awaited_add(bond, slave, member->perm_mac, true)->added = true;
+}
+
+void config_keep_names(struct bond *bond, const struct config_file *file)
+{
+	struct link_info link;
+
+	for (size_t i = 0; i < file->slave_count; i++)
+		if (!slave_find(bond, &file->slaves[i], &link))
+			config_keep_name(bond, &file->slaves[i],
+					 bond_slot_by_ifindex(bond, link.ifindex));
+}
+
 /* A bond that already ran stays as it was left, except for slaves that are not there. */
 static void config_await_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
@@ -423,6 +449,8 @@ void config_apply(struct daemon *daemon, const char *name)
 	    faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) ||
 	    config_read(daemon, name, &file, &err))
 		return;
+	if (bond)
+		config_keep_names(bond, &file);
 	if (bond)
 		config_await_slaves(bond, &file, true);
 	else if (!daemon_is_unadopted(daemon, name) && config_create(daemon, name, &file, &err))

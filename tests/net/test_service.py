@@ -215,6 +215,28 @@ def test_a_waited_for_name_may_be_an_alternative_one(lone):
     assert host.slave_names() == ["l0"]
 
 
+@pytest.mark.parametrize("how", ["restart", "apply"])
+def test_a_slave_by_an_alternative_name_returns(lone, how):
+    def appear():
+        plug(host, "eth0")
+        host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
+        wait_for(lambda: host.slave_names() == ["l0", "eth0"], "eth0 to be added")
+    host = lone(links=1, bondd=False)
+    write(host, WAITING if how == "restart" else "[bond]\nmode = balance-xor\n[slave l0]\n")
+    host.start_bondd()
+    if how == "apply":
+        plug(host, "eth0")
+        host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
+        write(host, WAITING)
+        host.ctl("apply")
+    else:
+        appear()
+        host.restart_bondd()
+    host.ip("link", "del", "eth0")
+    wait_for(lambda: host.slave_names() == ["l0"], "bondd to see it")
+    appear()
+
+
 @pytest.mark.parametrize("back", ["before", "after"])
 def test_a_slave_that_goes_while_bondd_is_away_returns(lone, back):
     host = lone(links=2, bondd=False)
