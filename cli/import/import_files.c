@@ -206,8 +206,9 @@ static bool import_may_go_on(const struct import_lines *lines, const char *line,
 {
 	if (!lines->joins || !line[size])
 		return false;
-	if (import_is_comment(lines, line))
-		return line != lines->rest && lines->joins == IMPORT_JOINS_BY_SPACE;
+	if (import_is_comment(lines, line) &&
+	    (line == lines->rest || lines->joins == IMPORT_JOINS_BY_SPACE))
+		return line != lines->rest;
 	size -= size && line[size - 1] == '\r';
 	return size && line[size - 1] == '\\';
 }

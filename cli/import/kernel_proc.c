@@ -34,7 +34,7 @@ struct kernel_ip {
 	const char *only; /* the bond; NULL: all of them */
 };
 
-/* An array becomes a list with commas; NULL: nothing that is a value. */
+/* An array becomes a list with commas; NULL: nothing that is a value. It outlives the JSON. */
 static const char *kernel_ip_text(struct import *import, const json_t *value)
 {
 	const char *text = "";
@@ -42,7 +42,7 @@ static const char *kernel_ip_text(struct import *import, const json_t *value)
 	size_t at;
 
 	if (json_is_string(value))
-		return json_string_value(value);
+		return import_text(import, "%s", json_string_value(value));
 	if (json_is_integer(value))
 		return import_text(import, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	if (json_is_boolean(value))
@@ -89,7 +89,7 @@ static void kernel_ip_link(const struct kernel_ip *ip, const json_t *link, bool 
 {
 	const json_t *data = slaves ? kernel_ip_info(link, "info_slave_kind", "info_slave_data")
 				    : kernel_ip_info(link, "info_kind", "info_data");
-	const char *name = json_string_value(json_object_get(link, "ifname"));
+	const char *name = kernel_ip_text(ip->import, json_object_get(link, "ifname"));
 	const char *of = slaves ? json_string_value(json_object_get(link, "master")) : name;
 	struct import_line line = { ip->file, 0, name };
 	struct import_bond *bond;
