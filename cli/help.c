@@ -115,8 +115,7 @@ void help_print(const struct cli *cli)
 	     "load, apply: 6 something was changed.");
 }
 
-static bool help_is_of_all_modes(const struct option_spec *option,
-				 bool (*of_mode)(const struct option_spec *, uint32_t))
+static bool help_is_of_all_modes(const struct option_spec *option, option_of_mode *of_mode)
 {
 	const struct mode *mode;
 
@@ -127,20 +126,13 @@ static bool help_is_of_all_modes(const struct option_spec *option,
 }
 
 static void help_add_modes(char text[HELP_SIZE], const char *before,
-			   const struct option_spec *option,
-			   bool (*of_mode)(const struct option_spec *, uint32_t))
+			   const struct option_spec *option, option_of_mode *of_mode)
 {
-	char modes[128] = "";
-	const struct mode *mode;
-	size_t length = 0;
+	size_t length = strlen(text);
+	char modes[OPTION_MODES_SIZE];
 
-	for (unsigned int i = 0; (mode = mode_at(i)); i++)
-		if (of_mode(option, mode->number))
-			length += (size_t)snprintf(modes + length, sizeof(modes) - length, "%s%s",
-						   length ? ", " : "", mode->name);
-	length = strlen(text);
-	snprintf(text + length, HELP_SIZE - length, "; %s mode%s %s", before,
-		 strchr(modes, ',') ? "s" : "", modes);
+	option_list_modes(option, of_mode, modes);
+	snprintf(text + length, HELP_SIZE - length, "; %s %s", before, modes);
 }
 
 static void help_print_option(const struct option_spec *option)

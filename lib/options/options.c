@@ -364,25 +364,27 @@ bool option_has_effect(const struct option_spec *option, uint32_t mode)
 	       (!option->effect || mode_has(mode, option->effect));
 }
 
-static void option_list_modes(const struct option_spec *option, char *ret_text, size_t size)
+void option_list_modes(const struct option_spec *option, option_of_mode *of_mode,
+		       char ret_text[OPTION_MODES_SIZE])
 {
+	char modes[OPTION_MODES_SIZE - sizeof("modes ")] = "";
 	const struct mode *mode;
 	size_t used = 0;
 
-	ret_text[0] = '\0';
-	for (unsigned int i = 0; (mode = mode_at(i)) && used < size; i++)
-		if (option_is_of_mode(option, mode->number))
-			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
+	for (unsigned int i = 0; (mode = mode_at(i)) && used < sizeof(modes); i++)
+		if (of_mode(option, mode->number))
+			used += (size_t)snprintf(modes + used, sizeof(modes) - used, "%s%s",
 						 used ? ", " : "", mode->name);
+	snprintf(ret_text, OPTION_MODES_SIZE, "mode%s %s", strchr(modes, ',') ? "s" : "", modes);
 }
 
 int option_check_mode(const struct option_spec *option, uint32_t mode, struct err *err)
 {
-	char modes[128];
+	char modes[OPTION_MODES_SIZE];
 
 	if (option_is_of_mode(option, mode))
 		return 0;
-	option_list_modes(option, modes, sizeof(modes));
-	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode%s %s only",
-		       option->name, mode_name(mode), strchr(modes, ',') ? "s" : "", modes);
+	option_list_modes(option, option_is_of_mode, modes);
+	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of %s only",
+		       option->name, mode_name(mode), modes);
 }

@@ -187,6 +187,11 @@ bool option_value_is_same(const struct option_value *a, const struct option_valu
 
 /* May it be set in this mode? */
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode);
+typedef bool option_of_mode(const struct option_spec *option, uint32_t mode);
+#define OPTION_MODES_SIZE 128
+/* "mode A", or "modes A, B": of which of_mode() says yes. */
+void option_list_modes(const struct option_spec *option, option_of_mode *of_mode,
+		       char ret_text[OPTION_MODES_SIZE]);
 /* Returns 0 if it may, otherwise -EACCES with one line in err. */
 int option_check_mode(const struct option_spec *option, uint32_t mode, struct err *err);
 bool option_has_effect(const struct option_spec *option, uint32_t mode);
