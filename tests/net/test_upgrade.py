@@ -9,7 +9,7 @@ import pytest
 
 import builds
 import lab as lab_module
-from bpf_objects import pinned_objects, there
+from bpf_objects import holders, pinned_objects, there
 from lab import BONDD, ROOT, stable
 from namespace import kernel_makes, run
 from lacp import tx_slots, wait_distributing, wait_told
@@ -18,6 +18,7 @@ from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
 from waiting import wait_for
+from xsk_echo import Echo
 
 pytestmark = pytest.mark.usefixtures("on_veths")
 SOAK = os.environ.get("XBOND_SOAK")
@@ -331,6 +332,21 @@ def test_what_lacp_has_left_keeps_no_program(pair, other, leaves):
     replaced = before - pinned_objects(made.near)
     assert replaced
     wait_for(lambda: not there(replaced), lambda: f"{there(replaced)} to be freed", 60)
+
+
+def test_an_application_keeps_no_program(pair, other):
+    """It runs on, and what it has opened ends, too."""
+    made = pair("802.3ad", links=2)
+    echo = Echo(made.near, made.far)
+    echo.wait_answers()
+    before = pinned_objects(made.near)
+    made.near.replace_bondd(other)
+    replaced = before - pinned_objects(made.near)
+    assert replaced
+    wait_for(lambda: not there(replaced),
+             lambda: f"{there(replaced)} to be freed, open in {holders(there(replaced))}", 60)
+    echo.talk()
+    echo.close()
 
 
 @pytest.mark.parametrize("build", ["other", "newer"])
