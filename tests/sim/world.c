@@ -287,7 +287,13 @@ void world_update_link(struct world *world, struct end end)
 void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config)
 {
-	world_port(world, end)->config = *config;
+	struct port *port = world_port(world, end);
+
+	/* A reference starts anew without a word, also if it is back at once. */
+	if (world->system[end.system].is_reference &&
+	    lacp_enabled(&port->config) != lacp_enabled(config))
+		cable_note_trouble(world, end);
+	port->config = *config;
 	world_update_link(world, end);
 }
 
