@@ -112,7 +112,8 @@ static void attach_check_found(const struct attach_place *place)
 
 void attach_check_place(struct attach_place *place)
 {
-	uint32_t wanted = pin_program_id(place->program_fd), found = attach_program(&place->point);
+	uint32_t wanted = pin_program_id(place->program_fd),
+		 found = attach_has(&place->point, wanted) ? wanted : attach_program(&place->point);
 	struct err err;
 	int r;
 
@@ -224,7 +225,8 @@ static void pair_settle(struct bond *bond, uint32_t news)
 		*retry = (struct retry){ 0 };
 	else if (clock_now_ns() >= retry->next_ns && attach_check_settle_path(bond, NULL))
 		retry_later(retry);
-	attach_check_pair(bond, false);
+	if (news & NEWS_FILTER) /* else device_sync() has just done it */
+		attach_check_pair(bond, false);
 }
 
 struct part pair_part = { .bond_size = sizeof(struct pair),

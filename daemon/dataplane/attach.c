@@ -178,6 +178,17 @@ uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGR
 	return count < 0 ? 0 : (uint32_t)count;
 }
 
+bool attach_has(const struct attach_point *point, uint32_t id)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX];
+	int count = point->hook == XBOND_HOOK_CLSACT ? 0 : attach_query(point, ids);
+
+	for (int i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
 static int attach_filter_is_there(const struct attach_point *point)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,

@@ -53,6 +53,9 @@ int attach_remove_clsact(struct nl *nl, int ifindex);
  * detached.
  */
 uint32_t attach_program(const struct attach_point *point);
+/* By one call: is the program with this number at the hook? False for clsact, which is not asked.
+ */
+bool attach_has(const struct attach_point *point, uint32_t id);
 /* The same of the pinned link, whatever the hook is. */
 uint32_t attach_linked_program(const struct attach_point *point);
 /* Is our program on that very device? 1 or 0; -errno if that cannot be found out. */
@@ -107,7 +110,7 @@ struct tcx_order {
 enum tcx_end { TCX_FIRST, TCX_LAST };
 
 /* Reports nothing if the kernel has no TCX. */
-struct tcx_order tcx_look(const struct attach_point *point);
+struct tcx_order tcx_look(const struct attach_point *point, int program_fd);
 /*
  * Puts the program at one end of the order by a new link, then removes the old link. For a moment,
  * frames that they let pass meet both.

@@ -18,12 +18,22 @@ static void tcx_new_pin(char path[PIN_SIZE], const struct attach_point *point)
 	snprintf(path, PIN_SIZE, "%s" XBOND_PIN_NEW, point->pin);
 }
 
-struct tcx_order tcx_look(const struct attach_point *point)
+static bool tcx_lists(const uint32_t ids[], uint32_t count, uint32_t id)
 {
-	uint32_t ids[ATTACH_PROGRAMS_MAX], ours = attach_linked_program(point),
+	for (uint32_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+struct tcx_order tcx_look(const struct attach_point *point, int program_fd)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX], ours = pin_program_id(program_fd),
 					   count = attach_tcx_list(point->ifindex, false, ids);
 	struct tcx_order order = { 0 };
 
+	if (!tcx_lists(ids, count, ours))
+		ours = attach_linked_program(point); /* of another build, or a stand-in */
 	for (uint32_t i = 0; i < count; i++) {
 		if (ids[i] == ours) {
 			order.is_there = true;
@@ -36,17 +46,6 @@ struct tcx_order tcx_look(const struct attach_point *point)
 			order.before++;
 	}
 	return order;
-}
-
-static bool tcx_has(const struct attach_point *point, int program_fd)
-{
-	uint32_t ids[ATTACH_PROGRAMS_MAX], id = pin_program_id(program_fd),
-					   count = attach_tcx_list(point->ifindex, false, ids);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
 }
 
 /* Loads a program that only calls the other. */
@@ -88,7 +87,7 @@ static int tcx_add(const struct attach_point *point, int program_fd, enum tcx_en
 {
 	int stand_in_fd, link_fd;
 
-	if (!tcx_has(point, program_fd))
+	if (!attach_has(point, pin_program_id(program_fd)))
 		return attach_link_create(point, program_fd, end == TCX_FIRST);
 	stand_in_fd = tcx_stand_in(program_fd);
 	if (stand_in_fd < 0)

@@ -68,7 +68,7 @@ static void rx_place_look_at_tcx(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
 	struct hooks *hooks = hooks_of(bond, slot);
-	struct tcx_order order = tcx_look(&point);
+	struct tcx_order order = tcx_look(&point, bond->dataplane.rx_fd);
 
 	hooks->changed |= hooks->known && order.others != hooks->tcx_others;
 	hooks->tcx_others = order.others;
