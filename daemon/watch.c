@@ -26,6 +26,7 @@
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
 #define TICKS_PER_GROUPS 2
+#define LOSSES_MAX 10 /* of messages in a tick, before others have their turn */
 
 static bool watch_some_want_direct(const struct daemon *daemon)
 {
@@ -219,7 +220,9 @@ static void watch_on_resync(void *arg)
 {
 	struct daemon *daemon = arg;
 
-	log_info("messages of the kernel about devices were lost; bondd reads all devices again");
+	if (!daemon->losses++)
+		log_info("messages of the kernel about devices were lost; bondd reads all devices "
+			 "again");
 	daemon_forget_links(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->due.read = true;
@@ -246,10 +249,25 @@ static void watch_read_messages(struct daemon *daemon)
 		bypass_read_captures(daemon);
 }
 
+/* What is lost again and again must not keep requests waiting. */
 static int watch_on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	watch_read_messages(arg);
+	struct daemon *daemon = arg;
+
+	watch_read_messages(daemon);
+	if (daemon->losses > LOSSES_MAX) {
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		daemon->paused = source;
+	}
 	return 0;
+}
+
+static void watch_resume(struct daemon *daemon)
+{
+	daemon->losses = 0;
+	if (daemon->paused)
+		sd_event_source_set_enabled(daemon->paused, SD_EVENT_ON);
+	daemon->paused = NULL;
 }
 
 static int watch_on_kept(sd_event_source *source, void *arg)
@@ -344,6 +362,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
 	pulse_beat();
+	watch_resume(daemon);
 	lifecycle_tick(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);

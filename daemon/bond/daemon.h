@@ -42,6 +42,8 @@ struct daemon {
 	sd_event_source *settle;  /* for bonds of which parts are due */
 	sd_event_source *groups;  /* slave_multicast.c is due; evaluate.c turns it on, too */
 	sd_event_source *kept;	  /* for messages that were kept meanwhile */
+	sd_event_source *paused;  /* the kernel's messages, until the next tick */
+	unsigned int losses;	  /* of such messages since the last tick */
 	gid_t reader_gid;	  /* of the group whose members may ask */
 	struct client *readers;	  /* its connections: control_socket.c */
 	bool socket_is_inherited; /* somebody else made the control socket, and keeps it */

@@ -685,6 +685,21 @@ def test_pins_that_cannot_be_opened(lone):
     host.wait_slaves("l0")
 
 
+def test_messages_that_cannot_be_read(lone):
+    """Requests are answered meanwhile, and the log is not flooded."""
+    host = lone(bondd=False)
+    host.start_refusable()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0")
+    with host.refusing("messages"):
+        host.ip("link", "set", "l0", "alias", "makes a message")
+        wait_for(lambda: host.log().count("were lost") > 2, "messages to be lost")
+        host.ctl("set", "bond0", "min_links", "1")
+        assert host.log().count("were lost") < 100
+    host.ip("link", "set", "l0", "name", "eth9")
+    host.wait_slaves("eth9")
+
+
 def test_foreign_directory(case):
     """Somebody else's pins under a bond's name are not touched."""
     foreign = case.host.bpf_dir / "bond7"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Preloaded by tests: while the file that XBOND_TEST_REFUSE names exists, the kernel has no memory
- * for what its lines name: a pin that is to be opened, "detach" of any link, or "delete" of any
- * device. Or the kernel forbids what it names: "no PIN". Or it is "later" or "earlier" by ten
- * years, by CLOCK_REALTIME.
+ * for what its lines name: a pin that is to be opened, "detach" of any link, "delete" of any
+ * device, or the kernel's "messages" about devices. Or the kernel forbids what it names: "no PIN".
+ * Or it is "later" or "earlier" by ten years, by CLOCK_REALTIME.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,6 +64,13 @@ int nl_send(struct nl_sock *sock, struct nl_msg *msg)
 	return nlmsg_hdr(msg)->nlmsg_type == RTM_DELLINK && refuse_names("delete")
 		       ? -5 /* NLE_NOMEM */
 		       : send(sock, msg);
+}
+
+int nl_recvmsgs_default(struct nl_sock *sock)
+{
+	int (*receive)(struct nl_sock *) = dlsym(RTLD_NEXT, "nl_recvmsgs_default");
+
+	return refuse_names("messages") ? -5 /* NLE_NOMEM */ : receive(sock);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
