@@ -139,8 +139,7 @@ struct bond_rebalance {
 	sd_event_source *timer; /* NULL: off */
 	uint64_t began_ns;	/* the interval */
 	uint64_t next_ns;
-	struct rebalance_counts then; /* when the interval began */
-	bool known;		      /* then is filled */
+	struct rebalance_counts *then; /* when the interval began; NULL: not known */
 	/* Chosen, but markers come first. */
 	struct rebalance_move chosen[REBALANCE_MOVES];
 	unsigned int chosen_count;
@@ -241,29 +240,34 @@ static uint8_t bond_rebalance_may(const struct bond *bond, uint32_t silent_ticks
 	return live ? REBALANCE_LIVE : REBALANCE_STAYS;
 }
 
-/* Slots and buckets count alike: skb->len, when a packet is given to a slave. */
-static int bond_rebalance_count(struct bond *bond, struct rebalance_counts *ret_counts)
+/*
+ * Slots and buckets count alike: skb->len, when a packet is given to a slave. Returns NULL if the
+ * kernel refuses; else the caller frees it.
+ */
+static struct rebalance_counts *bond_rebalance_counts(struct bond *bond)
 {
+	struct rebalance_counts *counts = memory_need(calloc(1, sizeof(*counts)));
 	struct moves_maps maps = bond_rebalance_maps(bond);
+	bool is_read = !loads_read(&bond->dataplane.pins, counts->load);
 
-	memset(ret_counts, 0, sizeof(*ret_counts));
-	memcpy(ret_counts->owner, maps.buckets->bucket[maps.copy & 1], XBOND_BUCKETS);
+	memcpy(counts->owner, maps.buckets->bucket[maps.copy & 1], XBOND_BUCKETS);
 	bond_for_each_member (bond, slot) {
-		struct xbond_counters sum;
-		int r = pins_counters(&bond->dataplane.pins, slot, &sum);
+		struct xbond_counters sum = { 0 };
 
-		if (r)
-			return r;
-		ret_counts->sent[slot] = sum.tx_bytes;
+		is_read = is_read && !pins_counters(&bond->dataplane.pins, slot, &sum);
+		counts->sent[slot] = sum.tx_bytes;
 	}
-	return loads_read(&bond->dataplane.pins, ret_counts->load);
+	if (is_read)
+		return counts;
+	free(counts);
+	return NULL;
 }
 
 /* Counters of slots that have begun meanwhile are smaller than before. */
 static bool bond_rebalance_base(const struct bond *bond, const struct rebalance_counts *now,
 				struct rebalance_input *input)
 {
-	const struct rebalance_counts *then = &rebalance_of(bond)->then;
+	const struct rebalance_counts *then = rebalance_of(bond)->then;
 	struct base_load_input base = { .bytes = input->bytes,
 					.owner_was = then->owner,
 					.owner_is = now->owner };
@@ -288,7 +292,7 @@ static bool bond_rebalance_describe(const struct bond *bond, const struct rebala
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
 		const struct xbond_load *load = &now->load[i];
 
-		ret_input->bytes[i] = load->bytes - rebalance->then.load[i].bytes;
+		ret_input->bytes[i] = load->bytes - rebalance->then->load[i].bytes;
 		ret_input->may[i] = moves_wait(&maps, i)
 					    ? REBALANCE_STAYS
 					    : bond_rebalance_may(bond, loads_silence(load, now_ns));
@@ -359,20 +363,19 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 {
 	struct bond_rebalance *rebalance = rebalance_of(bond);
-	struct rebalance_counts *now = memory_need(calloc(1, sizeof(*now)));
+	struct rebalance_counts *now = bond_rebalance_counts(bond);
 	struct rebalance_input *input = memory_need(calloc(1, sizeof(*input)));
 
-	if (!bond_rebalance_count(bond, now)) {
-		if (rebalance->known && bond->evaluation.published &&
+	if (now) {
+		if (rebalance->then && bond->evaluation.published &&
 		    bond_rebalance_describe(bond, now, now_ns, input)) {
 			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
 			bond_rebalance_mark(bond, now_ns);
 		}
-		rebalance->then = *now;
-		rebalance->known = true;
+		free(rebalance->then);
+		rebalance->then = now;
 	}
 	rebalance->began_ns = now_ns;
-	free(now);
 	free(input);
 }
 
@@ -421,6 +424,7 @@ static void bond_rebalance_stop(struct bond *bond, bool is_over)
 	if (!rebalance->timer)
 		return;
 	sd_event_source_disable_unref(rebalance->timer);
+	free(rebalance->then);
 	memset(rebalance, 0, sizeof(*rebalance));
 }
 
@@ -434,7 +438,7 @@ static void bond_rebalance_start(struct bond *bond)
 			    "out of memory: flows are not moved by load");
 		return;
 	}
-	rebalance->known = !bond_rebalance_count(bond, &rebalance->then);
+	rebalance->then = bond_rebalance_counts(bond);
 	rebalance->began_ns = rebalance->begun_ns = clock_now_ns();
 }
 
