@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/mac.h"
+#include "common/paths.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/worker.h"
@@ -299,38 +300,23 @@ int device_remove(struct nl *nl, const struct xbond_bond *pin)
 	return r == -ENODEV ? 0 : r;
 }
 
-struct new_mac {
-	int ifindex;
-	const uint8_t *mac;
-};
-
-static int device_change_mac(struct nl *nl, const void *arg)
-{
-	const struct new_mac *new = arg;
-
-	return link_set_mac(nl, new->ifindex, new->mac, NULL);
-}
-
-int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
-	int r;
-
-	r = netns_call(&bond->daemon->nl, pin->netnsid, device_change_mac, &new, err);
-	crashpoint("bond-mac-set");
-	if (!r)
-		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	return r;
-}
-
 /* Follows bond0: where it is, and what people have changed on it. */
 
-/* When bonds have swapped names, each has the other's directory until both are processed. */
+static bool device_has_pins_as(const struct bond *bond, const char *name)
+{
+	return !strcmp(paths_base(bond->dataplane.pins.dir), name);
+}
+
+/*
+ * When bonds have swapped names, each has the other's directory until both are processed. By then
+ * one may have its old name again.
+ */
 static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)
 {
-	struct bond *other = daemon_find_bond(bond->daemon, name);
+	struct bond *other = bond->daemon->bonds;
 
+	while (other && !device_has_pins_as(other, name))
+		other = other->next;
 	if (other && !other->device.away)
 		return dataplane_swap(&bond->dataplane, &other->dataplane, err);
 	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
@@ -342,7 +328,7 @@ static void device_hear_name(struct bond *bond, const char *name)
 	char port_name[XBOND_NAME_SIZE], alias[64];
 	struct err err;
 
-	if (!strcmp(pin->name, name) || bond->device.away)
+	if ((!strcmp(pin->name, name) && device_has_pins_as(bond, name)) || bond->device.away)
 		return;
 	if (device_sync_move_pins(bond, name, &err)) {
 		if (strcmp(bond->device.refused_name, name))
@@ -352,6 +338,8 @@ static void device_hear_name(struct bond *bond, const char *name)
 		snprintf(bond->device.refused_name, sizeof(bond->device.refused_name), "%s", name);
 		return;
 	}
+	if (!strcmp(pin->name, name))
+		return;
 	event_notice(pin->name, NULL, "is now called %s", name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
 	if (bond_is_team(pin)) {

@@ -17,6 +17,31 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 
+struct new_mac {
+	int ifindex;
+	const uint8_t *mac;
+};
+
+static int values_change_mac(struct nl *nl, const void *arg)
+{
+	const struct new_mac *new = arg;
+
+	return link_set_mac(nl, new->ifindex, new->mac, NULL);
+}
+
+int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
+	int r;
+
+	r = netns_call(&bond->daemon->nl, pin->netnsid, values_change_mac, &new, err);
+	crashpoint("bond-mac-set");
+	if (!r)
+		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	return r;
+}
+
 /* A slave that has gone does not refuse it. The message about that may not have been read yet. */
 static int values_answer(struct bond *bond, unsigned int slot, int r)
 {

@@ -55,6 +55,18 @@ def identities(host):
     return links, host.pins(), host.ip("addr")
 
 
+def test_pins_of_another_name(pair):
+    """As bonds are left that were to swap their names, and one of which has gone since."""
+    near = pair("balance-xor").near
+    before = stable(near.show()), identities(near)
+    near.kill_bondd()
+    (near.bpf_dir / "bond0").rename(near.bpf_dir / "n0-bond0")
+    near.start_bondd()
+    wait_for(lambda: near.ctl("list").split() == ["bond0"], "the bond to have its name")
+    assert (stable(near.show()), identities(near)) == before
+    near.wait_ping("10.0.0.2")
+
+
 OPTIONS = dict(xmit_hash_policy="layer2+3", min_links=1, miimon=50, updelay=70, downdelay=130,
                hash_seed=12345)
 
