@@ -161,17 +161,21 @@ int directories_reopen(const struct paths *paths, struct err *err)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_SIZE 64
 
-static void run_file_boot_id(char ret_text[BOOT_ID_SIZE])
+/* "" where the kernel has none. It is read once, because a record without it would count for none.
+ */
+static int run_file_boot_id(const char **ret_text)
 {
-	FILE *file = fopen(BOOT_ID, "re");
+	static char text[BOOT_ID_SIZE];
+	FILE *file = *text ? NULL : fopen(BOOT_ID, "re");
+	bool is_read;
 
-	ret_text[0] = '\0';
+	*ret_text = text;
 	if (!file)
-		return;
-	if (!fgets(ret_text, BOOT_ID_SIZE, file))
-		ret_text[0] = '\0';
-	ret_text[strcspn(ret_text, "\n")] = '\0';
+		return *text || errno == ENOENT ? 0 : -errno;
+	is_read = fgets(text, sizeof(text), file);
 	fclose(file);
+	text[is_read ? strcspn(text, "\n") : 0] = '\0';
+	return is_read ? 0 : -EIO;
 }
 
 static int run_file_path(char ret_path[PATH_MAX], const struct paths *paths, const char *name,
@@ -216,13 +220,13 @@ static int run_file_replace(const struct paths *paths, const char *name, const j
 
 int run_file_write(const struct paths *paths, const char *name, json_t *json)
 {
-	char boot_id[BOOT_ID_SIZE];
-	int r;
+	const char *boot_id;
+	int r = run_file_boot_id(&boot_id);
 
-	run_file_boot_id(boot_id);
 	json_object_set_new(json, "boot_id", json_string(boot_id));
 	json_object_set_new(json, "netns_cookie", json_integer((json_int_t)link_netns_cookie()));
-	r = run_file_replace(paths, name, json);
+	if (!r)
+		r = run_file_replace(paths, name, json);
 	json_decref(json);
 	return r;
 }
@@ -244,15 +248,15 @@ static json_t *run_file_load(const char *path)
 
 json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_of_this_boot)
 {
-	char path[PATH_MAX], ours[BOOT_ID_SIZE];
-	const char *theirs;
+	const char *theirs, *ours;
+	char path[PATH_MAX];
 	json_t *json;
 
-	if (run_file_path(path, paths, name, ""))
+	*ret_is_of_this_boot = false;
+	if (run_file_path(path, paths, name, "") || run_file_boot_id(&ours))
 		return NULL;
 	json = run_file_load(path);
 	theirs = json_string_value(json_object_get(json, "boot_id"));
-	run_file_boot_id(ours);
 	*ret_is_of_this_boot = theirs && !strcmp(theirs, ours) &&
 			       !link_is_elsewhere((uint64_t)json_integer_value(
 				       json_object_get(json, "netns_cookie")));
