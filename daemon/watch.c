@@ -376,13 +376,13 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	burst_settle(daemon);
 	bypass_read_captures(daemon);
 	config_wait_tick(daemon);
+	handover_recover(daemon, true);
 	if (ticks % TICKS_PER_GROUPS == 0) {
 		sd_event_source_set_enabled(daemon->groups, SD_EVENT_ONESHOT);
 		control_keep(daemon);
 	}
 	if (ticks++ % TICKS_PER_SYNC == 0) {
 		adopt_again(daemon);
-		handover_recover(daemon, true);
 		watch_sync_all_soon(daemon);
 	}
 	sd_event_source_set_time_relative(source, TICK_US);

@@ -271,8 +271,8 @@ void run_file_remove(const struct paths *paths, const char *name)
 		unlink(path);
 }
 
-void run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
-		    run_file_visitor visit, void *arg)
+int run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
+		   run_file_visitor visit, void *arg)
 {
 	struct dirent **entries;
 	char path[PATH_MAX];
@@ -280,6 +280,8 @@ void run_file_visit(const struct paths *paths, const char *folder, const char *s
 			    ? -1
 			    : scandir(path, &entries, NULL, alphasort);
 
+	if (count < 0)
+		return errno == ENOENT ? 0 : -errno;
 	for (int i = 0; i < count; i++) {
 		char *name = entries[i]->d_name;
 		size_t length = strlen(name), tail = strlen(suffix);
@@ -292,6 +294,6 @@ void run_file_visit(const struct paths *paths, const char *folder, const char *s
 		}
 		free(entries[i]);
 	}
-	if (count >= 0)
-		free(entries);
+	free(entries);
+	return 0;
 }

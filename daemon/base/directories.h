@@ -41,9 +41,12 @@ int run_file_write(const struct paths *paths, const char *name, json_t *json);
 /* A new reference; NULL: there is none that can be read, or it is not bondd's. */
 json_t *run_file_read(const struct paths *paths, const char *name, bool *ret_is_of_this_boot);
 void run_file_remove(const struct paths *paths, const char *name);
-/* Every bond of which there is RUN_DIR/FOLDER/BOND and this suffix. folder: "" for none. */
+/*
+ * Every bond of which there is RUN_DIR/FOLDER/BOND and this suffix. folder: "" for none. -errno:
+ * they cannot be listed.
+ */
 typedef void (*run_file_visitor)(const char *bond, void *arg);
-void run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
-		    run_file_visitor visit, void *arg);
+int run_file_visit(const struct paths *paths, const char *folder, const char *suffix,
+		   run_file_visitor visit, void *arg);
 
 #endif

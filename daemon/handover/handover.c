@@ -29,6 +29,9 @@
 /* While bondd waits for the kernel it cannot hear that a slave is used: of that, so much counts. */
 #define STALL_NS (100 * NS_PER_MS)
 
+/* What bondd or an earlier one could not bring to its end. */
+static struct retry handover_left;
+
 /* Of a stage that goes on in another turn: when other work has had one, or in a while. */
 enum { RUN_SOON = 1, RUN_WAITS };
 
@@ -158,20 +161,22 @@ static int (*const run_stages[])(struct handover *plan, struct err *err) = {
 };
 
 /* From here on it is done. What the old bond has left is removed, or the next bondd does it. */
-static void run_finish(struct handover *plan)
+static int run_finish(struct handover *plan, struct err *err)
 {
 	struct err why;
+	int r;
 
 	handover_passed("handover-ending", NULL);
-	if (handover_end(plan, &why)) {
-		event_error(handover_name(plan), NULL, "the old bond %s cannot be removed: %s",
-			    plan->devices[0].old_name, why.text);
-		return;
-	}
+	r = handover_end(plan, &why);
+	if (r)
+		return err_set(err, -r, "the old bond %s cannot be removed: %s",
+			       plan->devices[0].old_name, why.text);
 	handover_journal_remove(plan);
 	event_config(plan->words->name, handover_name(plan), NULL, "%s", plan->words->done);
+	return 0;
 }
 
+/* What was in the way may be so no longer at the second attempt. */
 static int run_go_back(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
@@ -179,6 +184,8 @@ static int run_go_back(struct handover *plan, struct err *err)
 
 	plan->is_ending = false;
 	r = handover_undo(plan, &why);
+	if (r && r != -ESTALE)
+		r = handover_undo(plan, &why);
 	if (!r || r == -ESTALE)
 		handover_journal_remove(plan);
 	return r ? err_set(err, -r, "%s", why.text) : 0;
@@ -192,11 +199,13 @@ static int run_fail(struct handover *plan, int r, const struct err *why, struct 
 	if (back == -ESTALE)
 		return err_set(err, -r, "%s; but not everything could be undone: %s", why->text,
 			       worse.text);
-	if (back)
+	if (back) {
+		retry_later(&handover_left);
 		return err_set(err, -r,
-			       "%s; but not everything could be undone: %s (the same command tries "
-			       "again)",
+			       "%s; but not everything could be undone: %s (bondd tries again, and "
+			       "so does the same command)",
 			       why->text, worse.text);
+	}
 	return err_set(err, -r, "%s; the %s was undone: everything is as it was", why->text,
 		       plan->words->name);
 }
@@ -217,8 +226,10 @@ static int handover_run(struct handover *plan, struct err *err)
 	}
 	if (r < 0)
 		return run_fail(plan, r, &why, err);
-	if (!r)
-		run_finish(plan);
+	if (!r && run_finish(plan, &why)) {
+		event_error(handover_name(plan), NULL, "%s (bondd tries again)", why.text);
+		retry_later(&handover_left);
+	}
 	return r;
 }
 
@@ -254,12 +265,10 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 		return r == -ENOENT ? 0 : r;
 	if (handover_is_unadopted(plan))
 		r = err_set(err, EAGAIN, "not all of its bonds are adopted yet");
-	else if (plan->is_ending)
-		run_finish(plan);
 	else
-		r = run_go_back(plan, err);
+		r = plan->is_ending ? run_finish(plan, err) : run_go_back(plan, err);
 	if (!r && !plan->is_ending)
-		event_notice(name, NULL, "bondd ended during a %s, which is undone now",
+		event_notice(name, NULL, "a %s had not come to its end; it is undone now",
 			     plan->words->name);
 	handover_free(plan);
 	return r;
@@ -402,25 +411,26 @@ static void handover_recover_one(const char *name, void *arg)
 	struct err err;
 	int r = handover_settle(recovery->daemon, name, &err);
 
-	recovery->is_left |= memory_is_want(r);
-	if (r && !recovery->is_again)
+	recovery->is_left |= r && r != -ESTALE;
+	if (r == -ESTALE || (r && !recovery->is_again))
 		event_error(name, NULL,
-			    "bondd ended during a takeover, handback or conversion, and cannot "
-			    "undo all of it: %s%s",
-			    err.text,
-			    memory_is_want(r) ? " (bondd tries again)"
-			    : r == -ESTALE    ? ""
-					      : " (its next start tries again)");
+			    "a takeover, handback or conversion had not come to its "
+			    "end, and not all of it can be undone: %s%s",
+			    err.text, r == -ESTALE || r == -EPROTO ? "" : " (bondd tries again)");
 }
 
 void handover_recover(struct daemon *daemon, bool is_again)
 {
-	static bool is_left;
 	struct recovery recovery = { daemon, is_again, false };
 
-	if (is_again && (!is_left || handover_first))
+	if (is_again &&
+	    (!handover_left.pause_ns || handover_first || clock_now_ns() < handover_left.next_ns))
 		return;
-	run_file_visit(&daemon->paths, HANDOVER_DIRECTORY, HANDOVER_SUFFIX, handover_recover_one,
-		       &recovery);
-	is_left = recovery.is_left;
+	if (run_file_visit(&daemon->paths, HANDOVER_DIRECTORY, HANDOVER_SUFFIX,
+			   handover_recover_one, &recovery))
+		recovery.is_left = true;
+	if (recovery.is_left)
+		retry_later(&handover_left);
+	else
+		handover_left = (struct retry){ 0 };
 }

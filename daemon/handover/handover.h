@@ -45,7 +45,7 @@ struct handover_order {
 int handover_begin(struct daemon *daemon, const struct handover_order *order, struct err *err);
 /*
  * Called after adoption: ends what an earlier bondd began. The log tells. is_again, from time to
- * time: what could not be done only because the kernel had no room, or bonds were not adopted yet.
+ * time: what could not be ended or undone, or whose bonds were not adopted yet.
  */
 void handover_recover(struct daemon *daemon, bool is_again);
 /* Before bondd ends: what has changed over is finished, and the rest undone or not begun. */

@@ -168,7 +168,7 @@ static void step_configure_early(struct handover *plan)
 	for (size_t i = 0; i < plan->device_count; i++)
 		if (plan->devices[i].has_master)
 			pairs[i].to = HANDOVER_NO_DEVICE;
-	netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, NULL);
+	netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, NULL, NULL);
 	free(pairs);
 }
 
@@ -176,9 +176,9 @@ static void step_configure(struct handover *plan)
 {
 	struct netconf_device *pairs = handover_pairs(plan, false);
 	struct err first;
-	size_t refused =
-		netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, &first);
+	size_t refused;
 
+	netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, &refused, &first);
 	free(pairs);
 	if (refused)
 		handover_note(plan,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/mac.h"
+#include "common/memory.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/handover/handover_plan.h"
@@ -169,8 +170,8 @@ static int undo_configure(struct handover *plan, struct err *err)
 	struct netconf_device *pairs = handover_pairs(plan, true);
 	struct nl *nl = &plan->daemon->nl;
 	struct link_info now;
+	int r = 0, next;
 	struct err why;
-	int r = 0;
 
 	for (size_t i = 0; i < plan->device_count; i++) {
 		if (handover_find_old(plan, i, &now))
@@ -180,8 +181,8 @@ static int undo_configure(struct handover *plan, struct err *err)
 				  &why);
 	}
 	crashpoint("undo-up");
-	if (netconf_apply(nl, &plan->conf, pairs, plan->device_count, &why))
-		undo_keep(&r, err, -ESTALE, &why);
+	next = netconf_apply(nl, &plan->conf, pairs, plan->device_count, NULL, &why);
+	undo_keep(&r, err, next && next != -EIO && !memory_is_want(next) ? -ESTALE : next, &why);
 	free(pairs);
 	return r;
 }

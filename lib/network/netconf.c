@@ -275,11 +275,12 @@ static void netconf_settle(struct nl *nl, const struct netconf *conf,
  * IPv6 addresses were checked for doubles when they came, and they do not leave the host now. So
  * they are not checked again, which would take seconds.
  */
-size_t netconf_apply(struct nl *nl, const struct netconf *conf,
-		     const struct netconf_device *devices, size_t count, struct err *err)
+int netconf_apply(struct nl *nl, const struct netconf *conf, const struct netconf_device *devices,
+		  size_t count, size_t *ret_refused, struct err *err)
 {
 	bool *done = memory_need(calloc(conf->count + 1, sizeof(*done)));
 	size_t refused = conf->count;
+	int r, first = 0;
 	struct err why;
 
 	for (int pass = 0; pass < ROUTE_PASSES && refused; pass++) {
@@ -289,16 +290,20 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 
 			if (done[i])
 				continue;
-			done[i] = !netconf_is_refusal(
-				request,
-				netconf_apply_one(nl, request, IFA_F_NODAD, devices, count, &why));
-			if (!done[i] && !refused++ && err)
+			r = netconf_apply_one(nl, request, IFA_F_NODAD, devices, count, &why);
+			done[i] = !netconf_is_refusal(request, r);
+			if (done[i] || refused++)
+				continue;
+			first = r;
+			if (err)
 				*err = why;
 		}
 	}
 	netconf_settle(nl, conf, devices, count, done);
 	free(done);
-	return refused;
+	if (ret_refused)
+		*ret_refused = refused;
+	return refused ? first : 0;
 }
 
 /* The label may be another by now, so it is not asked for. */

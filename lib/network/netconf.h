@@ -29,11 +29,12 @@ struct netconf_device {
 int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t count,
 		 struct netconf *conf, struct err *err);
 /*
- * Does all of it, also when something is refused. Returns the number of requests that were refused;
- * err, which may be NULL, has the first of them. The kernel's own doubles do not count.
+ * Does all of it, also when something is refused. Returns 0 or the -errno of the first request that
+ * was refused, with a line in err. ret_refused: how many were. Either may be NULL. The kernel's own
+ * doubles do not count.
  */
-size_t netconf_apply(struct nl *nl, const struct netconf *conf,
-		     const struct netconf_device *devices, size_t count, struct err *err);
+int netconf_apply(struct nl *nl, const struct netconf *conf, const struct netconf_device *devices,
+		  size_t count, size_t *ret_refused, struct err *err);
 /* Takes the IPv4 addresses of `conf` off this device, which it was read from. */
 void netconf_remove_ipv4(struct nl *nl, const struct netconf *conf, int ifindex);
 void netconf_free(struct netconf *conf);

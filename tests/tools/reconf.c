@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	if (!r)
 		r = link_set_flags(&nl, pair.from, 0, IFF_UP, &err);
 	if (!r)
-		r = (int)netconf_apply(&nl, &conf, &pair, 1, &err);
+		r = netconf_apply(&nl, &conf, &pair, 1, NULL, &err);
 	netconf_free(&conf);
 	nl_done(&nl);
 	return r ? reconf_fail(&err) : EXIT_SUCCESS;
