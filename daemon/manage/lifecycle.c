@@ -25,6 +25,7 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
+#include "network/bonding.h"
 #include "options/names.h"
 
 struct bond *lifecycle_new(struct daemon *daemon)
@@ -129,6 +130,21 @@ int lifecycle_check_pins(struct daemon *daemon, const char *name, struct err *er
 		       path, path);
 }
 
+/* The kernel's module makes a bond0 of its own when it is loaded, and so does a tool's old file. */
+static int lifecycle_refuse_name(const struct link_info *link, struct err *err)
+{
+	const char *name = link->name;
+
+	if (strcmp(link->kind, "bond") && strcmp(link->kind, TEAM_KIND))
+		return err_set(err, EEXIST,
+			       "the name %s is taken by a network device; choose another", name);
+	return err_set(err, EEXIST,
+		       "%s is there already, as a %s; 'bondctl takeover %s' makes it a bond of "
+		       "xbond, 'ip link delete %s' removes it",
+		       name, strcmp(link->kind, "bond") ? "team" : "bond of the kernel", name,
+		       name);
+}
+
 static int lifecycle_check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
@@ -146,10 +162,7 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 	r = lifecycle_check_pins(daemon, name, err); /* its device is probably there, too */
 	if (r)
 		return r;
-	if (!link_get_by_name(&daemon->nl, name, &link))
-		return err_set(err, EEXIST,
-			       "the name %s is taken by a network device; choose another", name);
-	return 0;
+	return link_get_by_name(&daemon->nl, name, &link) ? 0 : lifecycle_refuse_name(&link, err);
 }
 
 int lifecycle_start(struct bond *bond, struct err *err)

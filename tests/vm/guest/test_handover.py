@@ -339,6 +339,16 @@ def test_a_stranger_takes_the_name_of_the_new_bond(plain):
 
 
 @pytest.mark.once
+def test_a_bond_of_the_kernel_has_the_name(setting):
+    near = setting(2).near
+    kernel_bond(near, "active-backup")
+    done = near.ctl_try("create", "bond0")
+    assert done.returncode == 1 and "a bond of the kernel" in done.stderr
+    near.run("sh", "-c", done.stderr.split("'")[3])
+    near.ctl("create", "bond0")
+
+
+@pytest.mark.once
 def test_lacp_partner_keeps_the_aggregate(setting):
     made = setting(2)
     partner = KernelBond(made).start()
