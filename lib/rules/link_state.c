@@ -15,15 +15,27 @@ static struct carrier_state carrier_delayed(enum xbond_link link, const struct c
 				       .deadline_ns = input->now_ns + delay_ms * NS_PER_MS };
 }
 
+/*
+ * The delay that is running: never longer than the option is now. It starts again if it was running
+ * when an earlier bondd died.
+ */
+static struct carrier_state carrier_going(struct carrier_state state,
+					  const struct carrier_input *input)
+{
+	uint32_t delay_ms =
+		state.link == XBOND_LINK_GOING_UP ? input->updelay_ms : input->downdelay_ms;
+	struct carrier_state whole = carrier_delayed(state.link, input, delay_ms);
+
+	return state.deadline_ns && state.deadline_ns < whole.deadline_ns ? state : whole;
+}
+
 struct carrier_state carrier_next(struct carrier_state state, const struct carrier_input *input)
 {
-	bool due = state.deadline_ns && input->now_ns >= state.deadline_ns;
+	bool due;
 
-	/* A delay that was running when an earlier bondd died starts again. */
-	if (state.link == XBOND_LINK_GOING_DOWN && !state.deadline_ns)
-		state = carrier_delayed(state.link, input, input->downdelay_ms);
-	if (state.link == XBOND_LINK_GOING_UP && !state.deadline_ns)
-		state = carrier_delayed(state.link, input, input->updelay_ms);
+	if (state.link == XBOND_LINK_GOING_DOWN || state.link == XBOND_LINK_GOING_UP)
+		state = carrier_going(state, input);
+	due = input->now_ns >= state.deadline_ns;
 
 	switch (state.link) {
 	case XBOND_LINK_UP:

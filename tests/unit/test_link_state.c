@@ -74,6 +74,20 @@ TEST(updelay_waits_unless_needed)
 			 XBOND_LINK_UP);
 }
 
+TEST(a_shorter_option_counts_at_once)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_DOWN), true, NOW, 600000, 0, false);
+
+	assert_int_equal(step(going, true, NOW + 1, 0, 0, false).link, XBOND_LINK_UP);
+	going = step(going, true, NOW + 1, 50, 0, false);
+	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
+	assert_int_equal(going.deadline_ns, NOW + 1 + 50 * NS_PER_MS);
+	assert_int_equal(step(going, true, NOW + 2, 600000, 0, false).deadline_ns,
+			 going.deadline_ns);
+	going = step(state_of(XBOND_LINK_UP), false, NOW, 0, 600000, false);
+	assert_int_equal(step(going, false, NOW + 1, 0, 0, false).link, XBOND_LINK_DOWN);
+}
+
 #define INTERVAL 1000
 #define START 100000
 #define V6 XBOND_MAX_TARGETS
