@@ -102,6 +102,11 @@ static void links_check_slave(const struct doctor_bond *bond, const struct docto
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
 			     "it is administratively down");
 		doctor_advise(report, "bring it up: ip link set %s up", slave->pin->name);
+	} else if (slave->pin->link == XBOND_LINK_GOING_UP) {
+		doctor_found(report, DOCTOR_NOTE, slave->pin->name, "it is not used yet: %s",
+			     slave->why[0] ? slave->why : "updelay is running");
+		doctor_advise(report, "wait; 'bondctl set %s updelay 0' ends the delay",
+			      bond->name);
 	} else if (!doctor_is_up(slave) && !links_holding(bond, slave->slot)) {
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
 			     slave->why[0] ? slave->why : "its link is down");

@@ -138,7 +138,10 @@ def look_for_slave_set_down(host):
     host.ip("link", "set", "l0", "down")
     assert found(host, "link") == [("warning", "l0")]
     assert says(host, "link", "it is administratively down")
+    host.ctl("set", "bond0", "updelay", "600000")
     host.ip("link", "set", "l0", "up")
+    wait_found(host, "link", ("note", "l0"))
+    host.ctl("set", "bond0", "updelay", "0")
     wait_found(host, "link")
 
 
