@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_ether.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,34 @@ static void save_note_drop_ins(const char *path)
 	config_file_free(&file);
 }
 
+static bool save_is_of_slave(const struct pins *pins, const uint8_t *mac)
+{
+	pins_for_each_member (pins, slot)
+		if (mac_is_same(pins->slaves[slot].before.mac, mac))
+			return true;
+	return mac_is_same(pins->bond->random_mac, mac);
+}
+
+/* What somebody has set, and no tool sets again after a boot. */
+static void save_note_left_out(const struct pins *pins, const char *name)
+{
+	const struct xbond_bond *bond = pins->bond;
+	char mac[MAC_FORMAT_SIZE];
+
+	if (managers_are_here() && managers_configured("", name))
+		return;
+	if (bond->mtu != ETH_DATA_LEN)
+		cli_print(stderr,
+			  "the MTU of %s, %u, is not in the file; set it where the IP addresses "
+			  "are set",
+			  name, bond->mtu);
+	if (!save_is_of_slave(pins, bond->mac))
+		cli_print(stderr,
+			  "the MAC address of %s, %s, is not in the file; set it where the IP "
+			  "addresses are set",
+			  name, mac_format(bond->mac, mac));
+}
+
 static int save_write_temporary(int fd, const char *replaced, const struct pins *pins,
 				const char *name, const struct config_file *old, uint64_t by_mac)
 {
@@ -296,6 +325,7 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 		save_sync_dir_of(path);
 		save_note_absent(path, &old);
 		save_note_drop_ins(path);
+		save_note_left_out(pins, name);
 	}
 	config_file_free(&old);
 	return r;

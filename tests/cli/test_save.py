@@ -15,6 +15,7 @@ from test_calls import BONDCTL
 def _pins(bpf_dir):
     pins = Pins(bpf_dir)
     pins.bond.max_links = 2
+    fill(pins.bond.random_mac, bytes(pins.bond.mac))
     return pins
 
 

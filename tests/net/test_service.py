@@ -83,6 +83,18 @@ def test_a_bond_of_another_tool_is_left_to_it(lone, up):
     host.kill_bondd()  # unshare passes no SIGTERM on
 
 
+def test_save_says_what_it_leaves_out(lone):
+    host, mac = lone(links=1), "02:00:00:00:00:aa"
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    host.ip("link", "set", "bond0", "up")
+    assert host.ctl_try("save", "bond0").stderr == ""
+    host.ip("link", "set", "bond0", "address", mac, "mtu", "1400")
+    wait_for(lambda: host.show()["mac"] == mac and host.show()["mtu"] == 1400, "bondd to follow")
+    said = host.ctl_try("save", "bond0").stderr.splitlines()
+    assert len(said) == 2 and " 1400, " in said[0] and f" {mac}, " in said[1]
+
+
 def test_save_writes_whether_the_bond_is_up(lone):
     host, file = lone(links=1), "bond0.conf"
     host.ctl("create", "bond0")
