@@ -360,7 +360,8 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	struct daemon *daemon = arg;
 
 	latency_note("tick");
-	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
+	if (!daemon->paused)
+		daemon->caught_up_ns = clock_now_ns(); /* messages go first */
 	pulse_beat();
 	watch_resume(daemon);
 	lifecycle_tick(daemon);

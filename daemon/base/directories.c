@@ -161,7 +161,8 @@ int directories_reopen(const struct paths *paths, struct err *err)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define BOOT_ID_SIZE 64
 
-/* "" where the kernel has none. It is read once, because a record without it would count for none.
+/*
+ * "" where the kernel has none. It is read once, because a record without it would count for none.
  */
 static int run_file_boot_id(const char **ret_text)
 {

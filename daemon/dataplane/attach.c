@@ -178,15 +178,19 @@ uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGR
 	return count < 0 ? 0 : (uint32_t)count;
 }
 
-bool attach_has(const struct attach_point *point, uint32_t id)
+bool attach_lists(const uint32_t ids[], int count, uint32_t id)
 {
-	uint32_t ids[ATTACH_PROGRAMS_MAX];
-	int count = point->hook == XBOND_HOOK_CLSACT ? 0 : attach_query(point, ids);
-
 	for (int i = 0; i < count; i++)
 		if (ids[i] == id)
 			return true;
 	return false;
+}
+
+bool attach_has(const struct attach_point *point, uint32_t id)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX];
+
+	return point->hook != XBOND_HOOK_CLSACT && attach_lists(ids, attach_query(point, ids), id);
 }
 
 static int attach_filter_is_there(const struct attach_point *point)
@@ -213,10 +217,7 @@ static int attach_link_is_there(const struct attach_point *point)
 	if (r || !link.ifindex)
 		return r;
 	count = attach_query(point, ids);
-	for (int i = 0; i < count; i++)
-		if (ids[i] == link.program)
-			return 1;
-	return count < 0 ? count : 0;
+	return count < 0 ? count : attach_lists(ids, count, link.program);
 }
 
 int attach_is_there(const struct attach_point *point)

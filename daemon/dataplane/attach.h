@@ -53,11 +53,12 @@ int attach_remove_clsact(struct nl *nl, int ifindex);
  * detached.
  */
 uint32_t attach_program(const struct attach_point *point);
-/* By one call: is the program with this number at the hook? False for clsact, which is not asked.
- */
-bool attach_has(const struct attach_point *point, uint32_t id);
 /* The same of the pinned link, whatever the hook is. */
 uint32_t attach_linked_program(const struct attach_point *point);
+/*
+ * By one call: is the program with this number at the hook? False for clsact, which is not asked.
+ */
+bool attach_has(const struct attach_point *point, uint32_t id);
 /* Is our program on that very device? 1 or 0; -errno if that cannot be found out. */
 int attach_is_there(const struct attach_point *point);
 /* Replaces the program by another; every packet meets one of them. */
@@ -95,6 +96,8 @@ bool attach_is_of_xbond(uint32_t id);
 int attach_link_create(const struct attach_point *point, int program_fd, bool before_all);
 /* Reads the programs at a TCX hook, in the order in which they run. Returns how many there are. */
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
+/* Is it among them? A count that is an error is none. */
+bool attach_lists(const uint32_t ids[], int count, uint32_t id);
 
 /*
  * The order of programs at a device's TCX ingress: which run before ours and which after, and how

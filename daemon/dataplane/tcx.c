@@ -18,21 +18,13 @@ static void tcx_new_pin(char path[PIN_SIZE], const struct attach_point *point)
 	snprintf(path, PIN_SIZE, "%s" XBOND_PIN_NEW, point->pin);
 }
 
-static bool tcx_lists(const uint32_t ids[], uint32_t count, uint32_t id)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
-
 struct tcx_order tcx_look(const struct attach_point *point, int program_fd)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX], ours = pin_program_id(program_fd),
 					   count = attach_tcx_list(point->ifindex, false, ids);
 	struct tcx_order order = { 0 };
 
-	if (!tcx_lists(ids, count, ours))
+	if (!attach_lists(ids, (int)count, ours))
 		ours = attach_linked_program(point); /* of another build, or a stand-in */
 	for (uint32_t i = 0; i < count; i++) {
 		if (ids[i] == ours) {
