@@ -32,6 +32,7 @@ struct choice {
 	__u64 up;     /* slots whose device has carrier, as far as the caller knows */
 	__u32 table_id;
 	__u32 copied; /* bits of the maps that are copies, for choice_refresh() */
+	int look_fd;  /* of choice_look()'s program, or negative */
 	int fds[CHOICE_MAPS];
 	size_t lengths[CHOICE_MAPS]; /* in memory */
 };
@@ -61,10 +62,12 @@ int choice_fd(const struct choice *choice, const char *pin);
 
 /*
  * Slots whose devices have no carrier, as the kernel's devices say themselves, without the RTNL
- * lock. By a program of the bond, which runs some microseconds; an upgrade replaces it, so it is
- * not kept open. Returns whether it could: Linux has to be 6.2 or newer, and the caller root.
+ * lock. By a program of the bond, which runs some microseconds. Returns whether it could: Linux has
+ * to be 6.2 or newer, and the caller root.
  */
-int choice_look(const struct choice *choice, const char *bond, __u64 *ret_lost);
+int choice_look(const struct choice *choice, __u64 *ret_lost);
+/* Opens its program, or the one that has replaced it since, so that that one can end. */
+void choice_renew_look(struct choice *choice, const char *bond);
 
 /*
  * The slot of the slave that the bond chooses for this frame of `length` bytes, which begins with

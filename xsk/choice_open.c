@@ -103,25 +103,32 @@ static int choice_map(struct choice *choice, const char *bond, size_t map, char 
 			      r == EPROTO ? "it is of another version of xbond" : strerror(r));
 }
 
-int choice_look(const struct choice *choice, const char *bond, __u64 *ret_lost)
+void choice_renew_look(struct choice *choice, const char *bond)
+{
+	__u32 select_abi, id;
+	int fd;
+
+	/* Another bond may have this name now. */
+	if (xbond_read_table(bond, &id, &select_abi) || id != choice->table_id)
+		return;
+	fd = xbond_open_pin(bond, XBOND_PIN_PROG_LOOK);
+	if (fd < 0)
+		return;
+	if (choice->look_fd >= 0)
+		close(choice->look_fd);
+	choice->look_fd = fd;
+}
+
+int choice_look(const struct choice *choice, __u64 *ret_lost)
 {
 	static const unsigned char frame[ETH_ZLEN]; /* the kernel wants one */
 	struct __sk_buff context = { .cb = { 1 } };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame),
 		    .ctx_in = &context, .ctx_size_in = sizeof(context), .ctx_out = &context,
 		    .ctx_size_out = sizeof(context));
-	__u32 select_abi, id;
-	int fd, r;
 
-	/* Another bond may have this name now. */
-	if (xbond_read_table(bond, &id, &select_abi) || id != choice->table_id)
-		return 0;
-	fd = xbond_open_pin(bond, XBOND_PIN_PROG_LOOK);
-	if (fd < 0)
-		return 0;
-	r = bpf_prog_test_run_opts(fd, &run);
-	close(fd);
-	if (r || run.retval != XBOND_LOOK_ANSWERED)
+	if (choice->look_fd < 0 || bpf_prog_test_run_opts(choice->look_fd, &run) ||
+	    run.retval != XBOND_LOOK_ANSWERED)
 		return 0;
 	*ret_lost = context.cb[0] | (__u64)context.cb[1] << 32;
 	return 1;
@@ -148,6 +155,7 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 	int r = xbond_check_bond(bond, XBOND_SELECT_ABI, why);
 
 	memset(ret, 0, sizeof(*ret));
+	ret->look_fd = -1;
 	if (!r)
 		r = xbond_read_table(bond, &ret->table_id, &select_abi);
 	for (size_t map = 0; !r && map < CHOICE_MAPS; map++)
@@ -168,6 +176,9 @@ int choice_open(struct choice *ret, const char *bond, char *why)
 
 void choice_close(struct choice *choice)
 {
+	if (choice->look_fd >= 0)
+		close(choice->look_fd);
+	choice->look_fd = -1;
 	for (size_t map = 0; map < CHOICE_MAPS; map++) {
 		void **memory = choice_pointer(choice, map);
 

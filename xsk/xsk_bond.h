@@ -76,6 +76,7 @@ struct xbond_xsk {
 	__u64 look_ns;			/* when to look again */
 	__u64 check_ns;			/* when to look at sockets that receive; 0: never */
 	__u64 still_ns;			/* when to look whether queues have stopped */
+	__u64 renew_ns;			/* when to renew the program that looks at carriers */
 	__u32 reaped[XBOND_MAX_SLAVES]; /* as it was then */
 	int control_fd;			/* for ioctl() */
 	int is_opening;			/* whoever waits for the handle can wait for slaves */

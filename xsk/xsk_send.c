@@ -316,6 +316,10 @@ void xsk_rescue(struct xbond_xsk *xsk)
 	xsk->still_ns = now_ns + XSK_STILL_NS;
 	touched = xsk->unsent;
 	if (xsk_is_zero_copy(xsk)) {
+		if (now_ns >= xsk->renew_ns) {
+			choice_renew_look(&xsk->choice, xsk->bond);
+			xsk->renew_ns = now_ns + XSK_CHECK_NS;
+		}
 		is_sure = xsk_lost(xsk, &lost);
 		slots_for_each (xsk->slots, slot)
 			touched |= xsk_look_after(xsk, slot, lost, is_sure);

@@ -75,7 +75,7 @@ int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
 	struct ifreq request = { .ifr_data = (char *)&link };
 	__u64 lost;
 
-	if (choice_look(&xsk->choice, xsk->bond, &lost))
+	if (choice_look(&xsk->choice, &lost))
 		return !slots_have(lost, slot);
 	return xsk_kernel_says(xsk, slot, SIOCETHTOOL, &request) ? !!link.data
 								 : xsk_slave_runs(xsk, slot);
@@ -83,7 +83,7 @@ int xsk_has_carrier(const struct xbond_xsk *xsk, __u32 slot)
 
 int xsk_lost(const struct xbond_xsk *xsk, __u64 *ret_lost)
 {
-	if (choice_look(&xsk->choice, xsk->bond, ret_lost))
+	if (choice_look(&xsk->choice, ret_lost))
 		return 1;
 	*ret_lost = 0;
 	slots_for_each (xsk->slots, slot)
