@@ -160,19 +160,6 @@ static int slave_restore_moved(struct nl *nl, const void *arg)
 	return r;
 }
 
-/* The device was moved to another namespace: restores there what moved along. */
-static void slave_restore_moved_away(struct bond *bond, unsigned int slot,
-				     const struct link_info *gone)
-{
-	const struct moved moved = { bond, slot, gone->new_ifindex };
-	struct err err;
-
-	if (netns_call(&bond->daemon->nl, gone->new_nsid, slave_restore_moved, &moved, &err))
-		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
-			      "cannot restore the state of %s: %s", bond_slave(bond, slot)->name,
-			      err.text);
-}
-
 /* It keeps its record, and is tried again by slave_undo_left(), or by the next bondd. */
 static int slave_undo_later(struct bond *bond, unsigned int slot, int r, const char *why)
 {
@@ -200,6 +187,25 @@ static int slave_undo_device(struct bond *bond, unsigned int slot, struct err *e
 			       strerror(-r));
 	r = parts_restore(bond, slot, &place, err);
 	return r && slave_find_device(bond, slot, &link) == -ENODEV ? -ENODEV : r;
+}
+
+/* Moved to another namespace: restores there what moved along, or here if it is back by now. */
+static void slave_restore_moved_away(struct bond *bond, unsigned int slot,
+				     const struct link_info *gone)
+{
+	const struct moved moved = { bond, slot, gone->new_ifindex };
+	struct link_info now;
+	struct err err;
+	int r;
+
+	crashpoint("slave-moved");
+	r = netns_call(&bond->daemon->nl, gone->new_nsid, slave_restore_moved, &moved, &err);
+	if (r && !slave_find_device(bond, slot, &now))
+		r = slave_undo_device(bond, slot, &err);
+	if (r)
+		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			      "cannot restore the state of %s: %s", bond_slave(bond, slot)->name,
+			      err.text);
 }
 
 int slave_undo(struct bond *bond, unsigned int slot)

@@ -112,6 +112,28 @@ def test_a_slave_goes_to_another_namespace(pair):
     assert delivers(made)
 
 
+def test_a_slave_goes_and_is_back_before_it_is_restored_there(pair):
+    """bondd finds it in neither place at first. It is restored where it is."""
+    made = pair("balance-xor", links=2)
+    near, other = made.near, made.lab.namespace("c")
+    near.ctl("del-slave", "bond0", "l0")
+    before = near.link("l0")
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_STOP_AT": "slave-moved"}
+    near.start_bondd()
+    near.ctl("add-slave", "bond0", "l0")
+    near.ip("link", "set", "l0", "netns", other.name)
+    near.wait_frozen()
+    other.ip("link", "set", "l0", "netns", near.name)
+    near.thaw_bondd()
+    wait_for(lambda: near.slave_names() == ["l1"], "l0 to have left")
+    near.stop_bondd()
+    keys = ("address", "mtu", "promiscuity", "allmulti")
+    now = near.link("l0")
+    assert [now[key] for key in keys] == [before[key] for key in keys]
+    assert "cannot restore" not in near.log()
+
+
 def test_offloads_go_back_in_another_namespace(pair):
     """As a NIC's whose VLAN stripping was turned off for XDP: a veth's never is, so the record is
     made by hand.
