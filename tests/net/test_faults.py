@@ -43,7 +43,7 @@ SHARES = 72
 LATER = (1, 3, 9, 27)
 DEADLINE = 600  # of a share, in seconds; the usual one is for a single case
 RELEASED = 15  # seconds until what could not be restored is tried again
-NOT_UNDONE = "not everything could be undone"  # a conversion says so, and is tried again
+NOT_UNDONE = "not everything could be undone"  # a conversion says so, and bondd tries again
 LOST = 3  # status of bondctl: bondd could not take the request, or not answer
 # What the verb or its answer is not about, or what chance decides.
 NOT_COMPARED = {"hash_seed", "link_failures", "resets", "times_detached", "failover",
@@ -313,11 +313,11 @@ class Case:
         with contextlib.suppress(AssertionError):  # it may not be needed again
             wait_for(lambda: self.host.log().count("faults: ") > tries, "", 2.5)
 
-    def reached(self, is_there):
+    def reached(self, is_there, deadline=3):
         """As a finished process, for verbs that are not words of bondctl."""
         status = LOST
         with contextlib.suppress(AssertionError):
-            wait_for(is_there, "", 3)
+            wait_for(is_there, "", deadline)
             status = 0
         return subprocess.CompletedProcess("", status, "", "")
 
@@ -327,8 +327,9 @@ class Case:
                  "bondd to answer or to end")
         return self.host.bondd.poll() is not None
 
-    def has_traffic(self):
-        return self.reached(lambda: self.host.ping("10.0.0.2", timeout=0.3)).returncode == 0
+    def has_traffic(self, deadline=3):
+        return self.reached(lambda: self.host.ping("10.0.0.2", timeout=0.3),
+                            deadline).returncode == 0
 
     def check(self, armed, *call, **how):
         """Lets a call of one program fail, or two. Returns what was wrong, as lines."""
@@ -340,8 +341,8 @@ class Case:
         if not armed.failed:  # it made fewer calls this time
             self.go_back()
             return []
-        must_carry = self.verb.carries and NOT_UNDONE not in done.stderr
-        found = [] if not must_carry or self.has_traffic() else ["no traffic"]
+        deadline = RELEASED if NOT_UNDONE in done.stderr else 3
+        found = [] if not self.verb.carries or self.has_traffic(deadline) else ["no traffic"]
         if self.has_ended():
             ends = (*armed.ends, *((1,) if self.verb is VERBS["start"] else ()))
             if self.host.bondd.returncode not in ends:
