@@ -243,7 +243,7 @@ doctor_bond_check doctor_check_unanswered, doctor_check_refused, doctor_check_ot
 	doctor_check_afxdp;
 /* doctor_losses.c */
 doctor_bond_check doctor_check_loss, doctor_check_slow, doctor_check_far_mtu, doctor_check_far_mac,
-	doctor_check_lacp_unused;
+	doctor_check_channel, doctor_check_lacp_unused;
 /* doctor_devices.c */
 doctor_bond_check doctor_check_mtu, doctor_check_offloads, doctor_check_lro, doctor_check_vlan,
 	doctor_check_promiscuous, doctor_check_slave_use, doctor_check_released,

@@ -192,6 +192,8 @@ const struct doctor_check doctor_checks[] = {
 	{ "far-mtu", "the far end gets long frames, too", .bond = doctor_check_far_mtu },
 	{ "far-mac", "nobody at the far end has the bond's MAC address",
 	  .bond = doctor_check_far_mac },
+	{ "channel", "the switch takes the slaves for one channel where the mode needs it",
+	  .bond = doctor_check_channel },
 	{ "lacp-unused", "nobody speaks LACP to a bond that does not",
 	  .bond = doctor_check_lacp_unused },
 	{ "afxdp", "programs use AF_XDP on all queues, in time and as the driver can",

@@ -266,6 +266,27 @@ void doctor_check_far_mac(const struct doctor_facts *facts, const struct doctor_
 	}
 }
 
+/* A switch sends nothing back into a channel. What it floods reaches the slaves of other modes. */
+void doctor_check_channel(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			  struct doctor_report *report)
+{
+	unsigned int mode = bond->pins.bond->mode;
+
+	(void)facts;
+	if (!doctor_talks_are_known(bond) || mode_has(mode, MODE_ACTIVE) || doctor_is_lacp(bond))
+		return;
+	doctor_for_each_slave (slave, bond) {
+		if (!slave->seen.talk.comes_back)
+			continue;
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+			     "an ARP request of %s came back by it: the switch does not take the "
+			     "slaves for one channel, as mode %s needs it",
+			     bond->name, mode_name(mode));
+		doctor_advise(report, "make the ports one static channel there, or use mode "
+				      "active-backup, which needs none");
+	}
+}
+
 /* In active-backup it may be meant: some switches let a port carry traffic until it is answered. */
 void doctor_check_lacp_unused(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)

@@ -234,7 +234,11 @@ static void talk_sum_twins(const struct talk *talk, struct talk_sums sums[XBOND_
 	for (int i = 0; i < TALK_TWINS; i++) {
 		const struct talk_twin *twin = &talk->twin[i];
 
-		if (memcmp(twin->ip, "\0\0\0", 4) != 0 && !talk_has_sent_as(talk, twin->ip))
+		if (!memcmp(twin->ip, "\0\0\0", 4))
+			break;
+		if (talk_has_sent_as(talk, twin->ip))
+			sums[twin->slot].comes_back = true;
+		else
 			memcpy(sums[twin->slot].twin_ip, twin->ip, sizeof(twin->ip));
 	}
 }

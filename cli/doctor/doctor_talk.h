@@ -154,6 +154,7 @@ struct talk_sums {
 	uint32_t longest_answered, shortest_lost, long_lost, short_lost;
 	uint32_t from_self; /* frames with the bond's MAC address as sender and as receiver */
 	uint8_t twin_ip[4]; /* who asks by ARP from the bond's MAC address; 0: nobody */
+	bool comes_back;    /* an ARP request that the bond has sent */
 	uint32_t lacpdus;
 };
 

@@ -17,8 +17,8 @@ from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 # The checks that watch.
-TRAFFIC = ("unanswered", "refused", "loss", "slow", "far-mtu", "far-mac", "lacp-unused",
-           "other-xdp")
+TRAFFIC = ("unanswered", "refused", "loss", "slow", "far-mtu", "far-mac", "channel",
+           "lacp-unused", "other-xdp")
 WATCH = 3
 
 
@@ -414,6 +414,26 @@ def test_a_far_end_with_the_address_of_the_bond(pair):
     pings(made.far, to="10.0.0.99")
     assert watched(made.near) == [("bad", active, "far-mac")]
     assert says(made.near, "far-mac", "with the IP address 10.0.0.2", seconds=WATCH)
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup"])
+def test_a_switch_without_a_channel(lab, mode):
+    """It floods what the bond broadcasts, also back to the bond."""
+    near, far = lab.host("a"), lab.namespace("b")
+    links = lab.links(near, far, 2)
+    far.ip("link", "add", "sw", "type", "bridge", "forward_delay", "0")
+    for dev in ("sw", *links):
+        far.ip("link", "set", dev, "up", *(["master", "sw"] if dev in links else []))
+    near.ctl("create", "bond0", "mode", mode)
+    near.ctl("add-slave", "bond0", *links)
+    near.ip("link", "set", "bond0", "up")
+    near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    near.wait_slaves(*links)
+    near.spawn("ping", "-q", "10.0.0.2")  # nobody answers its ARP requests
+    if mode == "balance-rr":
+        watched_until(near, lambda found: "channel" in [check for _, _, check in found])
+    else:
+        assert watched(near, 6) == [("warning", near.show()["active_slave"], "unanswered")]
 
 
 def test_what_is_true_of_several_slaves_is_said_once(lab):

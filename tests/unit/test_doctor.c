@@ -853,6 +853,18 @@ TEST(test_the_address_of_the_bond_at_the_far_end, reset, end)
 	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_far_mac), 0);
 }
 
+TEST(test_a_switch_without_a_channel, reset, end)
+{
+	see_both(8, 8);
+	bond.slave[1].seen.talk.comes_back = true;
+	for (int mode = 0; mode <= XBOND_MODE_BALANCE_ALB; mode++) {
+		bond.pins.bond->mode = (__u32)mode;
+		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_channel),
+				 mode == XBOND_MODE_BALANCE_RR || mode == XBOND_MODE_BALANCE_XOR ||
+					 mode == XBOND_MODE_BROADCAST);
+	}
+}
+
 TEST(test_lacp_that_nobody_answers, reset, end)
 {
 	see_both(8, 8);
