@@ -17,6 +17,8 @@ static const char name_characters[] =
 struct ifupdown_reading {
 	struct ifupdown_stanzas *stanzas;
 	const struct import_file *file;
+	const struct ifupdown_reading *by; /* that of the file which sources this one, or NULL */
+	struct stat status;
 	bool in_stanza;
 	bool in_mapping;
 	int depth;
@@ -168,16 +170,30 @@ static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int
 		ifupdown_take_auto(reading->stanzas, option.value);
 }
 
-static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path, int depth,
-			      struct err *err)
+/* Whether the file is being read already, so that it would source itself. */
+static bool ifupdown_is_open(const struct ifupdown_reading *reading, const struct stat *status)
 {
-	struct ifupdown_reading reading = { .stanzas = stanzas, .depth = depth };
+	for (; reading; reading = reading->by)
+		if (reading->status.st_dev == status->st_dev &&
+		    reading->status.st_ino == status->st_ino)
+			return true;
+	return false;
+}
+
+static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path,
+			      const struct ifupdown_reading *by, struct err *err)
+{
+	struct ifupdown_reading reading = { .stanzas = stanzas,
+					    .by = by,
+					    .depth = by ? by->depth + 1 : 0 };
 	struct import_lines lines = { .joins = IMPORT_JOINS, .comments = "#" };
 	char *text;
 	int r;
 
 	if (stanzas->file_count++ == IMPORT_MAX_FILES)
 		return err_set(err, EFBIG, "more than %d files", IMPORT_MAX_FILES);
+	if (!stat(path, &reading.status) && ifupdown_is_open(by, &reading.status))
+		return err_set(err, ELOOP, "%s sources itself", path);
 	r = import_file_read(stanzas->import, path, &reading.file, err);
 	if (r)
 		return r;
@@ -214,8 +230,8 @@ static void ifupdown_pass_over(struct import *import, const char *path, const ch
 		    "import it");
 }
 
-static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, int depth,
-			     struct err *err)
+static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir,
+			     const struct ifupdown_reading *by, struct err *err)
 {
 	size_t count;
 	char **names;
@@ -226,8 +242,8 @@ static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, 
 
 		if (import_is_dir(path))
 			continue;
-		if (ifupdown_is_file_name(names[i], !depth))
-			r = ifupdown_read_file(stanzas, path, depth, err);
+		if (ifupdown_is_file_name(names[i], !by))
+			r = ifupdown_read_file(stanzas, path, by, err);
 		else
 			ifupdown_pass_over(stanzas->import, path, names[i]);
 	}
@@ -245,9 +261,9 @@ static void ifupdown_read_sourced(struct ifupdown_reading *reading, const char *
 	if (stat(path, &status))
 		r = err_set(&err, errno, "%s: %m", path);
 	else if (S_ISDIR(status.st_mode))
-		r = ifupdown_read_dir(reading->stanzas, path, reading->depth + 1, &err);
+		r = ifupdown_read_dir(reading->stanzas, path, reading, &err);
 	else if (S_ISREG(status.st_mode))
-		r = ifupdown_read_file(reading->stanzas, path, reading->depth + 1, &err);
+		r = ifupdown_read_file(reading->stanzas, path, reading, &err);
 	if (r)
 		import_refuse(reading->stanzas->import, NULL, line, "%s", err.text);
 }
@@ -304,8 +320,8 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *words,
 
 int ifupdown_read_stanzas(struct ifupdown_stanzas *stanzas, const char *path, struct err *err)
 {
-	return import_is_dir(path) ? ifupdown_read_dir(stanzas, path, 0, err)
-				   : ifupdown_read_file(stanzas, path, 0, err);
+	return import_is_dir(path) ? ifupdown_read_dir(stanzas, path, NULL, err)
+				   : ifupdown_read_file(stanzas, path, NULL, err);
 }
 
 static struct ifupdown_stanza *ifupdown_template(const struct ifupdown_stanzas *stanzas,
