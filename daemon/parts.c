@@ -36,6 +36,7 @@ static struct part *const parts[] = {
 	&trouble_part,
 	&team_refusal_part,
 	&pair_part,
+	&policy_part,
 	&bypass_part,
 	&xdp_tx_part,
 	&bfd_part,

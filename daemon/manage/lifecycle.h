@@ -62,6 +62,7 @@ void policy_settle_adopted(struct bond *bond);
  * what shows a policy says that it does not decide.
  */
 int policy_settle(struct bond *bond, struct err *err);
+extern struct part policy_part;
 
 /*
  * Ports that somebody else gives to bonds that are teams, as by `ip link set DEV master bond0`:

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "common/clock.h"
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
@@ -147,10 +148,7 @@ static int policy_settle_to(struct bond *bond, bool asks, struct err *err)
 	return policy_settle_refuse(bond, unasked, err);
 }
 
-/*
- * bondctl may load or remove a policy meanwhile. It makes no request if bondd is so busy that it
- * seems to be away, and the flag says that policies are asked.
- */
+/* bondctl may load or remove a policy meanwhile. */
 int policy_settle(struct bond *bond, struct err *err)
 {
 	bool asks;
@@ -162,3 +160,20 @@ int policy_settle(struct bond *bond, struct err *err)
 	} while (!r && policy_settle_loaded(bond) != asks);
 	return r;
 }
+
+/* Whatever took it off: bondctl died or took bondd for away, or somebody removed the pins. */
+static void policy_settle_removed(struct bond *bond, uint32_t news)
+{
+	struct retry *retry = part_of_bond(bond, &policy_part);
+	struct err err;
+
+	(void)news;
+	if (!policy_settle_flag(bond) || policy_settle_loaded(bond))
+		*retry = (struct retry){ 0 };
+	else if (clock_now_ns() >= retry->next_ns && policy_settle(bond, &err))
+		retry_later(retry);
+}
+
+struct part policy_part = { .bond_size = sizeof(struct retry),
+			    .hears = NEWS_TIME,
+			    .settle_bond = policy_settle_removed };

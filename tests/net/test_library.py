@@ -395,7 +395,7 @@ def test_a_policy(router):
             want(near, slot(slots[link]))
             assert by_stack(dict.fromkeys(spread, link))
         near.ctl("policy", "unload", "bond0")
-        assert not by_stack(spread)
+        wait_for(lambda: not by_stack(spread), "bondd to go back to programs that ask nobody")
 
 
 # A loader that does what HOOK says after it has opened the first map of the bond.

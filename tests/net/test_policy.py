@@ -4,6 +4,7 @@ import os
 import shutil
 import struct
 import subprocess
+import time
 
 import pytest
 
@@ -185,6 +186,18 @@ def test_a_bondd_that_has_just_died_or_hangs(pair):
     assert (done.returncode, done.stderr) == (0, "") and host.show()["policy"] is None
     host.thaw_bondd()
     wait_for(lambda: "no policy is in use now" in host.log(), "bondd to act on it")
+
+
+def test_a_policy_removed_while_bondd_seems_away(pair):
+    """Nobody tells bondd; it sees that by itself."""
+    host = xor(pair).near
+    load(host, WANTED)
+    host.freeze_bondd()
+    wait_for(lambda: time.monotonic_ns() - host.pinned("table")["heartbeat_ns"] > 3e9,
+             "bondd to seem away")
+    host.ctl("policy", "unload", "bond0")
+    host.thaw_bondd()
+    wait_for(lambda: "no policy is in use now" in host.log(), "bondd to see it")
 
 
 def test_nobody_waits_for_another_ones_bondd(pair):
