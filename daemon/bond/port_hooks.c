@@ -36,9 +36,7 @@ static enum xbond_hook port_hooks_choose(struct bond *bond)
 		return XBOND_HOOK_CLSACT;
 	if (bond->daemon->hook == HOOK_TCX)
 		return XBOND_HOOK_TCX;
-	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex)
-		       ? XBOND_HOOK_TCX
-		       : XBOND_HOOK_CLSACT;
+	return attach_tcx_works((int)bond_pin(bond)->ifindex) ? XBOND_HOOK_TCX : XBOND_HOOK_CLSACT;
 }
 
 static bool port_hooks_has_queue_ids(struct bond *bond)

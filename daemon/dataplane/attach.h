@@ -63,8 +63,8 @@ bool attach_has(const struct attach_point *point, uint32_t id);
 int attach_is_there(const struct attach_point *point);
 /* Replaces the program by another; every packet meets one of them. */
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
-/* Does the kernel have TCX (from 6.6 on)? Tries it with this program on this device. */
-bool attach_tcx_works(int program_fd, int ifindex);
+/* Does the kernel have TCX (from 6.6 on)? */
+bool attach_tcx_works(int ifindex);
 /* Does the device have a clsact filter of ours at egress? */
 bool attach_has_egress_filter(int ifindex);
 /* The same at ingress, with this priority. */
