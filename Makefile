@@ -266,7 +266,7 @@ $(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_thre
 $(B)/lib/rules/buckets.o $(B)/lib/view/lacp_why.o $(B)/tests/fuzz/fuzz_lacp.o: \
 	INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check \
-	link_get_by_name slave_release slave_mac_set bond_evaluate xdp_settle_tx xdp_ask_again \
+	link_get_by_name slave_release slave_mac_set mac_swap_try bond_evaluate xdp_settle_tx xdp_ask_again \
 	rx_turn_start poll_schedule bypass_read_captures bpf_map_lookup_elem \
 	libbpf_num_possible_cpus handover_begin log_line calloc free
 $(B)/tests/fuzz/fuzz_shown: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd \

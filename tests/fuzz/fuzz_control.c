@@ -110,6 +110,11 @@ int __wrap_slave_mac_set(struct bond *master, unsigned int slot, struct err *err
 	return kernel_answers(err);
 }
 
+int __wrap_mac_swap_try(struct bond *master, unsigned int slot, struct err *err)
+{
+	return __wrap_slave_mac_set(master, slot, err);
+}
+
 void __wrap_bond_evaluate(struct bond *evaluated)
 {
 	control_check_bond(bond_pin(evaluated));
