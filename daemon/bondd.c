@@ -90,7 +90,7 @@ static void meanwhile_turn(void *arg)
 
 	burst_begin(daemon);
 	if (rtnl_listener_glance(&daemon->listener, meanwhile_on_link))
-		watch_read_kept(daemon);
+		daemon_read_kept(daemon);
 	meanwhile_serve_bonds(daemon);
 	monitor_bfd_take_news(daemon);
 	wake_read(daemon);

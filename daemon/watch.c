@@ -279,11 +279,6 @@ static int watch_on_kept(sd_event_source *source, void *arg)
 	return 0;
 }
 
-void watch_read_kept(struct daemon *daemon)
-{
-	sd_event_source_set_enabled(daemon->kept, SD_EVENT_ON);
-}
-
 /* Called after messages were lost. */
 static void watch_read_again(struct bond *bond)
 {

@@ -13,9 +13,6 @@
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* rtnl_listener_glance() has left messages: they are read soon. */
-void watch_read_kept(struct daemon *daemon);
-
 /* parts.c: makes the table of all parts known. Before there are bonds. */
 void parts_list(void);
 

@@ -109,3 +109,8 @@ void daemon_forget_links(struct daemon *daemon)
 	daemon->links = (struct link_list){ 0 };
 	daemon->links_are_read = false;
 }
+
+void daemon_read_kept(struct daemon *daemon)
+{
+	sd_event_source_set_enabled(daemon->kept, SD_EVENT_ON);
+}

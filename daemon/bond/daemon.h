@@ -64,6 +64,8 @@ struct daemon {
  */
 const struct link_list *daemon_links(struct daemon *daemon);
 void daemon_forget_links(struct daemon *daemon);
+/* rtnl_listener_glance() has left messages: they are read soon. */
+void daemon_read_kept(struct daemon *daemon);
 
 static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)
 {

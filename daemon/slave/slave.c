@@ -208,6 +208,19 @@ static void slave_restore_moved_away(struct bond *bond, unsigned int slot,
 			      err.text);
 }
 
+/* It is not here. The message that says where it was moved may not be read yet. */
+static void slave_undo_moved(struct bond *bond, unsigned int slot)
+{
+	struct daemon *daemon = bond->daemon;
+	struct link_info gone;
+
+	if (rtnl_listener_find_gone(&daemon->listener, (int)bond_slave(bond, slot)->ifindex,
+				    &gone) &&
+	    gone.new_nsid >= 0)
+		slave_restore_moved_away(bond, slot, &gone);
+	daemon_read_kept(daemon);
+}
+
 int slave_undo(struct bond *bond, unsigned int slot)
 {
 	const struct member *member = &bond->members[slot];
@@ -215,6 +228,8 @@ int slave_undo(struct bond *bond, unsigned int slot)
 	struct err err;
 	int r = slave_undo_device(bond, slot, &err);
 
+	if (r == -ENODEV)
+		slave_undo_moved(bond, slot);
 	if (r && r != -ENODEV)
 		return slave_undo_later(bond, slot, r, err.text);
 	if (member->release.pause_ns)

@@ -188,3 +188,24 @@ bool rtnl_listener_glance(struct rtnl_listener *listener, rtnl_listener_link gla
 	listener->lost |= rtnl_listener_is_lost(r);
 	return listener->lost || listener->kept;
 }
+
+static void rtnl_listener_pass_over(const struct link_info *link, bool gone, void *arg)
+{
+}
+
+bool rtnl_listener_find_gone(struct rtnl_listener *listener, int ifindex,
+			     struct link_info *ret_link)
+{
+	bool gone = false;
+
+	rtnl_listener_glance(listener, rtnl_listener_pass_over);
+	for (struct rtnl_listener_kept *kept = listener->kept; kept; kept = kept->next) {
+		struct link_info link;
+
+		if (!link_parse(&kept->header, &link) || link.ifindex != ifindex)
+			continue;
+		*ret_link = link;
+		gone = kept->header.nlmsg_type == RTM_DELLINK;
+	}
+	return gone;
+}

@@ -46,5 +46,11 @@ void rtnl_listener_read(struct rtnl_listener *listener);
  * false if nothing is kept. A callback of rtnl_listener_read() may call it.
  */
 bool rtnl_listener_glance(struct rtnl_listener *listener, rtnl_listener_link glance);
+/*
+ * Glances, too, for the last message about a device. Returns false if there is none, or if it is
+ * not that the device has gone.
+ */
+bool rtnl_listener_find_gone(struct rtnl_listener *listener, int ifindex,
+			     struct link_info *ret_link);
 
 #endif

@@ -134,6 +134,29 @@ def test_a_slave_goes_and_is_back_before_it_is_restored_there(pair):
     assert "cannot restore" not in near.log()
 
 
+@pytest.mark.parametrize("stop, words", [("delete-started", ("delete", "bond0")),
+                                         ("release-detached", ("del-slave", "bond0", "l0"))])
+def test_a_slave_goes_while_it_is_released(pair, stop, words):
+    """bondd has not read the message that says where, and finds it nowhere."""
+    made = pair("balance-xor", links=2)
+    near, other = made.near, made.lab.namespace("c")
+    near.ctl("del-slave", "bond0", "l0")
+    before = near.link("l0")
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_STOP_AT": stop}
+    near.start_bondd()
+    near.ctl("add-slave", "bond0", "l0")
+    assert near.link("l0")["allmulti"] > before["allmulti"]
+    verb = near.spawn(*near.ctl_command(*words))
+    near.wait_frozen()
+    near.ip("link", "set", "l0", "netns", other.name)
+    near.thaw_bondd()
+    assert verb.wait(timeout=60) == 0
+    keys = ("address", "mtu", "promiscuity", "allmulti")
+    now = other.link("l0")
+    assert [now[key] for key in keys] == [before[key] for key in keys]
+
+
 def test_offloads_go_back_in_another_namespace(pair):
     """As a NIC's whose VLAN stripping was turned off for XDP: a veth's never is, so the record is
     made by hand.
