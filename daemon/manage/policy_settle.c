@@ -168,7 +168,7 @@ static void policy_settle_removed(struct bond *bond, uint32_t news)
 	struct err err;
 
 	(void)news;
-	if (!policy_settle_flag(bond) || policy_settle_loaded(bond))
+	if (!policy_settle_flag(bond) || !policy_is_gone(bond->dataplane.pins.dir))
 		*retry = (struct retry){ 0 };
 	else if (clock_now_ns() >= retry->next_ns && policy_settle(bond, &err))
 		retry_later(retry);

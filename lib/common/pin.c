@@ -237,6 +237,24 @@ bool policy_is_asked_by(uint32_t program_id)
 	return asks;
 }
 
+static bool policy_pin_is_empty(const char *dir, const char *pin)
+{
+	int fd = pin_open(dir, pin), r;
+	uint32_t key = 0, id;
+
+	if (fd < 0)
+		return false;
+	r = bpf_map_lookup_elem(fd, &key, &id);
+	close(fd);
+	return r == -ENOENT;
+}
+
+bool policy_is_gone(const char *dir)
+{
+	return policy_pin_is_empty(dir, XBOND_PIN_POLICY) &&
+	       policy_pin_is_empty(dir, XBOND_PIN_POLICY_XDP);
+}
+
 bool policy_is_loaded(const char *dir)
 {
 	return policy_program_id(dir, XBOND_PIN_POLICY) ||

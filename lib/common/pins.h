@@ -197,6 +197,8 @@ struct policy_program {
  */
 bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program);
 bool policy_is_loaded(const char *dir);
+/* There is surely none. If that cannot be found out, neither is true. */
+bool policy_is_gone(const char *dir);
 /* Is the map one of those of the program in this map of programs? Both are descriptors. */
 bool policy_uses_map(int programs_fd, int map_fd);
 /*
