@@ -3,9 +3,11 @@ always answers, a refusal is one line, what save writes is what apply takes, and
 restores its slaves. `make soak` has long histories by random seeds, and XBOND_TEST_SEED repeats one
 of them.
 """
+import concurrent.futures
 import os
 import random
 import re
+import time
 
 import pytest
 
@@ -16,6 +18,7 @@ from waiting import wait_for
 
 LONG = bool(os.environ.get("XBOND_SOAK"))
 BONDS, STEPS = (20, 100) if LONG else (1, 35)
+ADMINISTRATORS = 3
 MOST_MEMORY_KB = 24 << 10
 REFUSED = (1, 2)
 VIEWED = (0, 1, 4, 5)  # doctor's findings too
@@ -89,6 +92,9 @@ class Histories:
         self.chance = random.Random(seed)
         self.done = []
 
+    def bond(self):
+        return "bond0"
+
     def fail(self, what):
         raise AssertionError("\n".join([f"XBOND_TEST_SEED={self.seed}: {what}, after:",
                                         *self.done]))
@@ -110,21 +116,21 @@ class Histories:
         for _ in range(self.chance.choice([1, 1, 2])):
             option = self.chance.choice([*BOND_OPTIONS, *6 * ["mode"]])
             words += [option, self.chance.choice(BOND_OPTIONS[option])]
-        self.ctl("set", "bond0", *words)
+        self.ctl("set", self.bond(), *words)
 
     def set_slave(self):
         option = self.chance.choice(list(SLAVE_OPTIONS))
-        self.ctl("set-slave", "bond0", self.link(), option,
+        self.ctl("set-slave", self.bond(), self.link(), option,
                  self.chance.choice(SLAVE_OPTIONS[option]))
 
     def link(self):
         return self.chance.choice(self.near.links)
 
     def add_slave(self):
-        self.ctl("add-slave", "bond0", self.link(), "force", "yes")
+        self.ctl("add-slave", self.bond(), self.link(), "force", "yes")
 
     def del_slave(self):
-        self.ctl("del-slave", "bond0", self.link())
+        self.ctl("del-slave", self.bond(), self.link())
 
     def pull_cable(self):
         link, to = self.link(), self.chance.choice(["up", "down"])
@@ -191,6 +197,48 @@ class Histories:
         self.near.ctl("delete", "bond0")
 
 
+class Administrator(Histories):
+    """One of several who know nothing of each other, and of their scripts."""
+
+    def __init__(self, near, seed, elsewhere):
+        super().__init__(near, seed)
+        self.elsewhere = elsewhere
+
+    def bond(self):
+        return self.chance.choice(["bond0", "bond1"])
+
+    def create(self):
+        self.ctl("create", self.bond(), "mode", self.chance.choice(MODES))
+
+    def delete(self):
+        self.ctl("delete", self.bond())
+
+    def move(self):
+        """A link to another namespace and, soon, back."""
+        link = self.link()
+        self.note("move", link)
+        self.near.ip("link", "set", link, "netns", self.elsewhere.name, check=False)
+        time.sleep(self.chance.random() / 5)
+        self.elsewhere.ip("link", "set", link, "netns", self.near.name, check=False)
+
+    def rename(self):
+        dev = self.chance.choice([*self.near.links, "bond0", "bond1"])
+        self.note("rename", dev)
+        self.near.ip("link", "set", dev, "name", "x" + dev, check=False)
+        time.sleep(self.chance.random() / 5)
+        self.near.ip("link", "set", "x" + dev, "name", dev, check=False)
+
+    def step(self):
+        often = {self.create: 8, self.delete: 3, self.set_bond: 25, self.set_slave: 8,
+                 self.add_slave: 15, self.del_slave: 6, self.pull_cable: 4, self.move: 3,
+                 self.rename: 3}
+        self.chance.choices(list(often), list(often.values()))[0]()
+
+    def go_on(self, steps):
+        for _ in range(steps):
+            self.step()
+
+
 def reset(near):
     """Takes back what the history did to the links, and gives the address that slaves have not."""
     for link in near.links:
@@ -228,6 +276,38 @@ def test_random_operations(lone, seed):
         assert near.pins() == [], seed
         assert len(open_files(near.bondd.pid)) <= opened, seed
         assert IS_INSTRUMENTED or memory_kb(near.bondd.pid) < MOST_MEMORY_KB, seed
+
+
+def names_of_before(near, elsewhere):
+    """Whatever an operation that met another one has left."""
+    for dev in ("bond0", "bond1", *near.links):
+        near.ip("link", "set", "x" + dev, "name", dev, check=False)
+    for link in near.links:
+        elsewhere.ip("link", "set", link, "netns", near.name, check=False)
+
+
+@pytest.mark.usefixtures("tests_choose")
+@pytest.mark.parametrize("seed", seeds())
+def test_several_administrators(lab, lone, seed):
+    """At the same time. In the end bondd answers, and the slaves are as before."""
+    print(f"XBOND_TEST_SEED={seed}")
+    near, elsewhere = lone(3), lab.namespace("c")
+    reset(near)
+    wait_for(lambda: all("LOWER_UP" in near.link(link)["flags"] for link in near.links), "carriers")
+    before = {link: state(near, link) for link in near.links}
+    for turn in range(BONDS):
+        all_of_them = [Administrator(near, seed + 1000 * turn + number, elsewhere)
+                       for number in range(ADMINISTRATORS)]
+        with concurrent.futures.ThreadPoolExecutor(ADMINISTRATORS) as pool:
+            for done in [pool.submit(each.go_on, STEPS) for each in all_of_them]:
+                done.result()
+        names_of_before(near, elsewhere)
+        for bond in near.ctl_json("show"):
+            near.ctl("delete", bond["name"])
+        reset(near)
+        for each in all_of_them:
+            wait_restored(near, each, before)
+        assert near.pins() == [], seed
 
 
 def wait_restored(near, histories, before):
