@@ -37,7 +37,7 @@ void announce(struct announcer *announcer, const struct announce_order *order);
 /* The bond ends. Its announcements that are not sent yet are dropped. */
 void announce_no_more(struct announcer *announcer, int port_ifindex);
 
-/* announce_survey.c, for announce.c alone: */
+/* announce_survey.c and announce_frames.c, for announce.c alone: */
 
 /*
  * What must be announced after a failover: the devices of a namespace, which device is on which,
