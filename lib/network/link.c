@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/if_bridge.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
@@ -41,6 +42,15 @@ static void link_parse_vlan(struct nlattr *data, struct link_info *ret_link)
 	ret_link->vlan_protocol = ntohs(nl_attr_u16(protocol, 0));
 }
 
+static void link_parse_bridge(struct nlattr *data, struct link_info *ret_link)
+{
+	struct nlattr *filters = nla_find(nla_data(data), nla_len(data), IFLA_BR_VLAN_FILTERING);
+	struct nlattr *protocol = nla_find(nla_data(data), nla_len(data), IFLA_BR_VLAN_PROTOCOL);
+
+	if (nl_attr_u8(filters, 0))
+		ret_link->filters_vlans = ntohs(nl_attr_u16(protocol, htons(ETH_P_8021Q)));
+}
+
 static void link_parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 {
 	struct nlattr *kind =
@@ -52,6 +62,8 @@ static void link_parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
 	if (data && !strcmp(ret_link->kind, "vlan"))
 		link_parse_vlan(data, ret_link);
+	if (data && !strcmp(ret_link->kind, "bridge"))
+		link_parse_bridge(data, ret_link);
 	if (data && !strcmp(ret_link->kind, "vxlan"))
 		ret_link->tunnel = (int)nl_attr_u32(
 			nla_find(nla_data(data), nla_len(data), IFLA_VXLAN_LINK), 0);
@@ -70,7 +82,7 @@ static void link_parse_strings(struct nlattr **tb, struct link_info *ret_link)
 	link_parse_kind(tb[IFLA_LINKINFO], ret_link);
 }
 
-static bool link_parse_forwards(struct nlattr *linkinfo)
+static void link_parse_port(struct nlattr *linkinfo, struct link_info *ret_link)
 {
 	struct nlattr *kind =
 		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_SLAVE_KIND)
@@ -79,9 +91,12 @@ static bool link_parse_forwards(struct nlattr *linkinfo)
 		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_SLAVE_DATA)
 			 : NULL;
 
-	return data && nl_attr_is(kind, "bridge") &&
-	       nl_attr_u8(nla_find(nla_data(data), nla_len(data), IFLA_BRPORT_STATE), 0) ==
-		       BR_STATE_FORWARDING;
+	if (!data || !nl_attr_is(kind, "bridge"))
+		return;
+	ret_link->forwards = nl_attr_u8(nla_find(nla_data(data), nla_len(data), IFLA_BRPORT_STATE),
+					0) == BR_STATE_FORWARDING;
+	ret_link->isolated =
+		nl_attr_u8(nla_find(nla_data(data), nla_len(data), IFLA_BRPORT_ISOLATED), 0);
 }
 
 static uint32_t link_parse_xdp(struct nlattr *xdp, int where)
@@ -118,7 +133,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
 	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP], IFLA_XDP_DRV_PROG_ID);
 	ret_link->xdp_generic_id = link_parse_xdp(tb[IFLA_XDP], IFLA_XDP_SKB_PROG_ID);
-	ret_link->forwards = link_parse_forwards(tb[IFLA_LINKINFO]);
+	link_parse_port(tb[IFLA_LINKINFO], ret_link);
 	link_parse_strings(tb, ret_link);
 	return true;
 }

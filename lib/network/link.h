@@ -34,8 +34,10 @@ struct link_info {
 	uint16_t vlan_protocol;
 	/* for a netkit: it does not change skb->priority in its own namespace */
 	bool keeps_priority;
-	int master;	/* ifindex or 0 */
-	bool forwards;	/* a port of a bridge that is neither off nor blocked */
+	int master;    /* ifindex or 0 */
+	bool forwards; /* a port of a bridge that is neither off nor blocked */
+	bool isolated; /* a port of a bridge that passes nothing on to others that are isolated */
+	uint16_t filters_vlans; /* a bridge that tells VLANs of this ETH_P_* apart; otherwise 0 */
 	int lower;	/* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
 	int lower_nsid; /* namespace of lower and tunnel; -1: the same */
 	int tunnel;	/* the device by which a vxlan sends, which IFLA_LINK does not tell; or 0 */

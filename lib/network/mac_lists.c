@@ -2,6 +2,7 @@
 #include "network/mac_lists.h"
 
 #include <errno.h>
+#include <linux/if_bridge.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -202,11 +203,20 @@ int unicast_visit(struct nl *nl, int ifindex, unicast_visitor visitor, void *arg
 
 /* A bridge's. */
 
+#define EXT_LOCKED 2 /* NTF_EXT_LOCKED of Linux 6.2, which bookworm's headers do not know */
+
 struct fdb_visit {
 	int bridge;
 	fdb_visitor visitor;
 	void *arg;
 };
+
+/* What a switch in hardware has learnt for the bridge is offloaded, too. */
+static bool fdb_is_of_others(const struct ndmsg *neighbour, const struct nlattr *extended)
+{
+	return (neighbour->ndm_flags & (NTF_EXT_LEARNED | NTF_OFFLOADED)) == NTF_EXT_LEARNED ||
+	       nl_attr_u32(extended, 0) & EXT_LOCKED;
+}
 
 static void fdb_take(struct nlmsghdr *message, void *arg)
 {
@@ -218,6 +228,7 @@ static void fdb_take(struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWNEIGH ||
 	    nlmsg_parse(message, sizeof(*neighbour), tb, NDA_MAX, NULL) < 0 ||
 	    neighbour->ndm_flags & NTF_SELF || neighbour->ndm_state & NUD_PERMANENT ||
+	    fdb_is_of_others(neighbour, tb[NDA_FLAGS_EXT]) ||
 	    (int)nl_attr_u32(tb[NDA_MASTER], 0) != visit->bridge || !tb[NDA_LLADDR] ||
 	    nla_len(tb[NDA_LLADDR]) != XBOND_MAC_SIZE)
 		return;
@@ -236,4 +247,43 @@ int fdb_visit(struct nl *nl, int bridge, fdb_visitor visitor, void *arg)
 
 	nl_request_put_u32(msg, IFLA_MASTER, (uint32_t)bridge);
 	return nl_call(nl, msg, fdb_take, &visit, NULL);
+}
+
+static void fdb_take_vlans(struct nlattr *entry, uint8_t *ret_how)
+{
+	struct nlattr *tb[BRIDGE_VLANDB_ENTRY_MAX + 1];
+	struct bridge_vlan_info *info;
+
+	if (nla_parse_nested(tb, BRIDGE_VLANDB_ENTRY_MAX, entry, NULL) < 0 ||
+	    !tb[BRIDGE_VLANDB_ENTRY_INFO] ||
+	    nla_len(tb[BRIDGE_VLANDB_ENTRY_INFO]) < (int)sizeof(*info) ||
+	    nl_attr_u8(tb[BRIDGE_VLANDB_ENTRY_STATE], BR_STATE_FORWARDING) != BR_STATE_FORWARDING)
+		return;
+	info = nla_data(tb[BRIDGE_VLANDB_ENTRY_INFO]);
+	for (unsigned int vlan = info->vid;
+	     vlan <= nl_attr_u16(tb[BRIDGE_VLANDB_ENTRY_RANGE], info->vid) && vlan < FDB_VLANS;
+	     vlan++)
+		ret_how[vlan] = info->flags & BRIDGE_VLAN_INFO_UNTAGGED ? FDB_UNTAGGED : FDB_TAGGED;
+}
+
+static void fdb_take_port(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *attribute;
+	int left;
+
+	if (message->nlmsg_type != RTM_NEWVLAN ||
+	    !nlmsg_valid_hdr(message, sizeof(struct br_vlan_msg)))
+		return;
+	nlmsg_for_each_attr(attribute, message, sizeof(struct br_vlan_msg),
+			    left) if (nla_type(attribute) == BRIDGE_VLANDB_ENTRY)
+		fdb_take_vlans(attribute, arg);
+}
+
+int fdb_vlans(struct nl *nl, int port, uint8_t ret_how[FDB_VLANS])
+{
+	const struct br_vlan_msg head = { .family = AF_BRIDGE, .ifindex = (uint32_t)port };
+	struct nl_msg *msg = nl_request_new(RTM_GETVLAN, NLM_F_DUMP, &head, sizeof(head));
+
+	memset(ret_how, FDB_NOT, FDB_VLANS);
+	return nl_call(nl, msg, fdb_take_port, ret_how, NULL);
 }

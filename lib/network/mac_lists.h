@@ -64,8 +64,17 @@ struct fdb_entry {
 typedef void (*fdb_visitor)(const struct fdb_entry *entry, void *arg);
 /*
  * Those that it has learnt, and that somebody has added; not those of the bridge and of its ports
- * themselves. Returns 0 or -errno; -EAGAIN: the list changed meanwhile.
+ * themselves, nor what a routing daemon knows from elsewhere, nor hosts that a port has not
+ * admitted yet. Returns 0 or -errno; -EAGAIN: the list changed meanwhile.
  */
 int fdb_visit(struct nl *nl, int bridge, fdb_visitor visitor, void *arg);
+
+#define FDB_VLANS 4096
+enum { FDB_NOT, FDB_UNTAGGED, FDB_TAGGED };
+/*
+ * How a port of a bridge that tells VLANs apart sends each of them. Returns 0 or -errno; what could
+ * not be read is FDB_NOT, as are VLANs that the port is not in, or that are blocked there.
+ */
+int fdb_vlans(struct nl *nl, int port, uint8_t ret_how[FDB_VLANS]);
 
 #endif

@@ -279,9 +279,13 @@ static void on_fdb_entry(const struct fdb_entry *entry, void *arg)
 
 static void read_others(struct nl *nl)
 {
-	uint8_t which = input_u8(&input);
+	uint8_t which = input_u8(&input), how[FDB_VLANS];
 	uint64_t features;
 
+	if ((which & 192) == 192) {
+		fdb_vlans(nl, 5, how);
+		return;
+	}
 	if (which & 128) {
 		fdb_visit(nl, 5, on_fdb_entry, NULL);
 		return;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The list of devices when it changes while it is read; the kernel's answers are by hand. A request
- * that is longer than a message. And ports of bridges, of which not all kernels have all.
+ * that is longer than a message. And ports and tables of bridges, of which not all kernels have
+ * all.
  */
 #include <errno.h>
 #include <limits.h>
 #include <linux/if_bridge.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
 #include "daemon/bond/daemon.h"
 #include "network/link.h"
+#include "network/mac_lists.h"
 #include "network/netconf.h"
 #include "tests/unit/unit.h"
 
@@ -29,9 +32,13 @@ static void tell(int ifindex, nl_handler handler, void *arg)
 	nlmsg_free(msg);
 }
 
+static int tell_bridge(struct nl_msg *request, nl_handler handler, void *arg);
+
 int __wrap_nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg,
 		   struct err *err)
 {
+	if (nlmsg_hdr(msg)->nlmsg_type == RTM_GETNEIGH || nlmsg_hdr(msg)->nlmsg_type == RTM_GETVLAN)
+		return tell_bridge(msg, handler, arg);
 	if (nlmsg_hdr(msg)->nlmsg_type != RTM_GETLINK)
 		return __real_nl_call(nl, msg, handler, arg, err);
 	asked++;
@@ -231,4 +238,118 @@ TEST(a_port_keeps_its_options_but_not_its_state)
 				 !nla_find(nla_data(data), nla_len(data), type));
 	assert_int_equal(kept, 25);
 	netconf_free(&conf);
+}
+
+/* A bridge's table. */
+
+#define BRIDGE 5
+#define EXT_LOCKED 2
+
+static void tell_entry(const struct ndmsg *head, uint32_t extended, uint8_t number,
+		       nl_handler handler, void *arg)
+{
+	struct nl_msg *msg = nl_request_new(RTM_NEWNEIGH, 0, head, sizeof(*head));
+	const uint8_t mac[XBOND_MAC_SIZE] = { 2, [5] = number };
+
+	nl_request_put(msg, NDA_LLADDR, sizeof(mac), mac);
+	nl_request_put_u32(msg, NDA_MASTER, BRIDGE);
+	nl_request_put_u16(msg, NDA_VLAN, 10);
+	if (extended)
+		nl_request_put_u32(msg, NDA_FLAGS_EXT, extended);
+	handler(nlmsg_hdr(msg), arg);
+	nlmsg_free(msg);
+}
+
+static void tell_table(nl_handler handler, void *arg)
+{
+	static const struct {
+		uint8_t flags;
+		uint16_t state;
+		uint32_t extended;
+	} entries[] = {
+		{ 0, NUD_REACHABLE, 0 },
+		{ 0, NUD_NOARP, 0 },
+		{ NTF_EXT_LEARNED | NTF_OFFLOADED, NUD_REACHABLE, 0 },
+		{ 0, NUD_PERMANENT, 0 },
+		{ NTF_SELF, NUD_NOARP, 0 },
+		{ NTF_EXT_LEARNED, NUD_NOARP, 0 },
+		{ 0, NUD_REACHABLE, EXT_LOCKED },
+	};
+
+	for (uint8_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		const struct ndmsg head = { .ndm_family = AF_BRIDGE,
+					    .ndm_ifindex = PORT,
+					    .ndm_state = entries[i].state,
+					    .ndm_flags = entries[i].flags };
+
+		tell_entry(&head, entries[i].extended, i, handler, arg);
+	}
+}
+
+static void tell_vlan(struct nl_msg *msg, uint16_t from, uint16_t to, uint16_t flags, uint8_t state)
+{
+	const struct bridge_vlan_info info = { .flags = flags, .vid = from };
+	struct nlattr *entry = nl_request_nest(msg, BRIDGE_VLANDB_ENTRY);
+
+	nl_request_put(msg, BRIDGE_VLANDB_ENTRY_INFO, sizeof(info), &info);
+	if (to != from)
+		nl_request_put_u16(msg, BRIDGE_VLANDB_ENTRY_RANGE, to);
+	nl_request_put_u8(msg, BRIDGE_VLANDB_ENTRY_STATE, state);
+	nl_request_end(msg, entry);
+}
+
+static void tell_vlans(nl_handler handler, void *arg)
+{
+	const struct br_vlan_msg head = { .family = AF_BRIDGE, .ifindex = PORT };
+	struct nl_msg *msg = nl_request_new(RTM_NEWVLAN, 0, &head, sizeof(head));
+
+	tell_vlan(msg, 1, 1, BRIDGE_VLAN_INFO_PVID | BRIDGE_VLAN_INFO_UNTAGGED,
+		  BR_STATE_FORWARDING);
+	tell_vlan(msg, 10, 12, 0, BR_STATE_FORWARDING);
+	tell_vlan(msg, 20, 20, 0, BR_STATE_BLOCKING);
+	tell_vlan(msg, 4000, 0xffff, 0, BR_STATE_FORWARDING);
+	handler(nlmsg_hdr(msg), arg);
+	nlmsg_free(msg);
+}
+
+static int tell_bridge(struct nl_msg *request, nl_handler handler, void *arg)
+{
+	if (nlmsg_hdr(request)->nlmsg_type == RTM_GETNEIGH)
+		tell_table(handler, arg);
+	else
+		tell_vlans(handler, arg);
+	nlmsg_free(request);
+	return 0;
+}
+
+static void take_entry(const struct fdb_entry *entry, void *arg)
+{
+	unsigned int *seen = arg;
+
+	assert_int_equal(entry->port, PORT);
+	assert_int_equal(entry->vlan, 10);
+	*seen |= 1u << entry->mac[5];
+}
+
+/* Learnt, set by hand, or learnt by a switch in hardware. */
+TEST(a_bridge_has_machines_of_which_it_knows_itself)
+{
+	unsigned int seen = 0;
+
+	assert_int_equal(fdb_visit(NULL, BRIDGE, take_entry, &seen), 0);
+	assert_int_equal(seen, 7);
+}
+
+TEST(a_port_sends_vlans_with_and_without_tags)
+{
+	static const int tagged[] = { 10, 11, 12, 4000, 4095 },
+			 absent[] = { 0, 2, 9, 13, 20, 3999 };
+	uint8_t how[FDB_VLANS];
+
+	assert_int_equal(fdb_vlans(NULL, PORT, how), 0);
+	assert_int_equal(how[1], FDB_UNTAGGED);
+	for (size_t i = 0; i < sizeof(tagged) / sizeof(tagged[0]); i++)
+		assert_int_equal(how[tagged[i]], FDB_TAGGED);
+	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
+		assert_int_equal(how[absent[i]], FDB_NOT);
 }
