@@ -108,18 +108,11 @@ static size_t learning_macs(struct bond *bond, unsigned int slot,
 	return count;
 }
 
-static bool learning_is_of_router(const uint8_t *mac)
-{
-	static const uint8_t prefix[] = { 0x00, 0x00, 0x5e, 0x00 };
-
-	return !memcmp(mac, prefix, sizeof(prefix)) && (mac[4] == 1 || mac[4] == 2);
-}
-
 static void learning_take_above(const uint8_t mac[XBOND_MAC_SIZE], void *arg)
 {
 	struct bond *bond = arg;
 
-	if (learning_of(bond)->above_count == LEARNING_ABOVE || learning_is_of_router(mac) ||
+	if (learning_of(bond)->above_count == LEARNING_ABOVE || mac_is_of_router(mac) ||
 	    mac_is_zero(mac) || mac_is_same(mac, bond_pin(bond)->mac))
 		return;
 	memcpy(learning_of(bond)->above[learning_of(bond)->above_count++], mac, XBOND_MAC_SIZE);
@@ -195,7 +188,7 @@ static void bridged_add(struct bond *bond, const struct bridged_port *port, cons
 	struct learning_bridged *place =
 		&learning_of(bond)->bridged[learning_of(bond)->bridged_count];
 
-	if (learning_of(bond)->bridged_count == LEARNING_BRIDGED || learning_is_of_router(mac) ||
+	if (learning_of(bond)->bridged_count == LEARNING_BRIDGED || mac_is_of_router(mac) ||
 	    mac_is_same(mac, bond_pin(bond)->mac))
 		return;
 	memcpy(place->mac, mac, XBOND_MAC_SIZE);

@@ -51,6 +51,13 @@ uint64_t mac_word(const uint8_t mac[XBOND_MAC_SIZE])
 	return word;
 }
 
+bool mac_is_of_router(const uint8_t mac[XBOND_MAC_SIZE])
+{
+	static const uint8_t prefix[] = { 0x00, 0x00, 0x5e, 0x00 };
+
+	return !memcmp(mac, prefix, sizeof(prefix)) && (mac[4] == 1 || mac[4] == 2);
+}
+
 bool mac_is_same(const uint8_t a[XBOND_MAC_SIZE], const uint8_t b[XBOND_MAC_SIZE])
 {
 	return !memcmp(a, b, XBOND_MAC_SIZE);

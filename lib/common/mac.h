@@ -21,6 +21,8 @@ const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORM
 void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE]);
 /* Is it all zero, which stands for none and for unknown? */
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE]);
+/* Of a virtual router (VRRP), which another host may have the next moment. */
+bool mac_is_of_router(const uint8_t mac[XBOND_MAC_SIZE]);
 bool mac_is_same(const uint8_t a[XBOND_MAC_SIZE], const uint8_t b[XBOND_MAC_SIZE]);
 /* As the programs keep it: its bytes in memory, then two of zero. */
 uint64_t mac_word(const uint8_t mac[XBOND_MAC_SIZE]);
