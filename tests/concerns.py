@@ -119,7 +119,7 @@ lib/network/                layout net/iplink net/lifecycle users
 lib/network/bonding         net/handover net/team import
 lib/network/filters         net/slave_filters net/bypass
 lib/network/ip              net/arp net/announce net/iplink
-lib/network/mac_lists       net/multicast users
+lib/network/mac_lists       net/multicast net/announce users
 lib/network/netconf         net/netconf
 lib/network/nl              net/faults net/iplink net/lifecycle layout
 lib/options/                cli/check cli/option_values cli/calls cli/complete import manual

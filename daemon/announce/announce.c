@@ -28,6 +28,7 @@ struct announcement {
 	struct announcement *next;
 	int port_ifindex; /* the port side of the bond */
 	struct announce_series addresses, groups;
+	bool machines;
 	bool dropped; /* atomic: stops what is not sent yet */
 	int *reached; /* devices of bondd's namespace that belong to it */
 	size_t reached_count;
@@ -42,6 +43,7 @@ struct announcement {
 struct round {
 	struct announcement *announcements;
 	struct announce_survey survey; /* of the namespace that is being worked on */
+	struct nl *nl;		       /* there */
 	size_t *places;		       /* room for one entry per device */
 	int fd;			       /* a packet socket there */
 	uint64_t slice_ns;	       /* when the present slice began */
@@ -113,7 +115,9 @@ static bool announce_address(const struct round *round, const struct announce_de
 static void announce_device(struct round *round, const struct announcement *announcement,
 			    const struct announce_device *device)
 {
-	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
+	const struct announce_sender sender = { .fd = round->fd,
+						.ifindex = device->ifindex,
+						.mac = device->mac };
 	const struct announce_item *items;
 	struct sources sources = { 0 };
 	bool said = !announcement->addresses.is_due;
@@ -149,19 +153,42 @@ static bool announce_has_reached(const struct announcement *announcement, int if
 	return false;
 }
 
-/* Marks that device and the devices above it. Devices in other namespaces may be above those. */
-static void announce_from(struct round *round, struct announcement *announcement, int ifindex,
-			  bool is_home)
+/* By the port that leads to the bond: the bridge would tell its other ports, too. */
+static void announce_machines(struct round *round, const struct announcement *announcement,
+			      const struct announce_device *port)
 {
-	size_t count = announce_survey_above(&round->survey, ifindex, round->places);
+	struct announce_sender sender = { .fd = round->fd, .ifindex = port->ifindex };
+	struct fdb_entry *machines;
+	size_t count = announce_survey_machines(round->nl, &round->survey, port, &machines,
+						&sender.tag_protocol);
 
 	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
-		const struct announce_device *device = &round->survey.devices[round->places[i]];
-
-		announce_device(round, announcement, device);
-		if (is_home)
-			announce_reach(announcement, device->ifindex);
+		announce_pace(round);
+		sender.mac = machines[i].mac;
+		sender.vlan = machines[i].vlan;
+		announce_rarp(&sender);
 	}
+	free(machines);
+}
+
+/*
+ * The first count places: what stands on the bond here. Marks them, if they are at home, because
+ * devices in other namespaces may be above them.
+ */
+static void announce_all(struct round *round, struct announcement *announcement, size_t count,
+			 bool is_home)
+{
+	const struct announce_device *devices = round->survey.devices;
+
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
+		announce_device(round, announcement, &devices[round->places[i]]);
+		if (is_home)
+			announce_reach(announcement, devices[round->places[i]].ifindex);
+	}
+	if (!announcement->machines || !announcement->addresses.is_due)
+		return;
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++)
+		announce_machines(round, announcement, &devices[round->places[i]]);
 }
 
 /* Returns false if nothing can be sent from here. */
@@ -181,18 +208,21 @@ static void announce_clear(struct round *round)
 	announce_survey_free(&round->survey);
 }
 
-static void announce_home(struct round *round, struct nl *nl)
+static void announce_home(struct round *round)
 {
-	announce_survey_read_devices(nl, &round->survey);
-	announce_survey_read_items(nl, &round->survey);
+	size_t count;
+	int bond;
+
+	announce_survey_read_devices(round->nl, &round->survey);
+	announce_survey_read_items(round->nl, &round->survey);
 	if (announce_get_ready(round))
 		for (struct announcement *each = round->announcements; each; each = each->next) {
 			each->reached_count = 0;
 			/* bond0 may be in another namespace */
 			announce_reach(each, each->port_ifindex);
-			announce_from(round, each,
-				      announce_survey_peer(&round->survey, each->port_ifindex),
-				      true);
+			bond = announce_survey_peer(&round->survey, each->port_ifindex);
+			count = announce_survey_above(&round->survey, bond, round->places, 0);
+			announce_all(round, each, count, true);
 		}
 	announce_clear(round);
 }
@@ -220,10 +250,24 @@ static bool announce_concerns(const struct round *round, int home)
 	return false;
 }
 
+static void announce_away(struct round *round, struct announcement *announcement, int home)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < round->survey.device_count; i++) {
+		const struct announce_device *device = &round->survey.devices[i];
+
+		if (announce_whose(round, device, home) == announcement)
+			count = announce_survey_above(&round->survey, device->ifindex,
+						      round->places, count);
+	}
+	announce_all(round, announcement, count, false);
+}
+
 static void announce_in_other_netns(int home_fd, void *arg)
 {
-	struct round round = { .announcements = arg, .fd = -1 };
 	struct nl nl;
+	struct round round = { .announcements = arg, .fd = -1, .nl = &nl };
 	int home;
 
 	if (nl_init(&nl))
@@ -233,13 +277,8 @@ static void announce_in_other_netns(int home_fd, void *arg)
 	home = namespaces_number(&nl, home_fd);
 	if (announce_concerns(&round, home) && announce_get_ready(&round)) {
 		announce_survey_read_items(&nl, &round.survey);
-		for (size_t i = 0; i < round.survey.device_count; i++) {
-			const struct announce_device *device = &round.survey.devices[i];
-			struct announcement *announcement = announce_whose(&round, device, home);
-
-			if (announcement)
-				announce_from(&round, announcement, device->ifindex, false);
-		}
+		for (struct announcement *each = round.announcements; each; each = each->next)
+			announce_away(&round, each, home);
 	}
 	announce_clear(&round);
 	nl_done(&nl);
@@ -247,9 +286,9 @@ static void announce_in_other_netns(int home_fd, void *arg)
 
 static void announce_round(struct nl *nl, struct announcement *announcements)
 {
-	struct round round = { .announcements = announcements, .fd = -1 };
+	struct round round = { .announcements = announcements, .fd = -1, .nl = nl };
 
-	announce_home(&round, nl);
+	announce_home(&round);
 	namespaces_visit(announce_in_other_netns, announcements);
 }
 
@@ -436,6 +475,7 @@ static struct announcement *announcement_new(const struct announce_order *order)
 	struct announcement *announcement = memory_need(calloc(1, sizeof(*announcement)));
 
 	announcement->port_ifindex = order->port_ifindex;
+	announcement->machines = order->machines;
 	announcement->addresses = announce_series_of(order->addresses, order->address_delay_ms);
 	announcement->groups = announce_series_of(order->groups, order->group_delay_ms);
 	return announcement;

@@ -3,8 +3,9 @@
  * Announcements after a failover in active-backup: frames from bond0 that teach switches and
  * neighbours where its MAC address is now. One for each IP address and multicast group, of bond0
  * and of the devices above it, as the kernel's driver makes its stack send them
- * (NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP). A thread of its own finds out what to announce and
- * sends it, with pauses, so the main loop does not wait for it.
+ * (NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP); and one for each machine behind a bridge above it. A
+ * thread of its own finds out what to announce and sends it, with pauses, so the main loop does not
+ * wait for it.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H
@@ -15,6 +16,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "network/mac_lists.h"
 #include "network/nl.h"
 
 struct announcer;
@@ -27,6 +29,7 @@ struct announce_order {
 	int port_ifindex; /* of the bond's port side; where bond0 is, is found each time */
 	unsigned int addresses, groups;		   /* how often each is announced */
 	uint32_t address_delay_ms, group_delay_ms; /* between two times */
+	bool machines; /* addresses behind bridges, too, as often as those of the bond */
 };
 
 /*
@@ -63,7 +66,10 @@ struct announce_device {
 	int lower;	/* the device below, if its announcements are for this device, too; or 0 */
 	int lower_nsid; /* the namespace of lower, by its number here; -1: this one */
 	int peer; /* the other end of a pair, if it is in this namespace; of a team itself; or 0 */
-	int bridge; /* the bridge that it is a port of; or 0 */
+	int bridge;		 /* the bridge that it is a port of; or 0 */
+	bool forwards, isolated; /* of such a port, as in struct link_info */
+	uint16_t filters_vlans;
+	bool is_above; /* the device that announce_survey_above() was asked for, and all above it */
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool is_up;
 	bool is_bridge;
@@ -96,10 +102,22 @@ int announce_survey_peer(const struct announce_survey *survey, int ifindex);
 
 /*
  * The device with this ifindex, then all devices above it that are up: VLANs, macvlans, ipvlans,
- * bridges, at any height. Returns how many; they are places in survey->devices. ret_places has room
- * for survey->device_count.
+ * bridges, at any height. Appends them to count places in survey->devices, which has none twice,
+ * and returns how many there are then. With a count of 0 it begins anew. ret_places has room for
+ * survey->device_count.
  */
-size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places);
+size_t announce_survey_above(struct announce_survey *survey, int ifindex, size_t *ret_places,
+			     size_t count);
+
+/*
+ * The machines behind other ports of the bridge that this device is a port of, if it is a port.
+ * Their frames must be such as the bridge would pass on to it. What leads to the bond, as
+ * announce_survey_above() has found out, has no machines. Returns how many; ret_machines is to be
+ * freed. Their VLANs are the tags that the port sends, 0 for none, of ret_tag_protocol.
+ */
+size_t announce_survey_machines(struct nl *nl, const struct announce_survey *survey,
+				const struct announce_device *port, struct fdb_entry **ret_machines,
+				uint16_t *ret_tag_protocol);
 
 /* The frames by which a host announces where its MAC address is now. */
 
@@ -107,11 +125,12 @@ struct announce_sender {
 	int fd; /* a packet socket */
 	int ifindex;
 	const uint8_t *mac;
+	uint16_t tag_protocol, vlan; /* 0: no tag; RARP alone can have one */
 };
 
 /* An ARP request of the IPv4 address for itself (RFC 5227, 3). */
 void announce_arp(const struct announce_sender *sender, const uint8_t address[4]);
-/* For a device without addresses: at least the switches learn. */
+/* For who has no address that is known: at least the switches learn. */
 void announce_rarp(const struct announce_sender *sender);
 
 enum { ANNOUNCE_ROUTER = 1, ANNOUNCE_OVERRIDE = 2 };

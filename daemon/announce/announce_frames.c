@@ -41,12 +41,22 @@ static void announce_send_arp(const struct announce_sender *sender, uint16_t typ
 	struct {
 		struct ether_header eth;
 		struct ether_arp arp;
-	} __attribute__((packed)) frame = {
+	} __attribute__((packed)) plain = {
 		.arp = packet_arp(operation, sender->mac, address, address),
 	};
+	struct {
+		struct ether_header eth;
+		uint16_t tci, type;
+		struct ether_arp arp;
+	} __attribute__((packed))
+	tagged = { .tci = htons(sender->vlan), .type = htons(type), .arp = plain.arp };
 
-	announce_fill_eth(sender, &frame.eth, broadcast, type);
-	packet_send(sender->fd, sender->ifindex, &frame, sizeof(frame));
+	announce_fill_eth(sender, &plain.eth, broadcast, type);
+	announce_fill_eth(sender, &tagged.eth, broadcast, sender->tag_protocol);
+	if (sender->vlan)
+		packet_send(sender->fd, sender->ifindex, &tagged, sizeof(tagged));
+	else
+		packet_send(sender->fd, sender->ifindex, &plain, sizeof(plain));
 }
 
 void announce_arp(const struct announce_sender *sender, const uint8_t address[4])

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "bpf/abi.h"
+#include "common/mac.h"
 #include "common/memory.h"
 #include "network/bonding.h"
 #include "network/ip.h"
@@ -58,6 +59,9 @@ static void survey_take_link(const struct link_info *link, void *arg)
 		.lower_nsid = link->lower_nsid,
 		.peer = survey_peer(link),
 		.bridge = link->master,
+		.forwards = link->forwards,
+		.isolated = link->isolated,
+		.filters_vlans = link->filters_vlans,
 		.is_up = link->flags & IFF_UP,
 		.is_bridge = !strcmp(link->kind, "bridge"),
 		.has_arp = !(link->flags & IFF_NOARP),
@@ -229,27 +233,23 @@ const struct announce_item *announce_survey_items(const struct announce_survey *
 
 /* The devices found so far. */
 struct above {
-	const struct announce_survey *survey;
+	struct announce_survey *survey;
 	size_t *places;
 	size_t count;
-	bool *is_known;
 };
 
-static void survey_enlist(struct above *above, const struct announce_device *device)
+static void survey_enlist(struct above *above, struct announce_device *device)
 {
-	size_t place = (size_t)(device - above->survey->devices);
-
-	if (!device->is_up || above->is_known[place])
+	if (!device->is_up || device->is_above)
 		return;
-	above->is_known[place] = true;
-	above->places[above->count++] = place;
+	device->is_above = true;
+	above->places[above->count++] = (size_t)(device - above->survey->devices);
 }
 
 static void survey_enlist_above(struct above *above, const struct announce_device *lower)
 {
-	const struct announce_survey *survey = above->survey;
-	const struct announce_device *master =
-		lower->bridge ? survey_find(survey, lower->bridge) : NULL;
+	struct announce_survey *survey = above->survey;
+	struct announce_device *master = lower->bridge ? survey_find(survey, lower->bridge) : NULL;
 
 	for (size_t i = 0; i < survey->device_count; i++)
 		if (survey->devices[i].lower == lower->ifindex && survey->devices[i].lower_nsid < 0)
@@ -258,19 +258,101 @@ static void survey_enlist_above(struct above *above, const struct announce_devic
 		survey_enlist(above, master);
 }
 
-size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places)
+size_t announce_survey_above(struct announce_survey *survey, int ifindex, size_t *ret_places,
+			     size_t count)
 {
-	const struct announce_device *first = survey_find(survey, ifindex);
-	struct above above = { .survey = survey, .places = ret_places };
+	struct announce_device *first = survey_find(survey, ifindex);
+	struct above above = { .survey = survey, .places = ret_places, .count = count };
 
-	above.is_known = memory_need(calloc(survey->device_count + 1, sizeof(*above.is_known)));
-	if (!first) {
-		free(above.is_known);
-		return 0;
-	}
-	survey_enlist(&above, first);
-	for (size_t i = 0; i < above.count; i++)
+	for (size_t i = 0; !count && i < survey->device_count; i++)
+		survey->devices[i].is_above = false;
+	if (first)
+		survey_enlist(&above, first);
+	for (size_t i = count; i < above.count; i++)
 		survey_enlist_above(&above, &survey->devices[above.places[i]]);
-	free(above.is_known);
 	return above.count;
+}
+
+/*
+ * Of each port at most so many. Who sends with more addresses takes the places of nobody behind
+ * another port.
+ */
+#define MACHINES_OF_PORT 1024
+
+struct machines {
+	const struct announce_survey *survey;
+	const struct announce_device *port;
+	uint8_t how[FDB_VLANS]; /* the port sends each VLAN */
+	struct fdb_entry *entry;
+	size_t count;
+};
+
+/* Where a bridge does not tell VLANs apart, it heeds no entry of one. */
+static void machines_read_vlans(struct nl *nl, const struct announce_device *bridge,
+				struct machines *machines)
+{
+	if (bridge->filters_vlans)
+		fdb_vlans(nl, machines->port->ifindex, machines->how);
+	else
+		machines->how[0] = FDB_UNTAGGED;
+}
+
+static void machines_take(const struct fdb_entry *entry, void *arg)
+{
+	struct machines *machines = arg;
+	const struct announce_device *port = survey_find(machines->survey, entry->port);
+
+	if (!port || port->is_above || !port->forwards || entry->vlan >= FDB_VLANS ||
+	    machines->how[entry->vlan] == FDB_NOT || mac_is_of_router(entry->mac) ||
+	    (port->isolated && machines->port->isolated))
+		return;
+	memory_more(machines->entry, machines->count);
+	machines->entry[machines->count++] = *entry;
+}
+
+static int machines_compare(const void *left, const void *right)
+{
+	const struct fdb_entry *a = left, *b = right;
+	int r = a->port != b->port ? a->port - b->port : a->vlan - b->vlan;
+
+	return r ? r : memcmp(a->mac, b->mac, sizeof(a->mac));
+}
+
+/* From what a VLAN is called in the bridge to the tag at the port. Returns how many stay. */
+static size_t machines_keep(struct machines *machines)
+{
+	size_t kept = 0, of_port = 0;
+	int port = 0;
+
+	for (size_t i = 0; i < machines->count; i++) {
+		struct fdb_entry entry = machines->entry[i];
+
+		of_port = entry.port == port ? of_port + 1 : 1;
+		port = entry.port;
+		if (of_port > MACHINES_OF_PORT)
+			continue;
+		if (machines->how[entry.vlan] == FDB_UNTAGGED)
+			entry.vlan = 0;
+		machines->entry[kept++] = entry;
+	}
+	return kept;
+}
+
+size_t announce_survey_machines(struct nl *nl, const struct announce_survey *survey,
+				const struct announce_device *port, struct fdb_entry **ret_machines,
+				uint16_t *ret_tag_protocol)
+{
+	const struct announce_device *bridge = survey_find(survey, port->bridge);
+	struct machines machines = { .survey = survey, .port = port };
+
+	*ret_machines = NULL;
+	if (!port->forwards || !bridge || !bridge->is_above)
+		return 0;
+	*ret_tag_protocol = bridge->filters_vlans;
+	machines_read_vlans(nl, bridge, &machines);
+	fdb_visit(nl, bridge->ifindex, machines_take, &machines);
+	machines.count = survey_sort(machines.entry, machines.count, sizeof(*machines.entry),
+				     machines_compare);
+	*ret_machines = machines.entry;
+	return machines_keep(&machines);
 }

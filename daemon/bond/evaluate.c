@@ -370,6 +370,8 @@ static void evaluate_announce(struct bond *bond, unsigned int addresses)
 		.address_delay_ms =
 			pin->peer_notif_delay_ms ? pin->peer_notif_delay_ms : pin->miimon_ms,
 		.group_delay_ms = GROUP_DELAY_MS,
+		/* Copies that a backup hears would tell the bridge that they are outside. */
+		.machines = !pin->all_slaves_active,
 	};
 
 	announce(bond->daemon->announcer, &order);

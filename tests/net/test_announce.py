@@ -1,12 +1,13 @@
 """After a failover in active-backup bond0 says by every address where it is now, and so do the
 devices above: ARP for IPv4, a neighbour advertisement for IPv6, and a RARP from who has no address.
 """
+import json
 import socket
 import struct
 
 import pytest
 
-from traffic import Capture
+from traffic import Capture, send_frames
 from waiting import wait_for
 
 ARP, RARP, IPV6 = 0x0806, 0x8035, 0x86DD
@@ -375,3 +376,222 @@ def test_the_bond_ends_while_it_is_announced(pair):
     made.near.wait_slaves("l0", "l1")
     mac = made.near.show()["mac"]
     announced(made, lambda seen: (mac, None, "10.0.0.1") in arps(seen), "10.0.0.1")
+
+
+# the machines behind a bridge
+
+class Bridged:
+    """bond0, or a VLAN on it, as a port of br0, with a machine, which is silent, behind each of
+    the ports p0, p1, and so on; and a switch that the two slaves end at. away: br0 and bond0 are in
+    another namespace.
+    """
+
+    def __init__(self, lab, machines, *options, port="bond0", away=False):
+        self.near = lab.lone(links=2)
+        self.far, self.lab = self.near.far, lab
+        self.far.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+        self.far.ip_batch("link add sw up type bridge forward_delay 0 mcast_snooping 0",
+                          *[f"link set {name} master sw" for name in self.near.links])
+        self.near.make_bond(["l0", "l1"], "mode", "active-backup", *options)
+        self.host = lab.namespace("h") if away else self.near
+        if away:
+            self.near.ip("link", "set", "bond0", "netns", self.host.name)
+            self.host.ip("link", "set", "bond0", "up")
+            wait_for(lambda: "moved to another namespace" in self.near.log(), "bondd to see it")
+        self.host.ip_batch("link add br0 address 02:00:00:00:0b:01 type bridge forward_delay 0 "
+                           "mcast_snooping 0", "link set br0 up")
+        if port != "bond0":
+            above(self.host, port, "type", "vlan", "id", port.split(".")[1])
+        self.host.ip("link", "set", port, "master", "br0")
+        self.machines = [lab.namespace(f"v{number}") for number in range(machines)]
+        for number, machine in enumerate(self.machines):
+            machine.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
+                        "net.ipv6.conf.default.disable_ipv6=1")
+            self.host.ip_batch(f"link add p{number} type veth peer name e0 address "
+                               f"{machine_mac(number)} netns {machine.name}",
+                               f"link set p{number} master br0", f"link set p{number} up")
+            machine.ip("link", "set", "e0", "up")
+        wait_for(lambda: all(is_open(self.host, each) for each in
+                             (port, *(f"p{number}" for number in range(machines)))),
+                 "all ports of br0 to forward")
+        fail_over(self.near, "l0")
+
+    def bridge(self, *words):
+        self.host.run("bridge", *words)
+
+    def speak(self):
+        """Once, so that the switch knows all machines at l0."""
+        for number, machine in enumerate(self.machines):
+            send_frames(machine, "e0", [frame_of(machine_mac(number))])
+        for number in range(len(self.machines)):
+            wait_for(lambda number=number: at_port(self.far, "sw", machine_mac(number)) == {"l0"},
+                     f"the switch to know machine {number} at l0")
+
+    def fail_over(self, *wanted):
+        """Until the wire of l1 has seen RARPs of these, each (address, tag or None), and bond0's in
+        the round after. All RARPs and their tags.
+        """
+        mac = self.near.show()["mac"]
+        with Capture(self.far, "l1") as wire:
+            seen = []
+
+            def is_over():
+                seen.extend(tagged_rarps(wire.frames()))
+                return set(wanted) <= set(seen) and seen.count((mac, None)) >= 2
+
+            self.near.ctl("set", "bond0", "num_grat_arp", "2", "peer_notif_delay", "300")
+            fail_over(self.near, "l1")
+            wait_for(is_over, lambda: f"{wanted} and bond0 twice; {seen}")
+        return set(seen)
+
+
+def machine_mac(number):
+    return f"02:00:00:00:0c:{number:02x}"
+
+
+def is_open(host, port):
+    return host.link(port)["linkinfo"].get("info_slave_data", {}).get("state") == "forwarding"
+
+
+def frame_of(mac, to="ff:ff:ff:ff:ff:ff"):
+    """Of an experimental type, so that nobody answers."""
+    return bytes.fromhex((to + mac).replace(":", "")) + b"\x88\xb5" + bytes(46)
+
+
+def at_port(namespace, bridge, mac):
+    """The ports where a bridge has this address."""
+    return {entry["ifname"] for entry in json.loads(namespace.run(
+        "bridge", "-j", "fdb", "show", "br", bridge).stdout) if entry["mac"] == mac}
+
+
+def tagged_rarps(frames):
+    return [(frame.src, frame.vlan) for frame in frames if frame.type == RARP]
+
+
+@pytest.fixture
+def bridged(lab):
+    return lambda machines, *options, **more: Bridged(lab, machines, *options, **more)
+
+
+@pytest.mark.parametrize("how", [{}, {"away": True}, {"port": "bond0.5"}],
+                         ids=["here", "elsewhere", "vlan"])
+def test_the_switch_finds_silent_machines(bridged, how):
+    """Machines of the same bridge do not hear of it."""
+    made = bridged(2, **how)
+    made.speak()
+    with Capture(made.machines[1], "e0") as other:
+        fail_over(made.near, "l1")
+        for number in range(2):
+            wait_for(lambda number=number: at_port(made.far, "sw", machine_mac(number)) == {"l1"},
+                     f"the switch to know machine {number} at l1")
+        assert machine_mac(0) not in rarps(other.frames())
+
+
+def test_what_the_switch_sends_back_moves_no_machine(bridged):
+    """A backup slave hears each announcement from the switch."""
+    made = bridged(1)
+    made.speak()
+    with Capture(made.near, "l0") as back:
+        heard = []
+        fail_over(made.near, "l1")
+        wait_for(lambda: heard.extend(back.frames()) or machine_mac(0) in rarps(heard),
+                 "the announcement on the backup slave")
+    assert at_port(made.near, "br0", machine_mac(0)) == {"p0"}
+
+
+def test_where_a_backup_hears_the_bond_no_machine_is_announced(bridged):
+    """What the switch sends back would tell br0 that the machine is outside."""
+    made = bridged(1, "all_slaves_active", "on")
+    send_frames(made.machines[0], "e0", [frame_of(machine_mac(0), "02:00:00:00:0d:01")])
+    wait_for(lambda: at_port(made.near, "br0", machine_mac(0)), "br0 to know the machine")
+    made.bridge("fdb", "replace", machine_mac(0), "dev", "p0", "master", "static")
+    assert machine_mac(0) not in dict(made.fail_over())
+
+
+def test_machines_are_announced_in_their_vlan(bridged):
+    """As the bond's port sends it: with a tag, without, or not at all."""
+    made = bridged(5)
+    if made.near.run("ip", "link", "set", "br0", "type", "bridge", "vlan_filtering", "1",
+                     "vlan_default_pvid", "0", check=False).returncode:
+        pytest.skip("this kernel's bridges do not tell VLANs apart")
+    for vlan in ("10", "20 pvid untagged", "40"):
+        made.bridge("vlan", "add", "dev", "bond0", "vid", *vlan.split())
+    for number, vlan in enumerate((10, 20, 30, 40)):
+        made.bridge("vlan", "add", "dev", f"p{number}", "vid", vlan, "pvid", "untagged")
+        send_frames(made.machines[number], "e0", [frame_of(machine_mac(number))])
+        wait_for(lambda number=number: at_port(made.near, "br0", machine_mac(number)),
+                 f"br0 to know machine {number}")
+    made.bridge("vlan", "set", "dev", "bond0", "vid", 40, "state", "blocking")
+    made.bridge("vlan", "add", "dev", "p4", "vid", 10)
+    made.bridge("fdb", "add", machine_mac(4), "dev", "p4", "master", "static")
+    wanted = {(machine_mac(0), 10), (machine_mac(1), None), (machine_mac(4), 10)}
+    seen = made.fail_over(*wanted)
+    assert {each for each in seen if each[0].startswith("02:00:00:00:0c")} == wanted
+
+
+def test_whom_the_bridge_would_not_let_speak_is_not_announced(bridged):
+    """The bridge's own addresses, what a routing daemon has put there, the machine of an isolated
+    or a blocked port, virtual routers.
+    """
+    made = bridged(4)
+    made.bridge("fdb", "add", "02:00:00:00:0e:00", "dev", "p0", "master", "static")
+    made.bridge("fdb", "add", "02:00:00:00:0e:01", "dev", "p0", "master", "permanent")
+    made.bridge("fdb", "add", "02:00:00:00:0e:02", "dev", "p0", "master", "extern_learn")
+    made.bridge("fdb", "add", "00:00:5e:00:01:07", "dev", "p0", "master", "static")
+    for number in (1, 2, 3):
+        made.bridge("fdb", "add", machine_mac(number), "dev", f"p{number}", "master", "static")
+    made.bridge("link", "set", "dev", "bond0", "isolated", "on")
+    made.bridge("link", "set", "dev", "p1", "isolated", "on")
+    made.bridge("link", "set", "dev", "p2", "state", "0")
+    bond, own = made.near.show()["mac"], "02:00:00:00:0b:01"
+    seen = made.fail_over(("02:00:00:00:0e:00", None), (machine_mac(3), None))
+    assert seen == {(mac, None) for mac in (bond, own, "02:00:00:00:0e:00", machine_mac(3))}
+
+
+def test_a_host_outside_is_not_announced(bridged):
+    made = bridged(1)
+    made.speak()
+    send_frames(made.far, "l0", [frame_of("02:00:00:00:0d:01")])
+    wait_for(lambda: at_port(made.near, "br0", "02:00:00:00:0d:01") == {"bond0"},
+             "br0 to know the host outside")
+    assert "02:00:00:00:0d:01" not in dict(made.fail_over((machine_mac(0), None)))
+
+
+def test_a_host_outside_is_not_announced_by_another_port_to_the_bond(lab):
+    """Two macvlans on bond0, in another namespace and there in one bridge."""
+    near, there = lab.lone(links=2), lab.namespace("c")
+    near.make_bond(["l0", "l1"], "mode", "active-backup", "num_grat_arp", "2", "peer_notif_delay",
+                   "300")
+    there.ip("link", "add", "br1", "up", "type", "bridge", "forward_delay", "0")
+    for name in ("u0", "u1"):
+        above(near, name, "type", "macvlan", "mode", "private")
+        near.ip("link", "set", name, "netns", there.name)
+        there.ip_batch(f"link set {name} master br1", f"link set {name} up")
+        wait_for(lambda name=name: is_open(there, name), f"{name} to forward")
+    fail_over(near, "l0")
+    send_frames(near.far, "l0", [frame_of("02:00:00:00:0d:01")])
+    wait_for(lambda: at_port(there, "br1", "02:00:00:00:0d:01"), "br1 to know the host outside")
+    mac = near.show()["mac"]
+    with Capture(near.far, "l1") as wire:
+        seen = []
+        fail_over(near, "l1")
+        wait_for(lambda: seen.extend(tagged_rarps(wire.frames())) or seen.count((mac, None)) >= 2,
+                 "the second announcement of bond0")
+    assert (mac_of(there, "br1"), None) in seen and ("02:00:00:00:0d:01", None) not in seen
+
+
+def test_a_port_that_the_bridge_blocks_attracts_no_machine(bridged):
+    made = bridged(1)
+    made.speak()
+    made.bridge("link", "set", "dev", "bond0", "state", "0")
+    assert machine_mac(0) not in dict(made.fail_over())
+
+
+def test_many_addresses_behind_a_port_displace_no_other_machine(bridged):
+    made = bridged(2)
+    made.near.run("bridge", "-batch", "-", input="".join(
+        f"fdb add 02:00:00:01:{number // 256:02x}:{number % 256:02x} dev p0 master static\n"
+        for number in range(1100)))
+    made.bridge("fdb", "add", machine_mac(1), "dev", "p1", "master", "static")
+    seen = made.fail_over((machine_mac(1), None))
+    assert sum(mac.startswith("02:00:00:01:") for mac, _ in seen) == 1024
