@@ -274,9 +274,9 @@ static void fdb_take_port(struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWVLAN ||
 	    !nlmsg_valid_hdr(message, sizeof(struct br_vlan_msg)))
 		return;
-	nlmsg_for_each_attr(attribute, message, sizeof(struct br_vlan_msg),
-			    left) if (nla_type(attribute) == BRIDGE_VLANDB_ENTRY)
-		fdb_take_vlans(attribute, arg);
+	nlmsg_for_each_attr (attribute, message, sizeof(struct br_vlan_msg), left)
+		if (nla_type(attribute) == BRIDGE_VLANDB_ENTRY)
+			fdb_take_vlans(attribute, arg);
 }
 
 int fdb_vlans(struct nl *nl, int port, uint8_t ret_how[FDB_VLANS])
