@@ -15,7 +15,8 @@ from namespace import KERNEL, run
 from waiting import wait_for
 
 # that tests here run
-TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive", "hang")]
+TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdpflood", "xdplive",
+                                           "hang")]
 DEADLINE = 300
 SOAK_DEADLINE = 1800
 
