@@ -42,7 +42,7 @@ static void adopt_drop_slave(struct bond *bond, unsigned int slot)
 
 	event_config("del-slave", bond_pin(bond)->name, slave->name, "slave %s has gone",
 		     slave->name);
-	slave_lost_tell_mac(bond, slot);
+	slave_restore_anywhere(bond, slot);
 	if (slave->state == XBOND_SLOT_MEMBER)
 		awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);

@@ -208,15 +208,92 @@ static void slave_restore_moved_away(struct bond *bond, unsigned int slot,
 			      err.text);
 }
 
+static void slave_lost_tell_mac(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char now[MAC_FORMAT_SIZE], own[MAC_FORMAT_SIZE];
+
+	if (mac_is_zero(slave->mac) || mac_is_same(slave->mac, slave->before.mac))
+		return;
+	event_notice(bond_pin(bond)->name, slave->name,
+		     "if %s was moved to another namespace, it has MAC address %s there; its own "
+		     "was %s",
+		     slave->name, mac_format(slave->mac, now), mac_format(slave->before.mac, own));
+}
+
+struct search {
+	struct bond *bond;
+	unsigned int slot;
+	uint32_t program_id; /* of ours on it */
+	int r;
+};
+
+/* A device without an address of its own, such as a veth, is known by our program. */
+static bool slave_is_there(const struct search *search, const struct link_info *link)
+{
+	const struct xbond_slave *slave = bond_slave(search->bond, search->slot);
+	struct attach_point point = slave_rx_now(search->bond, search->slot);
+
+	point.ifindex = link->ifindex;
+	if (!mac_is_same(link->mac, slave->mac))
+		return false;
+	if (link->has_perm_mac && !mac_is_zero(slave->perm_mac))
+		return mac_is_same(link->perm_mac, slave->perm_mac);
+	return search->program_id &&
+	       (link->xdp_id == search->program_id || attach_has(&point, search->program_id));
+}
+
+static void slave_look_there(int home_fd, void *arg)
+{
+	struct search *search = arg;
+	struct link_list links;
+	struct nl nl;
+
+	if (search->r != -ENODEV || nl_init(&nl))
+		return;
+	if (link_list_read(&nl, &links))
+		links.count = 0;
+	for (size_t i = 0; i < links.count && search->r == -ENODEV; i++) {
+		const struct moved moved = { search->bond, search->slot, links.link[i].ifindex };
+
+		if (slave_is_there(search, &links.link[i]))
+			search->r = slave_restore_moved(&nl, &moved);
+	}
+	link_list_free(&links);
+	nl_done(&nl);
+}
+
+static int slave_look_everywhere(const void *arg)
+{
+	struct search search = *(const struct search *)arg;
+
+	namespaces_visit(slave_look_there, &search);
+	return search.r;
+}
+
+void slave_restore_anywhere(struct bond *bond, unsigned int slot)
+{
+	const struct attach_point point = slave_rx_now(bond, slot);
+	const struct search search = { bond, slot, attach_linked_program(&point), -ENODEV };
+
+	if (child_run(slave_look_everywhere, &search, -1))
+		slave_lost_tell_mac(bond, slot);
+	else
+		event_notice(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			     "%s is in another namespace, and as before there",
+			     bond_slave(bond, slot)->name);
+}
+
 /* It is not here. The message that says where it was moved may not be read yet. */
 static void slave_undo_moved(struct bond *bond, unsigned int slot)
 {
 	struct daemon *daemon = bond->daemon;
 	struct link_info gone;
 
-	if (rtnl_listener_find_gone(&daemon->listener, (int)bond_slave(bond, slot)->ifindex,
-				    &gone) &&
-	    gone.new_nsid >= 0)
+	if (!rtnl_listener_find_gone(&daemon->listener, (int)bond_slave(bond, slot)->ifindex,
+				     &gone))
+		slave_restore_anywhere(bond, slot);
+	else if (gone.new_nsid >= 0)
 		slave_restore_moved_away(bond, slot, &gone);
 	daemon_read_kept(daemon);
 }
@@ -312,19 +389,6 @@ static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
 		"slave %s %s", slave, moved ? "was moved to another namespace" : "has gone");
 }
 
-void slave_lost_tell_mac(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char now[MAC_FORMAT_SIZE], own[MAC_FORMAT_SIZE];
-
-	if (mac_is_zero(slave->mac) || mac_is_same(slave->mac, slave->before.mac))
-		return;
-	event_notice(bond_pin(bond)->name, slave->name,
-		     "if %s was moved to another namespace, it has MAC address %s there; its own "
-		     "was %s",
-		     slave->name, mac_format(slave->mac, now), mac_format(slave->before.mac, own));
-}
-
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
 	bool moved = gone && gone->new_nsid >= 0;
@@ -336,7 +400,7 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 		mac_swap_move_away(bond, slot);
 		slave_restore_moved_away(bond, slot, gone);
 	} else if (!gone) { /* it is not known whether it was moved */
-		slave_lost_tell_mac(bond, slot);
+		slave_restore_anywhere(bond, slot);
 	}
 	awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);

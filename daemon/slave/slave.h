@@ -83,8 +83,12 @@ bool slave_was_away(struct bond *bond, unsigned int slot);
  * the bond's devices finds what is missing.
  */
 void slave_has_returned(struct bond *bond, unsigned int slot, const struct link_info *now);
-/* Nobody knows whether it was moved: the log names the address that it would have there. */
-void slave_lost_tell_mac(struct bond *bond, unsigned int slot);
+/*
+ * It is not here, and nobody has told where it was moved: looks in the namespaces to which a
+ * process or a name in /run/netns leads, and restores it there. If it is in none, the log names the
+ * address that it would have.
+ */
+void slave_restore_anywhere(struct bond *bond, unsigned int slot);
 /*
  * If bond0 is a team, and somebody has taken the member out of it: releases it, as with kernel
  * bonding. link: a message. Returns true if so; the slot is free then.

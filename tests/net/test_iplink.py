@@ -4,7 +4,8 @@ import json
 import pytest
 
 from lab import is_team
-from namespace import run
+from namespace import KERNEL, run
+from tcx import TCX_INGRESS, order
 from traffic import Stream
 from waiting import wait_for
 
@@ -155,6 +156,27 @@ def test_a_slave_goes_while_it_is_released(pair, stop, words):
     keys = ("address", "mtu", "promiscuity", "allmulti")
     now = other.link("l0")
     assert [now[key] for key in keys] == [before[key] for key in keys]
+
+
+@pytest.mark.skipif(KERNEL < (6, 6), reason="has no TCX, by which a veth is known there")
+def test_a_slave_goes_while_bondd_is_away(pair):
+    """The next bondd finds it in the other namespace."""
+    made = pair("balance-xor", links=3)
+    near, other = made.near, made.lab.namespace("c")
+    own = near.slave("l0")["perm_mac"]
+    near.ip("link", "set", "bond0", "mtu", "1400")
+    wait_for(lambda: near.link("l0")["mtu"] == 1400, "l0 to follow")
+    near.kill_bondd()
+    near.ip("link", "set", "l0", "netns", other.name)
+    near.ip("link", "del", "l2")
+    near.start_bondd()
+    assert near.slave_names() == ["l1"]
+    now = other.link("l0")
+    assert (now["address"], now["mtu"], now["allmulti"]) == (own, 1500, 0)
+    assert order(other, "l0", TCX_INGRESS) == []
+    assert "l0 is in another namespace, and as before there" in near.log()
+    assert "if l2 was moved to another namespace, it has MAC address" in near.log()
+    assert delivers(made)
 
 
 def test_offloads_go_back_in_another_namespace(pair):
