@@ -12,9 +12,9 @@
 
 #define PORT_MTU 65535 /* of the port side: only bond0's MTU decides */
 
-/* A free name for the port side that says whose it is: xb-bond0. */
-int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
-		     struct err *err);
+/* A name for the port side that says whose it is, xb-bond0, and is free, or that it has now. */
+int device_port_name(struct nl *nl, const char *bond_name, const char *now,
+		     char ret_name[XBOND_NAME_SIZE], struct err *err);
 /* Whether a new bond shall be a team if the option leaves that to bondd: sets team_sends. */
 void device_choose(struct nl *nl, struct xbond_bond *pin);
 /* Makes it with the name of bond->dataplane; stores both ifindexes. */

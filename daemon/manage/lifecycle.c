@@ -198,7 +198,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 
 	r = lifecycle_check_new_name(daemon, first.name, err);
 	if (!r)
-		r = device_port_name(&daemon->nl, first.name, first.port_name, err);
+		r = device_port_name(&daemon->nl, first.name, "", first.port_name, err);
 	if (r)
 		return r;
 	first.magic = XBOND_ABI_MAGIC;

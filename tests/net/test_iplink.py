@@ -113,6 +113,17 @@ def test_a_slave_goes_to_another_namespace(pair):
     assert delivers(made)
 
 
+@pytest.mark.skipif(KERNEL < (6, 2), reason="does not rename a device that is up")
+def test_the_port_side_gets_its_name_when_it_is_free(lone):
+    near = lone(links=1)
+    near.ip("link", "add", "xb-bond0", "type", "veth", "peer", "name", "other")
+    near.ctl("create", "bond0", "mode", "balance-xor", "device", "veth")
+    before = near.link("xb-bond0~1")["ifindex"]
+    near.ip("link", "del", "xb-bond0")
+    wait_for(lambda: ("xb-bond0", before) in {(each["ifname"], each["ifindex"])
+                                              for each in near.ip_json("link", "show")}, "its name")
+
+
 def test_a_slave_goes_and_is_back_before_it_is_restored_there(pair):
     """bondd finds it in neither place at first. It is restored where it is."""
     made = pair("balance-xor", links=2)
