@@ -322,7 +322,7 @@ built: deps-test
 
 # What tests/run runs of a build with sanitizers within CI.
 build-sanitized: $(B)/bondd $(B)/bondctl $(unit_tests) $(fuzz_targets) $(B)/tests/sim/sim \
-	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdplive)
+	$(addprefix $(B)/tools/,choose hang rawflood readconfig udpseq xdpflood xdpflood.bpf.o xdplive)
 
 ## test: a sample of the tests, as CI does (root; installs what is missing; XBOND_TEST_SEED=N repeats a sample; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
