@@ -26,7 +26,6 @@
 #include "options/option_set.h"
 
 #define FIRST_MTU 1500
-#define NAME_TRIES 100
 
 /*
  * The kinds of device that bond0 can be: one end of a pair, of two kinds, or a team. Decides which
@@ -179,20 +178,6 @@ void device_choose(struct nl *nl, struct xbond_bond *pin)
 		pin->team_sends = !option_against_team(pin) && link_knows_kind(nl, TEAM_KIND);
 }
 
-int device_port_name(struct nl *nl, const char *bond_name, const char *now,
-		     char ret_name[XBOND_NAME_SIZE], struct err *err)
-{
-	struct link_info link;
-
-	snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.12s", bond_name);
-	for (unsigned int i = 1; i < NAME_TRIES; i++) {
-		if (!strcmp(ret_name, now) || link_get_by_name(nl, ret_name, &link))
-			return 0;
-		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%u", bond_name, i % NAME_TRIES);
-	}
-	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
-}
-
 /* No address, no ARP, no IPv6, no carrier by IFF_RUNNING: the port side is only a connector. */
 static int device_prepare_port(struct bond *bond, const char *alias, struct err *err)
 {
@@ -322,27 +307,10 @@ static int device_sync_move_pins(struct bond *bond, const char *name, struct err
 	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
 }
 
-/*
- * As long as another device has the name, or the kernel refuses it, it is tried again. Kernels
- * before 6.2 do not rename a device that is up; there, the alias has the name.
- */
-static void device_name_port(struct bond *bond)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	struct nl *nl = &bond->daemon->nl;
-	char name[XBOND_NAME_SIZE];
-
-	if (!device_port_name(nl, pin->name, pin->port_name, name, NULL) &&
-	    strcmp(name, pin->port_name) != 0 &&
-	    !link_set_name(nl, (int)pin->port_ifindex, name, NULL))
-		memcpy(pin->port_name, name, XBOND_NAME_SIZE);
-}
-
 static void device_hear_name(struct bond *bond, const char *name)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct err err;
-	char alias[64];
 
 	if ((!strcmp(pin->name, name) && device_has_pins_as(bond, name)) || bond->device.away)
 		return;
@@ -362,9 +330,7 @@ static void device_hear_name(struct bond *bond, const char *name)
 		memcpy(pin->port_name, name, XBOND_NAME_SIZE);
 		return;
 	}
-	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
-	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
-	device_name_port(bond);
+	device_name_port(bond, NULL);
 }
 
 static void device_hear_promisc(struct bond *bond, bool promisc)
@@ -430,7 +396,7 @@ static int device_sync_pair(struct bond *bond, struct link_info *ret_device)
 	if (link_get(nl, port.lower_nsid, port.lower, ret_device))
 		return -EAGAIN;
 	device_hear_port_mtu(bond, port.mtu, ret_device->mtu);
-	device_name_port(bond);
+	device_name_port(bond, &port);
 	return 0;
 }
 

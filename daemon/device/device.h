@@ -52,6 +52,12 @@ void device_hear_mtu(struct bond *bond, uint32_t mtu);
  * what is longer.
  */
 void device_hear_port_mtu(struct bond *bond, uint32_t mtu, uint32_t bond_mtu);
+/*
+ * Alias and name of the port side follow the bond's name, and are tried again as long as the kernel
+ * refuses them or another device has the name. port: as it is, or NULL; an alias of somebody else
+ * stays.
+ */
+void device_name_port(struct bond *bond, const struct link_info *port);
 
 /*
  * fail_over_mac: the MAC addresses of bond0 and of the slaves follow the active slave, and then the

@@ -17,6 +17,8 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_rx.h"
 
+#define NAME_TRIES 100
+
 struct new_mac {
 	int ifindex;
 	const uint8_t *mac;
@@ -214,6 +216,36 @@ void device_hear_port_mtu(struct bond *bond, uint32_t mtu, uint32_t bond_mtu)
 	else if (mtu < bond_mtu && !bond->device.port_is_short)
 		event_notice(pin->name, NULL, "MTU of %s is put back to %u", pin->port_name,
 			     PORT_MTU);
+}
+
+int device_port_name(struct nl *nl, const char *bond_name, const char *now,
+		     char ret_name[XBOND_NAME_SIZE], struct err *err)
+{
+	struct link_info link;
+
+	snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.12s", bond_name);
+	for (unsigned int i = 1; i < NAME_TRIES; i++) {
+		if (!strcmp(ret_name, now) || link_get_by_name(nl, ret_name, &link))
+			return 0;
+		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%u", bond_name, i % NAME_TRIES);
+	}
+	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
+}
+
+/* Kernels before 6.2 do not rename a device that is up; there, the alias has the name. */
+void device_name_port(struct bond *bond, const struct link_info *port)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	char name[XBOND_NAME_SIZE], alias[64];
+
+	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
+	if (!port || (bond_is_port_side(port) && strcmp(port->alias, alias)))
+		link_set_alias(nl, (int)pin->port_ifindex, alias, NULL);
+	if (!device_port_name(nl, pin->name, pin->port_name, name, NULL) &&
+	    strcmp(name, pin->port_name) != 0 &&
+	    !link_set_name(nl, (int)pin->port_ifindex, name, NULL))
+		memcpy(pin->port_name, name, XBOND_NAME_SIZE);
 }
 
 /* With mac_policy filter, the slaves have it in their filters. */
