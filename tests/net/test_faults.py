@@ -192,11 +192,16 @@ class Case:
         self.before = self.settled()  # a policy leaves a pin
 
     def do(self, words, environment=None):
-        """Words of bondctl, or a function that returns a finished process."""
+        """Words of bondctl, or a function that returns a finished process. For a conversion,
+        bondctl would wait for minutes until bondd takes the request.
+        """
         if callable(words):
             return words(self, environment)
-        return self.host.run(*self.host.ctl_command(*words), check=False,
-                             env={**os.environ, **(environment or {})})
+        try:
+            return self.host.run(*self.host.ctl_command(*words), check=False,
+                                 env={**os.environ, **(environment or {})})
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(words, LOST, "", "")
 
     def must(self, words):
         done = self.do(words)
