@@ -170,7 +170,7 @@ void mac_swap_put_back(struct bond *bond, const struct mac_swap *before);
  * leaves alone what was there before.
  */
 
-/* A bond is made or adopted: opens the record, or makes it. */
+/* A bond is made or adopted: opens the record, or makes it. What fails is tried again. */
 void slave_multicast_open(struct bond *bond);
 /*
  * Called twice a second for all bonds, because the kernel does not report changes. A bond that is
@@ -200,6 +200,7 @@ struct slave_multicast {
 	struct multicast_group *group;
 	size_t count;
 	bool is_recorded; /* there is the map that tells a later bondd; else nothing is joined */
+	bool told;	  /* the log knows that it cannot be made, which is tried again */
 	int pin_fd;
 	bool full;	     /* the map is full, and this was logged */
 	uint64_t seen;	     /* slots whose lists the last check has found */

@@ -189,12 +189,50 @@ static bool slave_multicast_is_read(const struct slave_multicast *groups,
 	return groups->unicast_read || group->mac[0] & 1;
 }
 
+static void slave_multicast_recall(const uint8_t *mac, uint64_t slots, void *arg)
+{
+	multicast_look_append(arg, mac)->joined = slots;
+}
+
+static int slave_multicast_make(const char *dir)
+{
+	int fd = slave_multicast_pin_make(), r = fd < 0 ? fd : slave_multicast_pin_publish(fd, dir);
+
+	if (r < 0 && fd >= 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+void slave_multicast_open(struct bond *bond)
+{
+	struct slave_multicast *groups = slave_multicast_of(bond);
+	const char *dir = bond->dataplane.pins.dir;
+	int fd = slave_multicast_pin_open(dir);
+
+	if (fd == -ENOENT)
+		fd = slave_multicast_make(dir);
+	groups->is_recorded = fd >= 0;
+	if (fd < 0 && !groups->told)
+		event_warning(bond_pin(bond)->name, NULL,
+			      "its slaves do not join its multicast groups: they cannot be "
+			      "recorded: %s",
+			      strerror(-fd));
+	groups->told = fd < 0;
+	if (fd < 0)
+		return;
+	groups->pin_fd = fd;
+	slave_multicast_pin_read(fd, slave_multicast_recall, groups);
+	multicast_look_fold(groups);
+}
+
 static void slave_multicast_settle_bond(struct bond *bond, uint64_t slots, bool may_leave)
 {
 	uint64_t until_ns = clock_now_ns() + TURN_NS;
 	struct slave_multicast *groups = slave_multicast_of(bond);
 	size_t kept = 0;
 
+	if (!groups->is_recorded)
+		slave_multicast_open(bond);
 	if (!groups->is_recorded)
 		slots = 0;
 	for (size_t i = 0; i < groups->count; i++) {
@@ -232,41 +270,6 @@ void slave_multicast_settle_soon(struct bond *bond)
 {
 	slave_multicast_of(bond)->unicast_ns = 0;
 	sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
-}
-
-static void slave_multicast_recall(const uint8_t *mac, uint64_t slots, void *arg)
-{
-	multicast_look_append(arg, mac)->joined = slots;
-}
-
-static int slave_multicast_make(const char *dir)
-{
-	int fd = slave_multicast_pin_make(), r = fd < 0 ? fd : slave_multicast_pin_publish(fd, dir);
-
-	if (r < 0 && fd >= 0)
-		close(fd);
-	return r < 0 ? r : fd;
-}
-
-void slave_multicast_open(struct bond *bond)
-{
-	struct slave_multicast *groups = slave_multicast_of(bond);
-	const char *dir = bond->dataplane.pins.dir;
-	int fd = slave_multicast_pin_open(dir);
-
-	if (fd == -ENOENT)
-		fd = slave_multicast_make(dir);
-	groups->is_recorded = fd >= 0;
-	if (fd < 0) {
-		event_warning(bond_pin(bond)->name, NULL,
-			      "its slaves do not join its multicast groups: they cannot be "
-			      "recorded: %s",
-			      strerror(-fd));
-		return;
-	}
-	groups->pin_fd = fd;
-	slave_multicast_pin_read(fd, slave_multicast_recall, groups);
-	multicast_look_fold(groups);
 }
 
 static int groups_enslave(struct bond *bond, unsigned int slot, struct err *err)
