@@ -279,8 +279,7 @@ class Case:
         wanted = [self.before, self.after]
         if done.returncode != LOST and not self.verb.goes_on:
             wanted = [self.before if done.returncode else self.after]
-        state = self.wait_state(*wanted, deadline=RELEASED if self.verb.goes_on else 10,
-                                part=shown)
+        state = self.wait_state(*wanted, deadline=RELEASED, part=shown)
         may_be_between = self.verb.is_asked or NOT_UNDONE in done.stderr or (
             done.returncode == LOST and self.verb.in_parts)
         found = [] if may_be_between or state["shown"] in (each["shown"] for each in wanted) else [
