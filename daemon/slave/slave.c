@@ -235,7 +235,7 @@ static bool slave_is_there(const struct search *search, const struct link_info *
 	struct attach_point point = slave_rx_now(search->bond, search->slot);
 
 	point.ifindex = link->ifindex;
-	if (!mac_is_same(link->mac, slave->mac))
+	if (!slave_is_known_as(slave, link))
 		return false;
 	if (link->has_perm_mac && !mac_is_zero(slave->perm_mac))
 		return mac_is_same(link->perm_mac, slave->perm_mac);

@@ -170,22 +170,28 @@ def test_a_slave_goes_while_it_is_released(pair, stop, words):
 
 
 @pytest.mark.skipif(KERNEL < (6, 6), reason="has no TCX, by which a veth is known there")
-def test_a_slave_goes_while_bondd_is_away(pair):
-    """The next bondd finds it in the other namespace."""
+@pytest.mark.parametrize("is_half_done", [False, True])
+def test_a_slave_goes_while_bondd_is_away(pair, is_half_done):
+    """The next bondd finds it in the other namespace. is_half_done: it has its own address already,
+    from somebody, or from a bondd that died then.
+    """
     made = pair("balance-xor", links=3)
     near, other = made.near, made.lab.namespace("c")
-    own = near.slave("l0")["perm_mac"]
+    own = near.slave("l1")["perm_mac"]
+    assert near.link("l1")["address"] != own
     near.ip("link", "set", "bond0", "mtu", "1400")
-    wait_for(lambda: near.link("l0")["mtu"] == 1400, "l0 to follow")
+    wait_for(lambda: near.link("l1")["mtu"] == 1400, "l1 to follow")
     near.kill_bondd()
-    near.ip("link", "set", "l0", "netns", other.name)
+    near.ip("link", "set", "l1", "netns", other.name)
     near.ip("link", "del", "l2")
+    if is_half_done:
+        other.ip("link", "set", "l1", "address", own)
     near.start_bondd()
-    assert near.slave_names() == ["l1"]
-    now = other.link("l0")
+    assert near.slave_names() == ["l0"]
+    now = other.link("l1")
     assert (now["address"], now["mtu"], now["allmulti"]) == (own, 1500, 0)
-    assert order(other, "l0", TCX_INGRESS) == []
-    assert "l0 is in another namespace, and as before there" in near.log()
+    assert order(other, "l1", TCX_INGRESS) == []
+    assert "l1 is in another namespace, and as before there" in near.log()
     assert "if l2 was moved to another namespace, it has MAC address" in near.log()
     assert delivers(made)
 
