@@ -10,14 +10,13 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import schema
 from frames import pcap
 from clock import Clock
 from namespace import run
 from traffic import PORT, Capture, Stream, send_frames
-from waiting import wait_for
+from waiting import quiet_for, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bpf"))
 import generate  # noqa: E402  pylint: disable=wrong-import-position
@@ -188,7 +187,7 @@ def test_a_capture_has_the_last_packets_of_a_slave(pair, tmp_path):
     assert sum(map(received, ends)) == len(record.blocks(PACKET_BLOCK))
     for pause in (0, 40, 80, 120, 160):  # some of these end before the next look but one
         made.near.ctl("del-slave", "bond0", "l1")
-        time.sleep(pause / 1000)
+        quiet_for(pause / 1000, "l1 is no slave")
         made.near.ctl("add-slave", "bond0", "l1")
         mark = f"after {pause} ms".encode()
         wait_for(lambda mark=mark: send_frames(made.far, "l1", [tagged(1) + mark]) or

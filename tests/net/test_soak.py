@@ -7,14 +7,13 @@ import concurrent.futures
 import os
 import random
 import re
-import time
 
 import pytest
 
 import schema
 from lab import IS_INSTRUMENTED, ROOT
 from namespace import memory_kb, open_files
-from waiting import wait_for
+from waiting import quiet_for, wait_for
 
 LONG = bool(os.environ.get("XBOND_SOAK"))
 BONDS, STEPS = (20, 100) if LONG else (1, 35)
@@ -218,14 +217,14 @@ class Administrator(Histories):
         link = self.link()
         self.note("move", link)
         self.near.ip("link", "set", link, "netns", self.elsewhere.name, check=False)
-        time.sleep(self.chance.random() / 5)
+        quiet_for(self.chance.random() / 5, "it is there")
         self.elsewhere.ip("link", "set", link, "netns", self.near.name, check=False)
 
     def rename(self):
         dev = self.chance.choice([*self.near.links, "bond0", "bond1"])
         self.note("rename", dev)
         self.near.ip("link", "set", dev, "name", "x" + dev, check=False)
-        time.sleep(self.chance.random() / 5)
+        quiet_for(self.chance.random() / 5, "it has that name")
         self.near.ip("link", "set", "x" + dev, "name", dev, check=False)
 
     def step(self):
