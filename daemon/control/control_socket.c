@@ -199,6 +199,8 @@ static void control_socket_add_client(struct daemon *daemon, int fd, const struc
 	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, control_socket_on_client,
 			    client) < 0 ||
 	    sd_event_add_defer(daemon->event, &client->more, control_socket_on_line, client) < 0) {
+		control_socket_send_error(client, "bondd has no memory for this connection; "
+						  "try again");
 		control_socket_client_free(client);
 		return;
 	}
