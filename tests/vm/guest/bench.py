@@ -32,7 +32,7 @@ from .vlans import vlan_rows
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS, FRAMES, CUTS = (5, 0.3, 20000, 3) if QUICK else (11, 0.5, 50000, 20)
 CONVERSIONS = 1 if QUICK else 5  # each way
-SIZES = (16,) if QUICK else (16, 64)  # bonds
+SIZES = (3, 16) if QUICK else (3, 16, 64)  # bonds
 # And names of modes, of which alone cuts are measured.
 SUBJECTS = ("send", "receive", "container", "paths", "conversion", "vlans", "scale", "cut",
             "xdp")

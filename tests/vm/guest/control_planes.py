@@ -23,6 +23,7 @@ from waiting import quiet_for, wait_for
 from .aggregates import HASH, LACP
 
 SLAVES = 4
+TEAM_BONDS = 3  # 16 teamds leave the guest's CPU no time
 CUTS = 3  # of different bonds
 RATE, FLOWS = 1000, 64  # packets/s
 SECONDS = 20
@@ -153,5 +154,7 @@ def rows_of(name, bonds):
 def control_plane_rows(sizes):
     for bonds in sizes:
         for name in WAYS:
+            if name == "team" and bonds > TEAM_BONDS:
+                continue
             for what, value, unit in rows_of(name, bonds):
                 yield Row(f"{bonds} bonds of {SLAVES}, {name}: {what}", value, unit)
