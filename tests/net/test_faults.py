@@ -286,7 +286,8 @@ class Case:
             f"status {done.returncode}, but {line}"
             for line in differences(state["shown"], wanted[0]["shown"])]
         if state != self.after and (done.returncode or self.verb.is_asked):
-            state = self.try_again(found, "second try", shown, done.returncode == LOST)
+            state = self.try_again(found, "second try", shown,
+                                   done.returncode == LOST or self.verb.goes_on)
         if state != self.after:
             found += [f"not healed: {line}"
                       for line in differences(state["shown"], self.after["shown"])]
@@ -297,12 +298,12 @@ class Case:
             found += [f"nor by a restart: {line}" for line in differences(state, self.after)]
         return found
 
-    def try_again(self, found, when, part=whole, lost=False):
-        """lost: the first request may be carried out meanwhile, and the second come too late."""
+    def try_again(self, found, when, part=whole, may_be_late=False):
+        """may_be_late: what the first request asked for may be done meanwhile."""
         again = self.do(self.verb.do)
         state = self.wait_state(self.after, part=part)
         if again.returncode != self.verb.is_refused and not (
-                lost and part(state) == part(self.after)):
+                may_be_late and part(state) == part(self.after)):
             found.append(f"{when}: {again.stderr.strip()}")
         return state
 
