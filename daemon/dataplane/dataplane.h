@@ -67,8 +67,13 @@ int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const cha
 		     struct err *err);
 /* Exchanges the directories of two bonds. */
 int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
+/*
+ * From then on nobody sees the bond, and another one may have its name. Returns 0 or -errno: then
+ * nothing has changed. To be called before dataplane_remove().
+ */
+int dataplane_withdraw(struct dataplane *dataplane, const char *bpf_dir);
 /* Closes, and removes the pins that are left. */
-void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir);
+void dataplane_remove(struct dataplane *dataplane);
 
 /*
  * A slot begins, or ends if ifindex is 0, which does not fail. The counters of a slot that begins

@@ -335,14 +335,20 @@ static int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, 
 	return r;
 }
 
+/* Returns 0 or -errno. The path of ret_staged has room for PATH_MAX characters. */
+static int dataplane_withdraw_dir(const char *bpf_dir, const char *dir, char *ret_staged)
+{
+	pin_dirs_staging(ret_staged, PATH_MAX, bpf_dir, paths_base(dir));
+	pin_dirs_remove(ret_staged);
+	return rename(dir, ret_staged) < 0 ? -errno : 0;
+}
+
 static void dataplane_unpin(const char *bpf_dir, const char *name)
 {
-	char staging[PATH_MAX], dir[PATH_MAX];
+	char staged[PATH_MAX], dir[PATH_MAX];
 
 	pins_path(dir, sizeof(dir), bpf_dir, name);
-	pin_dirs_staging(staging, sizeof(staging), bpf_dir, name);
-	pin_dirs_remove(staging);
-	pin_dirs_remove(rename(dir, staging) < 0 ? dir : staging);
+	pin_dirs_remove(dataplane_withdraw_dir(bpf_dir, dir, staged) ? dir : staged);
 }
 
 int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
@@ -406,12 +412,23 @@ int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
 	return 0;
 }
 
-void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
+int dataplane_withdraw(struct dataplane *dataplane, const char *bpf_dir)
 {
-	char name[XBOND_NAME_SIZE];
+	char staged[PATH_MAX];
+	int r;
 
 	dataplane->pins.table->select_abi = 0;
-	snprintf(name, sizeof(name), "%s", paths_base(dataplane->pins.dir));
+	r = dataplane_withdraw_dir(bpf_dir, dataplane->pins.dir, staged);
+	if (!r)
+		snprintf(dataplane->pins.dir, sizeof(dataplane->pins.dir), "%s", staged);
+	return r == -ENOENT ? 0 : r;
+}
+
+void dataplane_remove(struct dataplane *dataplane)
+{
+	char dir[sizeof(dataplane->pins.dir)];
+
+	memcpy(dir, dataplane->pins.dir, sizeof(dir));
 	dataplane_close(dataplane);
-	dataplane_unpin(bpf_dir, name);
+	pin_dirs_remove(dir);
 }

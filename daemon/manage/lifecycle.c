@@ -43,7 +43,7 @@ void lifecycle_free(struct bond *bond, bool is_over)
 	parts_stop(bond, is_over);
 	parts_free(bond);
 	if (is_over)
-		dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+		dataplane_remove(&bond->dataplane);
 	else
 		dataplane_close(&bond->dataplane);
 	free(bond);
@@ -71,6 +71,10 @@ static int lifecycle_refuse_ending(struct bond *bond, struct err *err)
 	if (bond->device.is_left)
 		return err_set(err, EAGAIN,
 			       "the device of %s could not be removed; bondd tries it again",
+			       bond_pin(bond)->name);
+	if (!bond_slave_count(bond))
+		return err_set(err, EAGAIN,
+			       "the pins of %s could not be removed; bondd tries it again",
 			       bond_pin(bond)->name);
 	return err_set(err, EAGAIN,
 		       "%s is deleted, but not all of its slaves are as before (%s); "
@@ -189,11 +193,19 @@ static int lifecycle_remove_left(struct bond *bond)
 	return r;
 }
 
+/* Removes what is there but slaves. Returns false if there is more to do. */
+static bool lifecycle_is_gone(struct bond *bond)
+{
+	return !lifecycle_remove_left(bond) &&
+	       !dataplane_withdraw(&bond->dataplane, bond->daemon->paths.bpf_dir);
+}
+
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		     const struct xbond_settings *settings, struct err *err)
 {
 	struct xbond_bond first = *options;
 	struct bond *bond;
+	struct err left;
 	int r;
 
 	r = lifecycle_check_new_name(daemon, first.name, err);
@@ -231,10 +243,9 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (!r)
 		r = lifecycle_start(bond, err);
 	bond->device.is_left = r;
-	if (lifecycle_remove_left(bond)) {
-		event_warning(first.name, NULL,
-			      "the device %s could not be removed; bondd tries it again",
-			      bond_pin(bond)->port_name);
+	if (r && !lifecycle_is_gone(bond)) {
+		lifecycle_refuse_ending(bond, &left);
+		event_warning(first.name, NULL, "%s", left.text);
 		lifecycle_end_later(bond);
 		return r;
 	} else if (r) {
@@ -261,7 +272,7 @@ int lifecycle_end(struct bond *bond, struct err *err)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
-	if (!bond_slave_count(bond) && !lifecycle_remove_left(bond)) {
+	if (!bond_slave_count(bond) && lifecycle_is_gone(bond)) {
 		lifecycle_free(bond, true);
 		return 0;
 	}
@@ -274,7 +285,7 @@ static bool lifecycle_end_again(struct bond **at)
 {
 	struct bond *bond = *at;
 
-	if (slave_undo_left(bond) || lifecycle_remove_left(bond))
+	if (slave_undo_left(bond) || !lifecycle_is_gone(bond))
 		return false;
 	*at = bond->next;
 	lifecycle_free(bond, true);

@@ -442,6 +442,23 @@ def test_a_device_that_cannot_be_removed_is_tried_again(lone, step):
     host.ctl("create", "bond0")
 
 
+def test_pins_that_cannot_be_removed_are_tried_again(lone):
+    """Until then the bond is there, with all of its pins, for those who look."""
+    host = lone(links=1)
+    host.stop_bondd()
+    host.start_refusable()
+    host.ctl("create", "bond0")
+    pins = host.pins()
+    with host.refusing("rename"):
+        refused = host.ctl_try("delete", "bond0").stderr
+        assert "the pins of bond0 could not be removed; bondd tries it again" in refused
+        assert host.pins() == pins
+        assert host.ctl_json("show")[0]["name"] == "bond0"
+        assert not host.exists("bond0")
+    wait_for(lambda: host.pins() == [], "bondd to remove the pins")
+    host.ctl("create", "bond0")
+
+
 def test_killed_while_a_slave_was_down_for_its_mac(lone):
     """Some drivers change their address only while down: who finds a member so
     brings it up again.

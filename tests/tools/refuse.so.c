@@ -2,8 +2,8 @@
 /*
  * Preloaded by tests: while the file that XBOND_TEST_REFUSE names exists, the kernel has no memory
  * for what its lines name: a pin that is to be opened, "detach" of any link, "delete" of any
- * device, or the kernel's "messages" about devices. Or the kernel forbids what it names: "no PIN".
- * Or it is "later" or "earlier" by ten years, by CLOCK_REALTIME.
+ * device, "rename" of any file, or the kernel's "messages" about devices. Or the kernel forbids
+ * what it names: "no PIN". Or it is "later" or "earlier" by ten years, by CLOCK_REALTIME.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,6 +51,13 @@ int bpf_link_detach(int link_fd)
 	int (*detach)(int) = dlsym(RTLD_NEXT, "bpf_link_detach");
 
 	return refuse_names("detach") ? -ENOMEM : detach(link_fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	int (*move)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+
+	return refuse_names("rename") ? -1 : move(from, to);
 }
 
 struct nl_sock;
