@@ -97,13 +97,11 @@ static int request_give_mac(struct addition *addition, struct err *err)
 {
 	struct bond *bond = addition->bond;
 	struct xbond_bond *pin = bond_pin(bond);
-	int r;
 
 	if (bond_slave_count(bond) || !mac_is_same(pin->mac, pin->random_mac))
 		return 0;
-	r = device_set_mac(bond, addition->links[0].mac, err);
-	addition->gave_mac = !r;
-	return r;
+	addition->gave_mac = true; /* also if the kernel's answer is lost */
+	return device_set_mac(bond, addition->links[0].mac, err);
 }
 
 void request_note(json_t *notes, const char *format, ...)
