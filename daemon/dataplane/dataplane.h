@@ -69,7 +69,7 @@ int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const cha
 int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
 /*
  * From then on nobody sees the bond, and another one may have its name. Returns 0 or -errno: then
- * nothing has changed. To be called before dataplane_remove().
+ * all of its pins are still there. To be called before dataplane_remove().
  */
 int dataplane_withdraw(struct dataplane *dataplane, const char *bpf_dir);
 /* Closes, and removes the pins that are left. */
