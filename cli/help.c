@@ -389,10 +389,22 @@ enum cli_exit habits_refuse_few(const struct cli *cli, const struct verb *verb, 
 	return cli_usage(verb, "needs %s", verb->arguments);
 }
 
+/* The verb that does to a slave what this one does to a bond. NULL: none does. */
+static const char *habits_verb_of_slaves(const struct verb *verb, int count, char **words)
+{
+	if (verb->scope == OPTION_SLAVE)
+		return verb->name;
+	if (!strcmp(verb->name, "delete"))
+		return "del-slave";
+	return !strcmp(verb->name, "set") && count > 1 && option_find(OPTION_SLAVE, words[1])
+		       ? "set-slave"
+		       : NULL;
+}
+
 enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, const char *bond,
 				int count, char **words)
 {
-	bool is_of_slaves = verb->scope == OPTION_SLAVE;
+	const char *of_slaves = habits_verb_of_slaves(verb, count, words);
 	char of[XBOND_NAME_SIZE];
 
 	if (habits_is_bond(cli, bond))
@@ -408,7 +420,7 @@ enum cli_exit habits_check_bond(const struct cli *cli, const struct verb *verb, 
 	if (!habits_bond_of(cli, bond, of))
 		return CLI_DONE;
 	cli_say("there is no bond '%s', but it is a slave of %s: 'bondctl %s %s%s%s%s'", bond, of,
-		verb->name, of, is_of_slaves ? " " : "", is_of_slaves ? bond : "",
-		is_of_slaves ? " ..." : "");
+		of_slaves ? of_slaves : verb->name, of, of_slaves ? " " : "", of_slaves ? bond : "",
+		verb->min_words > 1 ? " ..." : "");
 	return CLI_REFUSED;
 }
