@@ -68,6 +68,11 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 			verb->name);
 	else if (absent)
 		cli_say("%s: unknown option '%s': %s", verb->name, name, absent);
+	else if (verb->scope == OPTION_BOND && if_nametoindex(name))
+		cli_say("%s: unknown option '%s'; %s", verb->name, name,
+			verb->run == cmd_set ? "'bondctl set-slave' changes options of a slave"
+					     : "slaves are added by 'bondctl add-slave', when the "
+					       "bond is there");
 	else if (guess)
 		cli_say("%s: unknown option '%s'; did you mean %s?", verb->name, name, guess);
 	else

@@ -138,6 +138,15 @@ def test_words_in_another_order(lasting, words, part):
     assert part in lasting.refuse(*words, status=USAGE if usage else REFUSED)
 
 
+@pytest.mark.parametrize("words, part", [
+    (["create", "bond7", "l2", "l3"], "'bondctl add-slave'"),
+    (["create", "bond7", "mode", "broadcast", "l2"], "'bondctl add-slave'"),
+    (["set", "bond0", "l0", "weight", "2"], "'bondctl set-slave'")],
+                         ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_a_device_in_place_of_an_option(lasting, words, part):
+    assert part in lasting.refuse(*words, status=USAGE)
+
+
 @pytest.mark.parametrize("name", ["bond0", "l3", "lo"])
 def test_names_that_are_taken(lasting, name):
     assert name in lasting.refuse("create", name)
