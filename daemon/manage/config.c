@@ -431,6 +431,9 @@ int config_read(struct daemon *daemon, const char *bond, struct config_file *ret
 		if (mistakes.errors > 1)
 			err_set(err, -r, "%.900s (and %zu more; 'bondctl check' lists all)",
 				first.text, mistakes.errors - 1);
+		else if (r == -ENOENT && access(path, F_OK))
+			err_set(err, -r, "%.900s; 'bondctl save %s' writes it from a running bond",
+				first.text, bond);
 		else
 			err_set(err, -r, "%s", first.text);
 	}

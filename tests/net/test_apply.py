@@ -177,7 +177,7 @@ def test_what_is_refused(bonds):
         bonds.write("[bond]\nmode = active-backup\n" + text)
         assert word in bonds.refusal("--confirm", "9")
         assert bonds.state() == before and not bonds.rollback_file().exists()
-    assert "No such file" in bonds.refusal("bond7")
+    assert "No such file or directory; 'bondctl save bond7' writes it" in bonds.refusal("bond7")
     bonds.write("[bond]\n[slave l2]\n[slave l3]\n", bond="bond2")
     done = host.ctl_try("apply", "bond2")
     assert done.returncode == 0 and "192.0.2.1" in done.stderr and "tried again" in done.stderr
