@@ -363,6 +363,8 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);
 		slave_undo_left(bond);
+		if (bond->device.mac_is_lent && !bond_slave_count(bond))
+			device_take_back_mac(bond);
 		rx_turn_step(bond);
 		learning_settle(bond);
 		parts_hear(bond, PART_BOND, NEWS_TICK, NULL, false);

@@ -57,6 +57,7 @@ struct bond_device {
 	/* bond0 is not up. An action that leads there would log errors, and LACP stops. */
 	bool is_down;
 	bool promisc;	    /* bond0 receives more than its own address */
+	bool mac_is_lent;   /* it is that of a slave that was not added, and could not be changed */
 	bool port_is_short; /* the port side's MTU is less than bond0's, and cannot be put back */
 	bool is_left;	    /* it was to be removed, and could not be: lifecycle.c */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */

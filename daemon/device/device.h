@@ -34,6 +34,8 @@ int device_sync(struct bond *bond);
 void device_note_left(struct bond *bond);
 /* The first slave's MAC becomes that of the bond, or the bond returns to its random one. */
 int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
+/* It returns to its random one, because that slave was not added. Tried again at each tick. */
+void device_take_back_mac(struct bond *bond);
 
 /*
  * Somebody has given bond0 another MAC address or MTU: every slave takes it, or bond0 gets its old

@@ -44,6 +44,15 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 	return r;
 }
 
+void device_take_back_mac(struct bond *bond)
+{
+	int r = device_set_mac(bond, bond_pin(bond)->random_mac, NULL);
+
+	bond->device.mac_is_lent = r == -EIO; /* the kernel has not refused it */
+	if (!r)
+		bond_evaluate(bond);
+}
+
 /* A slave that has gone does not refuse it. The message about that may not have been read yet. */
 static int values_answer(struct bond *bond, unsigned int slot, int r)
 {

@@ -98,8 +98,10 @@ static int request_give_mac(struct addition *addition, struct err *err)
 	struct bond *bond = addition->bond;
 	struct xbond_bond *pin = bond_pin(bond);
 
-	if (bond_slave_count(bond) || !mac_is_same(pin->mac, pin->random_mac))
+	if (bond_slave_count(bond) ||
+	    (!bond->device.mac_is_lent && !mac_is_same(pin->mac, pin->random_mac)))
 		return 0;
+	bond->device.mac_is_lent = false;
 	addition->gave_mac = true; /* also if the kernel's answer is lost */
 	return device_set_mac(bond, addition->links[0].mac, err);
 }
@@ -280,8 +282,8 @@ static void request_take_back(struct addition *addition)
 	slave_release(addition->bond, addition->added);
 	if (addition->gave_policy)
 		pin->fail_over_mac = addition->policy_before;
-	if (addition->gave_mac && !device_set_mac(addition->bond, pin->random_mac, NULL))
-		bond_evaluate(addition->bond);
+	if (addition->gave_mac)
+		device_take_back_mac(addition->bond);
 	for (size_t i = 0; i < addition->count; i++)
 		request_give_back_addresses(nl, addition->links[i].ifindex,
 					    &addition->addresses[i]);
