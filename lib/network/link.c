@@ -104,6 +104,13 @@ static uint32_t link_parse_xdp(struct nlattr *xdp, int where)
 	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), where), 0) : 0;
 }
 
+/* These take the address of the device below for their permanent one. */
+static bool link_borrows_address(const char *kind)
+{
+	return !strcmp(kind, "ipvlan") || !strcmp(kind, "ipvtap") || !strcmp(kind, "macvlan") ||
+	       !strcmp(kind, "macvtap") || !strcmp(kind, "dsa");
+}
+
 bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 {
 	struct ifinfomsg *info = nlmsg_data(message);
@@ -135,6 +142,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->xdp_generic_id = link_parse_xdp(tb[IFLA_XDP], IFLA_XDP_SKB_PROG_ID);
 	link_parse_port(tb[IFLA_LINKINFO], ret_link);
 	link_parse_strings(tb, ret_link);
+	ret_link->has_perm_mac &= !link_borrows_address(ret_link->kind);
 	return true;
 }
 

@@ -26,7 +26,8 @@ struct link_info {
 	bool carrier; /* admin up and carrier */
 	bool protodown;
 	uint32_t carrier_changes;
-	bool has_mac, has_perm_mac;
+	bool has_mac;
+	bool has_perm_mac; /* it has one of its own */
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint8_t perm_mac[XBOND_MAC_SIZE];
 	/* For a VLAN device, otherwise -1; ETH_P_8021Q or ETH_P_8021AD. */

@@ -10,6 +10,7 @@ import pytest
 
 from lab import BUILD, Refused, needs_ports_that_come_back
 from tap import Tap
+from test_loops import on
 from traffic import send_packets
 from waiting import wait_for
 
@@ -237,6 +238,25 @@ def test_another_device_has_the_number_of_a_slave_after_messages_were_lost(lone)
         before = host.link("other")
     wait_for(lambda: host.slave_names() == ["l0"], "l1 to be gone")
     assert host.link("other") == before
+
+
+@pytest.mark.parametrize("found", ["l0", "nothing"])
+def test_a_device_on_the_bond_is_not_taken_for_a_slave_that_has_gone(lab, found):
+    """An ipvlan has the bond's address as its permanent one, which is that of the first slave."""
+    host, other = lab.lone(), lab.namespace("c")
+    host.make_bond(["l0", "l1"], "mode", "balance-xor")
+    host.ip("link", "set", on(host, "iv0", "bond0", "ipvlan"), "netns", other.name)
+    other.ip("link", "set", "iv0", "mtu", "1400", "allmulticast", "on", "up")
+    before = other.link("iv0")
+    host.kill_bondd()
+    if found == "l0":
+        host.ip("link", "set", "l0", "netns", other.name)
+    else:
+        host.ip("link", "del", "l0")
+    host.start_bondd()
+    host.wait_slaves("l1")
+    assert other.link("iv0") == before
+    assert found == "nothing" or not other.link("l0").get("allmulti")
 
 
 def is_free(host, dev):
