@@ -28,9 +28,9 @@ struct announcement {
 	struct announcement *next;
 	int port_ifindex; /* the port side of the bond */
 	struct announce_series addresses, groups;
-	bool machines;
-	bool dropped; /* atomic: stops what is not sent yet */
-	int *reached; /* devices of bondd's namespace that belong to it */
+	bool machines; /* those behind bridges, instead of the bond and the devices on it */
+	bool dropped;  /* atomic: stops what is not sent yet */
+	int *reached;  /* devices of bondd's namespace that belong to it */
 	size_t reached_count;
 };
 
@@ -178,17 +178,16 @@ static void announce_machines(struct round *round, const struct announcement *an
 static void announce_all(struct round *round, struct announcement *announcement, size_t count,
 			 bool is_home)
 {
-	const struct announce_device *devices = round->survey.devices;
-
 	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
-		announce_device(round, announcement, &devices[round->places[i]]);
+		const struct announce_device *device = &round->survey.devices[round->places[i]];
+
+		if (announcement->machines)
+			announce_machines(round, announcement, device);
+		else
+			announce_device(round, announcement, device);
 		if (is_home)
-			announce_reach(announcement, devices[round->places[i]].ifindex);
+			announce_reach(announcement, device->ifindex);
 	}
-	if (!announcement->machines || !announcement->addresses.is_due)
-		return;
-	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++)
-		announce_machines(round, announcement, &devices[round->places[i]]);
 }
 
 /* Returns false if nothing can be sent from here. */
@@ -284,39 +283,23 @@ static void announce_in_other_netns(int home_fd, void *arg)
 	nl_done(&nl);
 }
 
-static void announce_round(struct nl *nl, struct announcement *announcements)
-{
-	struct round round = { .announcements = announcements, .fd = -1, .nl = nl };
-
-	announce_home(&round);
-	namespaces_visit(announce_in_other_netns, announcements);
-}
-
 static void announcement_free(struct announcement *announcement)
 {
 	free(announcement->reached);
 	free(announcement);
 }
 
-/* Orders, and the thread that takes them. */
+/* Orders, and the threads that take them. */
 
 struct announcer {
 	struct worker worker;
+	struct worker_kind kind;
+	struct announcer *machines; /* they must not delay what bonds have to say themselves */
 	/* The lock is never held during a blocking call. */
 	struct announcement *waiting GUARDED_BY(worker_held);
 	struct announcement *sending; /* written under it, too, and by the thread alone */
 	struct nl nl;
 };
-
-static void announce_free_list(struct announcement *list)
-{
-	while (list) {
-		struct announcement *next = list->next;
-
-		announcement_free(list);
-		list = next;
-	}
-}
 
 static void announce_append(struct announcement **list, struct announcement *announcement)
 {
@@ -371,8 +354,10 @@ NEEDS(worker_held) static bool announcer_begin(void *context)
 static void announcer_work(void *context)
 {
 	struct announcer *announcer = context;
+	struct round round = { announcer->sending, .fd = -1, .nl = &announcer->nl };
 
-	announce_round(&announcer->nl, announcer->sending);
+	announce_home(&round);
+	namespaces_visit(announce_in_other_netns, announcer->sending);
 }
 
 NEEDS(worker_held) static void announcer_end(void *context)
@@ -409,21 +394,15 @@ NEEDS(worker_held) static uint64_t announcer_next_ns(void *context)
 	return next_ns;
 }
 
-static const struct worker_kind announcer_kind = {
-	.name = "announce",
-	.begin = announcer_begin,
-	.work = announcer_work,
-	.end = announcer_end,
-	.next_ns = announcer_next_ns,
-};
-
-struct announcer *announcer_new(struct err *err)
+static struct announcer *announcer_start(const char *name, struct err *err)
 {
 	struct announcer *announcer = memory_need(calloc(1, sizeof(*announcer)));
 	int r = nl_init(&announcer->nl);
 
+	announcer->kind = (struct worker_kind){ name, announcer_begin, announcer_work,
+						announcer_end, announcer_next_ns };
 	if (!r) {
-		r = worker_start(&announcer->worker, &announcer_kind, announcer);
+		r = worker_start(&announcer->worker, &announcer->kind, announcer);
 		if (r)
 			nl_done(&announcer->nl);
 	}
@@ -431,6 +410,18 @@ struct announcer *announcer_new(struct err *err)
 		return announcer;
 	free(announcer);
 	err_set(err, -r, "cannot start the thread for announcements: %s", strerror(-r));
+	return NULL;
+}
+
+struct announcer *announcer_new(struct err *err)
+{
+	struct announcer *announcer = announcer_start("announce", err);
+
+	if (announcer)
+		announcer->machines = announcer_start("machines", err);
+	if (announcer && announcer->machines)
+		return announcer;
+	announcer_free(announcer);
 	return NULL;
 }
 
@@ -447,6 +438,8 @@ NEEDS(worker_held) static void announce_drop(struct announcer *announcer, int po
 
 void announce_no_more(struct announcer *announcer, int port_ifindex)
 {
+	if (announcer->machines)
+		announce_no_more(announcer->machines, port_ifindex);
 	worker_lock(&announcer->worker);
 	announce_drop(announcer, port_ifindex);
 	worker_unlock(&announcer->worker);
@@ -454,11 +447,17 @@ void announce_no_more(struct announcer *announcer, int port_ifindex)
 
 void announcer_free(struct announcer *announcer)
 {
+	struct announcement *each, *next;
+
 	if (!announcer)
 		return;
 	announce_no_more(announcer, 0);
+	announcer_free(announcer->machines);
 	worker_stop(&announcer->worker);
-	announce_free_list(announcer->waiting);
+	for (each = announcer->waiting; each; each = next) {
+		next = each->next;
+		announcement_free(each);
+	}
 	nl_done(&announcer->nl);
 	free(announcer);
 }
@@ -470,23 +469,30 @@ static struct announce_series announce_series_of(unsigned int count, uint32_t de
 					 .next_ns = clock_now_ns() };
 }
 
-static struct announcement *announcement_new(const struct announce_order *order)
+static void announcer_order(struct announcer *announcer, struct announcement *announcement)
+{
+	worker_lock(&announcer->worker);
+	announce_drop(announcer, announcement->port_ifindex);
+	announce_append(&announcer->waiting, announcement);
+	worker_unlock_and_wake(&announcer->worker);
+}
+
+static struct announcement *announcement_new(const struct announce_order *order, bool machines)
 {
 	struct announcement *announcement = memory_need(calloc(1, sizeof(*announcement)));
 
 	announcement->port_ifindex = order->port_ifindex;
-	announcement->machines = order->machines;
+	announcement->machines = machines;
 	announcement->addresses = announce_series_of(order->addresses, order->address_delay_ms);
-	announcement->groups = announce_series_of(order->groups, order->group_delay_ms);
+	announcement->groups =
+		announce_series_of(machines ? 0 : order->groups, order->group_delay_ms);
 	return announcement;
 }
 
 void announce(struct announcer *announcer, const struct announce_order *order)
 {
-	struct announcement *announcement = announcement_new(order);
-
-	worker_lock(&announcer->worker);
-	announce_drop(announcer, order->port_ifindex);
-	announce_append(&announcer->waiting, announcement);
-	worker_unlock_and_wake(&announcer->worker);
+	announce_no_more(announcer->machines, order->port_ifindex);
+	announcer_order(announcer, announcement_new(order, false));
+	if (order->machines)
+		announcer_order(announcer->machines, announcement_new(order, true));
 }

@@ -3,9 +3,9 @@
  * Announcements after a failover in active-backup: frames from bond0 that teach switches and
  * neighbours where its MAC address is now. One for each IP address and multicast group, of bond0
  * and of the devices above it, as the kernel's driver makes its stack send them
- * (NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP); and one for each machine behind a bridge above it. A
- * thread of its own finds out what to announce and sends it, with pauses, so the main loop does not
- * wait for it.
+ * (NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP); and one for each machine behind a bridge above it. Two
+ * threads, one of them for machines, find out what to announce and send it, with pauses, so the
+ * main loop does not wait for it, and no bond for another one's machines.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H

@@ -97,7 +97,7 @@ static int netns_call_open_among(struct nl *nl, const char *pattern, int nsid)
 	if (glob(pattern, 0, NULL, &paths))
 		return -ENOENT;
 	for (size_t i = 0; i < paths.gl_pathc && found < 0; i++) {
-		int fd = open(paths.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+		int fd = open(paths.gl_pathv[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 		if (fd >= 0 && namespaces_number(nl, fd) == nsid)
 			found = fd;

@@ -508,6 +508,32 @@ def test_where_a_backup_hears_the_bond_no_machine_is_announced(bridged):
     assert machine_mac(0) not in dict(made.fail_over())
 
 
+def test_no_bond_waits_for_the_machines_of_another(bridged):
+    """A switch that dies takes the active link of several bonds."""
+    made, ports, each = bridged(0), 40, 1000
+    near, far = made.near, made.far
+    near.ip_batch(*[f"link add q{port} master br0 up type veth peer name e{port}"
+                    for port in range(ports)], *[f"link set e{port} up" for port in range(ports)])
+    for name in ("l2", "l3"):
+        near.ip("link", "add", name, "type", "veth", "peer", "name", name, "netns", far.name)
+        far.ip("link", "set", name, "up")
+    near.ctl("create", "bond1", "mode", "active-backup", "primary", "l2")
+    near.ctl("add-slave", "bond1", "l2", "l3")
+    near.ip("link", "set", "bond1", "up")
+    wait_for(lambda: near.show("bond1")["active_slave"] == "l2", "bond1 to use l2")
+    near.run("bridge", "-batch", "-", input="\n".join(
+        f"fdb add 02:00:00:{port:02x}:{number // 256:02x}:{number % 256:02x} dev q{port} master "
+        "static" for port in range(ports) for number in range(each)))
+    with Capture(far, "l1") as machines, Capture(far, "l3") as wire:
+        seen = set()
+        far.ip("link", "set", "l0", "down")
+        wait_for(lambda: seen.update(rarps(machines.frames())) or len(seen) > 10, "machines")
+        far.ip("link", "set", "l2", "down")
+        wait_for(lambda: rarps(wire.frames()), "bond1's RARP")
+        seen.update(rarps(machines.frames()))
+        assert len(seen) < ports * each
+
+
 def test_machines_are_announced_in_their_vlan(bridged):
     """As the bond's port sends it: with a tag, without, or not at all."""
     made = bridged(5)
